@@ -1,0 +1,29 @@
+/** The architecture as rules; DESIGN: pure domain in the middle, the world at the edge, one place that wires. */
+const only = (name, from, allowed, comment) => ({
+  name, comment, severity: 'error',
+  from: { path: from },
+  to: { pathNot: allowed, dependencyTypesNot: ['type-only-external'] },
+});
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
+    only('commands-know-domain', '^commands/', ['^commands/', '^domain/', 'node_modules/typebox/', '^crypto$'], 'commands import domain and their own ports'),
+    only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
+    only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/ports', 'node_modules/(knex|pg)/'], 'queries take no decisions'),
+    { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
+      from: { path: '^(domain|commands|projections|queries|src)/' }, to: { path: '^(sandbox|test|bench)/' } },
+    { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts, the CLI entries and the outside start the wiring',
+      from: { path: '^src/', pathNot: '^src/(main|cli/|wire)' }, to: { path: '^src/(main|wire)' } },
+    { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'http knows neither chains nor subscribers',
+      from: { path: '^src/http/' }, to: { path: '^src/(subscribers|eventstore|chains/(evm|solana|stellar))/' } },
+    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: '^(domain|commands|projections|queries|src)/' }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+  },
+};
