@@ -1,0 +1,99 @@
+/** What commands need from the world. Adapters live in src/; tests bring their own. */
+import type { Token } from '../domain/chains.ts';
+import type { EventMetadata, StoredEvent } from '../domain/event.ts';
+import type { Deposit } from '../domain/payment/events.ts';
+import type { Instant } from '../domain/time.ts';
+
+/** An event ready to be stored: id given, metadata with its place in the hash chain. */
+export interface SealedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: object;
+  readonly metadata: EventMetadata;
+}
+
+export interface Appended {
+  /** Revision of the last event written. */
+  readonly revision: bigint;
+  readonly position: bigint;
+}
+
+/** The stream was not at the expected revision: somebody else decided first. `actual` is null for no stream. */
+export class StreamConflict extends Error {
+  override readonly name = 'StreamConflict';
+  readonly stream: string;
+  readonly expected: bigint | 'no_stream';
+  readonly actual: bigint | null;
+  constructor(stream: string, expected: bigint | 'no_stream', actual: bigint | null) {
+    super(`stream ${stream} is at ${actual ?? 'no_stream'}, expected ${expected}: read it again and decide anew`);
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** The store cannot be reached or is overloaded. Nothing is known to be written; try again after `retryAfter_s`. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+  readonly retryAfter_s: number;
+  constructor(message: string, retryAfter_s = 1, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfter_s = retryAfter_s;
+  }
+}
+
+export interface Batch {
+  readonly events: readonly StoredEvent[];
+  /** Everything up to here is in this batch or earlier ones (or filtered out): safe to record once the batch is handled. */
+  readonly position: bigint;
+  /** True when the subscription has caught up with the log's end. */
+  readonly live: boolean;
+}
+
+export interface ReadOptions {
+  readonly from?: bigint;
+  readonly backwards?: boolean;
+  readonly max?: number;
+}
+
+/** The event store as this product uses it: exact revisions only, never an empty append. */
+export interface EventStore {
+  /**
+   * Settles only when the outcome is known: a lost answer is resolved by sending the identical event ids again.
+   * @throws StreamConflict, Unavailable
+   */
+  append(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Promise<Appended>;
+  /** Empty for a stream that does not exist. @throws Unavailable */
+  read(stream: string, options?: ReadOptions): Promise<readonly StoredEvent[]>;
+  /**
+   * All events of streams whose names begin with one of `prefixes`, in log order, strictly after `after`; then live ones.
+   * Ends when `signal` aborts; throws Unavailable when the connection is lost: the caller resubscribes from what it recorded.
+   */
+  all(options: { after: bigint | null; prefixes: readonly string[]; signal: AbortSignal }): AsyncIterable<Batch>;
+  /** Position of the log's last event; 0n for an empty log. @throws Unavailable */
+  tail(): Promise<bigint>;
+}
+
+export interface Clock {
+  now(): Instant;
+  /** Resolves after `duration_ms` or, early and without error, when the signal aborts. */
+  sleep(duration_ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  /** A random UUID for an event. */
+  eventId(): string;
+  /** A random, unguessable UUIDv8 for a payment without an orderId. */
+  paymentId(): string;
+  /** 32 random bytes as hex, for salts and secrets. */
+  secret(): string;
+}
+
+/** Gives each payment where its customer pays to. */
+export interface DepositScheme {
+  /** Pure or answered from memory: no chain is asked. */
+  assign(paymentId: string, token: Token): Promise<Deposit>;
+}
+
+/** Called around each step that a crash must not break; tests kill the process at a named point. A no-op in production. */
+export type CrashPoint = (name: string) => void | Promise<void>;

@@ -1,0 +1,58 @@
+/**
+ * The decider style: a decision is a pure function of state and input; its answer is the events to append.
+ * `[]` means "already done". A refusal is an expected answer; an exception is a broken invariant.
+ */
+export interface Decider<S, E> {
+  /** Stream category: the stream of instance `x` is `<category>-x`. */
+  readonly category: string;
+  readonly initial: S;
+  evolve(state: S, event: E): S;
+}
+
+export type Decision<E> = readonly E[] | Refusal;
+
+/** Stable codes; the HTTP edge maps each to a status. */
+export type RefusalCode =
+  | 'invalidRequest'
+  | 'forbidden'
+  | 'paymentNotFound'
+  | 'paymentNotUpdatable'
+  | 'settlementMissing'
+  | 'routeUnavailable'
+  | 'unavailable'
+  | 'illegalStep'
+  | 'treasuryBusy'
+  | 'treasuryPaused'
+  | 'treasuryBehindChain'
+  | 'alreadyExists';
+
+export interface Refusal {
+  readonly refused: RefusalCode;
+  /** What is wrong and what to do next. */
+  readonly message: string;
+  /** JSON pointer to the field of the request, when one is at fault. */
+  readonly pointer?: string;
+}
+
+export const refuse = (refused: RefusalCode, message: string, pointer?: string): Refusal =>
+  pointer === undefined ? { refused, message } : { refused, message, pointer };
+
+export const isRefusal = (value: unknown): value is Refusal =>
+  typeof value === 'object' && value !== null && 'refused' in value;
+
+/** Thrown where the program is wrong, never for what a client or a chain can do. */
+export class InvariantBroken extends Error {
+  override readonly name = 'InvariantBroken';
+}
+
+export function assert(condition: boolean, invariant: string): asserts condition {
+  if (!condition) throw new InvariantBroken(invariant);
+}
+
+export function unreachable(value: never): never {
+  throw new InvariantBroken(`unexpected ${JSON.stringify(value)}`);
+}
+
+/** Folds events from the initial state. */
+export const fold = <S, E>(decider: Decider<S, E>, events: readonly E[], from: S = decider.initial): S =>
+  events.reduce((state, event) => decider.evolve(state, event), from);

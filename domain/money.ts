@@ -1,0 +1,48 @@
+/** An amount in a token's smallest unit. Never a JavaScript number. */
+export type Units = bigint & { readonly __brand: 'Units' };
+
+/** Most digits a decimal text may have in all; longer is refused before it is read. */
+const digitsMax = 60;
+
+export const units = (value: bigint): Units => value as Units;
+
+/** Units as events store them: digits without sign or leading zeros. */
+export const unitsText = (value: bigint): string => value.toString();
+
+export type AmountError = 'notDecimal' | 'tooManyDecimals' | 'tooLong';
+
+/**
+ * Reads a decimal text like `10.00` into smallest units, exactly: nothing is rounded.
+ *
+ * @param text plain decimal notation; no sign, exponent or grouping
+ * @param decimals of the token, 0 to 18
+ */
+export function parseAmount(text: string, decimals: number): Units | AmountError {
+  if (text.length > digitsMax) return 'tooLong';
+  const match = /^(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text);
+  if (!match) return 'notDecimal';
+  const fraction = (match[2] ?? '').replace(/0+$/, '');
+  if (fraction.length > decimals) return 'tooManyDecimals';
+  return units(BigInt((match[1] ?? '0') + fraction.padEnd(decimals, '0')));
+}
+
+/** Prints units as a decimal text with at least two places: `10.00`, `0.0199999`. */
+export function formatAmount(value: bigint, decimals: number): string {
+  const sign = value < 0n ? '-' : '';
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${sign}${whole}.${fraction.padEnd(2, '0')}`;
+}
+
+/**
+ * Converts between decimals, rounding down.
+ * What is cut off is `value - rescale(rescale(value, from, to), to, from)`, in `from` units.
+ */
+export function rescale(value: bigint, from: number, to: number): Units {
+  return units(to >= from ? value * 10n ** BigInt(to - from) : value / 10n ** BigInt(from - to));
+}
+
+/** Rounds down to what `decimals` places can represent; the result stays in `scale` units. */
+export const floorTo = (value: bigint, scale: number, decimals: number): Units =>
+  decimals >= scale ? units(value) : rescale(rescale(value, scale, decimals), decimals, scale);

@@ -1,0 +1,224 @@
+/**
+ * Every event of a payment, as it is stored: these schemas ARE the storage format and must be versioned with care.
+ * Amounts are digit strings in the token's smallest unit, times are ISO 8601 UTC.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { chainIds, tokenSymbols } from '../chains.ts';
+
+export const paymentSchemaVersion = 1;
+
+const closed = { additionalProperties: false } as const;
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const oneOf = <const T extends readonly (string | number)[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: typeof values[0] === 'number' ? 'integer' : 'string', enum: [...values] });
+
+const Text = (maxLength: number) => Type.String({ maxLength });
+const Id = Type.String({ minLength: 1, maxLength: 128 });
+const Amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
+const Time = Type.String({ minLength: 24, maxLength: 24 });
+const Chain = oneOf(chainIds);
+const Address = Type.String({ minLength: 1, maxLength: 128 });
+const Hash = Type.String({ minLength: 1, maxLength: 128 });
+const Memo = nullable(Text(128));
+const Height = Type.String({ pattern: '^[0-9]{1,20}$' });
+const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
+
+export const TokenRef = Type.Object(
+  { symbol: oneOf(tokenSymbols), address: Address, decimals: Type.Integer({ minimum: 0, maximum: 18 }) },
+  closed,
+);
+
+export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
+
+export const Deposit = Type.Object(
+  {
+    /** Which scheme and version of it derived the address, so that old deposits stay sweepable. */
+    scheme: Text(32),
+    address: Address,
+    memo: Memo,
+    /** Stellar contract intent: the contract to call and the memo to pass. */
+    contract: nullable(Address),
+    contractMemo: Memo,
+    /** One-way derivation that the address was made from; never the payment id. */
+    salt: Text(128),
+  },
+  closed,
+);
+
+/** A transfer that a chain shows. Its identity is (chainId, txHash, index). */
+export const Transfer = Type.Object(
+  {
+    chainId: Chain,
+    txHash: Hash,
+    /** Place among the transaction's own logs or effects: it survives a re-inclusion in another block. */
+    index: Type.Integer({ minimum: 0 }),
+    blockNumber: Height,
+    blockHash: Hash,
+    blockTime: Time,
+    token: TokenRef,
+    from: Address,
+    to: Address,
+    amount: Amount,
+  },
+  closed,
+);
+
+export const bounceCodes = [
+  'amountTooLow',
+  'amountTooHigh',
+  'latePayin',
+  'wrongToken',
+  'wrongChain',
+  'payoutImpossible',
+] as const;
+export const fundingRules = ['agreed', 'overpaid', 'anyAmount'] as const;
+
+const TransferId = Type.String({ minLength: 1, maxLength: 200 });
+
+/** Signed bytes and all that is needed to send them again, replace them, or prove them dead. */
+const SignedAttempt = {
+  attempt: Attempt,
+  chainId: Chain,
+  account: Address,
+  /** EVM nonce, Stellar sequence; null where a chain has none. */
+  nonce: nullable(Height),
+  hash: Hash,
+  bytes: Type.String({ minLength: 2, maxLength: 8_192 }),
+  /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
+  validUntil: nullable(Text(64)),
+  /** The chain's fee terms, so that a bump can be compared with what it replaces. */
+  fee: Type.Record(Type.String(), Type.String({ maxLength: 78 })),
+  token: TokenRef,
+  receiver: Address,
+  receiverMemo: Memo,
+  amount: Amount,
+  signedAt: Time,
+};
+
+const DeathProof = Type.Object(
+  {
+    reason: Type.Union([Type.Literal('nonceUsed'), Type.Literal('reverted'), Type.Literal('validityPassed')]),
+    detail: Text(400),
+  },
+  closed,
+);
+
+const Settled = { attempt: Attempt, hash: Hash, blockNumber: Height, blockHash: Hash, confirmedAt: Time };
+
+export const paymentEventSchemas = {
+  PaymentCreated: Type.Object(
+    {
+      paymentId: Id,
+      appId: Id,
+      orderId: nullable(Text(128)),
+      /** Created without a key (quick start): ends in payment_completed when source and destination chain are the same. */
+      keyless: Type.Boolean(),
+      type: oneOf(paymentTypes),
+      intent: nullable(Type.Literal('stellar_payin_contracts')),
+      display: Type.Object(
+        { title: nullable(Text(200)), description: nullable(Text(1_000)), currency: nullable(Text(8)) },
+        closed,
+      ),
+      metadata: nullable(Type.Record(Text(64), Text(500))),
+      source: Type.Object(
+        { chainId: Chain, token: TokenRef, amount: nullable(Amount), senderAddress: nullable(Address) },
+        closed,
+      ),
+      destination: Type.Object(
+        { chainId: Chain, token: TokenRef, amount: nullable(Amount), receiverAddress: Address, receiverMemo: Memo },
+        closed,
+      ),
+      fee: Type.Object(
+        {
+          /** In source units. */
+          fixed: Amount,
+          basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
+          /** In source units; null for anyAmount until funded. */
+          amount: nullable(Amount),
+        },
+        closed,
+      ),
+      /** Bounds of what anyAmount accepts, in source units. */
+      limits: nullable(Type.Object({ min: Amount, max: Amount }, closed)),
+      deposit: Deposit,
+      webhookUrl: nullable(Text(2_048)),
+      createdAt: Time,
+      expiresAt: Time,
+    },
+    closed,
+  ),
+  PayinRegistered: Type.Object({ txHash: Hash, senderAddress: Address, registeredAt: Time }, closed),
+  PayinDetected: Type.Object({ transfer: Transfer }, closed),
+  PayinOrphaned: Type.Object({ transferId: TransferId, blockHash: Hash }, closed),
+  /** A counted payin vanished after its payment was funded: a loss, recorded for the operator. */
+  PayinLost: Type.Object({ transferId: TransferId, amount: Amount }, closed),
+  PayinConfirmed: Type.Object({ transfer: Transfer, confirmedAt: Time }, closed),
+  PaymentFunded: Type.Object(
+    {
+      rule: oneOf(fundingRules),
+      transferIds: Type.Array(TransferId, { minItems: 1, maxItems: 1_000 }),
+      /** All in source units, except payout in destination units: received = payout + fee + excess + dust. */
+      received: Amount,
+      sourceAmount: Amount,
+      fee: Amount,
+      excess: Amount,
+      dust: Amount,
+      payout: Amount,
+      fundedAt: Time,
+    },
+    closed,
+  ),
+  PayoutRequested: Type.Object(
+    {
+      chainId: Chain,
+      token: TokenRef,
+      receiverAddress: Address,
+      receiverMemo: Memo,
+      amount: Amount,
+      requestedAt: Time,
+    },
+    closed,
+  ),
+  PayoutSigned: Type.Object(SignedAttempt, closed),
+  PayoutDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
+  PayoutOrphaned: Type.Object({ attempt: Attempt, hash: Hash, blockHash: Hash }, closed),
+  PayoutConfirmed: Type.Object(Settled, closed),
+  PaymentExpired: Type.Object({ chainTime: Time, expiredAt: Time }, closed),
+  PaymentBounced: Type.Object({ code: oneOf(bounceCodes), received: Amount, bouncedAt: Time }, closed),
+  RefundAddressSet: Type.Object({ address: Address, memo: Memo, setAt: Time }, closed),
+  RefundRequested: Type.Object(
+    {
+      refund: Attempt,
+      chainId: Chain,
+      token: TokenRef,
+      receiverAddress: Address,
+      receiverMemo: Memo,
+      amount: Amount,
+      reason: Type.Union([Type.Literal('bounced'), Type.Literal('excess'), Type.Literal('held')]),
+      requestedAt: Time,
+    },
+    closed,
+  ),
+  RefundSigned: Type.Object({ refund: Attempt, ...SignedAttempt }, closed),
+  RefundDied: Type.Object({ refund: Attempt, attempt: Attempt, proof: DeathProof }, closed),
+  RefundConfirmed: Type.Object({ refund: Attempt, ...Settled }, closed),
+} as const;
+
+type Schemas = typeof paymentEventSchemas;
+export type PaymentEventType = keyof Schemas;
+export type PaymentEventData<T extends PaymentEventType> = Static<Schemas[T]>;
+export type PaymentEvent = {
+  [T in PaymentEventType]: { readonly type: T; readonly data: PaymentEventData<T> };
+}[PaymentEventType];
+export type PaymentCreated = PaymentEventData<'PaymentCreated'>;
+export type PaymentType = (typeof paymentTypes)[number];
+export type BounceCode = (typeof bounceCodes)[number];
+export type Transfer = Static<typeof Transfer>;
+export type TokenRef = Static<typeof TokenRef>;
+export type Deposit = Static<typeof Deposit>;
+export type SignedAttempt = PaymentEventData<'PayoutSigned'>;
+export type DeathProof = Static<typeof DeathProof>;
+
+/** `8453:0xabc…:0` */
+export const transferId = (transfer: Pick<Transfer, 'chainId' | 'txHash' | 'index'>): string =>
+  `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;

@@ -1,0 +1,20 @@
+/** A moment in UTC as ISO 8601 with milliseconds, `2026-11-21T09:00:00.000Z`. Sorts as text in the order of time. */
+export type Instant = string & { readonly __brand: 'Instant' };
+
+export const minute_ms = 60_000;
+export const hour_ms = 60 * minute_ms;
+
+/** @param epoch_ms milliseconds since 1970-01-01 UTC */
+export const instant = (epoch_ms: number): Instant => new Date(epoch_ms).toISOString() as Instant;
+
+/** Reads an ISO 8601 text; undefined when it is none. */
+export function parseInstant(text: string): Instant | undefined {
+  const epoch_ms = Date.parse(text);
+  return Number.isNaN(epoch_ms) ? undefined : instant(epoch_ms);
+}
+
+export const epochMs = (at: Instant): number => Date.parse(at);
+
+export const plus = (at: Instant, duration_ms: number): Instant => instant(epochMs(at) + duration_ms);
+
+export const isAfter = (a: Instant, b: Instant): boolean => a > b;
