@@ -6,6 +6,8 @@ export interface Decider<S, E> {
   /** Stream category: the stream of instance `x` is `<category>-x`. */
   readonly category: string;
   readonly initial: S;
+  /** When given, the state follows from the stream's last `window` events alone, and only those are read. */
+  readonly window?: number;
   evolve(state: S, event: E): S;
 }
 

@@ -1,0 +1,180 @@
+import type { Decider, Decision, Refusal } from '../domain/decider.ts';
+import { assert, isRefusal } from '../domain/decider.ts';
+import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
+import { StreamConflict, Unavailable } from './ports.ts';
+import { type ChainLink, linkOf, seal } from './seal.ts';
+
+/** What is known of a stream: enough to decide, and to append at exactly the next revision. */
+interface Known<S> {
+  readonly state: S;
+  /** Null for a stream that does not exist. */
+  readonly revision: bigint | null;
+  readonly link: ChainLink | null;
+}
+
+export interface Handled<S> {
+  readonly state: S;
+  readonly revision: bigint | null;
+  /** Log position of the last event appended; null when nothing had to be. */
+  readonly position: bigint | null;
+  readonly appended: number;
+}
+
+export interface Facts {
+  /** What led to the decision: a request id, a worker's name, a transfer. */
+  readonly cause: string;
+  readonly appId: string | null;
+  /** The stream should not exist yet: decide from the initial state without reading. A conflict reads and decides again. */
+  readonly expectNew?: boolean;
+}
+
+export type Handle = <S, E extends DomainEvent>(
+  decider: Decider<S, E>,
+  instance: string,
+  decide: (state: S) => Decision<E>,
+  facts: Facts,
+) => Promise<Handled<S> | Refusal>;
+
+export interface HandleDeps {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Codecs by category: checks what is written, upcasts what is read. */
+  readonly codec: Codec;
+  readonly crash?: CrashPoint;
+  readonly cachedStreamsMax?: number;
+}
+
+export interface Codec {
+  readonly schemaVersion: (category: string) => number;
+  /** @throws InvariantBroken when the event does not fit its schema */
+  readonly check: (category: string, event: DomainEvent) => void;
+  /** The event in today's form; undefined for a type that this version does not know. */
+  readonly read: (category: string, event: StoredEvent) => DomainEvent | undefined;
+}
+
+const decisionsMax = 8;
+const pageSize = 500;
+const eventsPerStreamMax = 20_000;
+const backoff_ms = 5;
+
+/**
+ * Load → decide → append at the exact revision → on conflict, again from a fresh read.
+ *
+ * States are cached per stream, but only a successful append proves a cached state right: a refusal or "already done"
+ * out of the cache is decided again after a read.
+ *
+ * Crash between decide and append: nothing happened. Crash after the append: the decision stands, the caller's next run
+ * meets it in the stream's state.
+ */
+export function createHandle(deps: HandleDeps): Handle {
+  const { store, clock, ids, codec } = deps;
+  const crash = deps.crash ?? (() => {});
+  const cache = boundedCache<Known<unknown>>(deps.cachedStreamsMax ?? 20_000);
+
+  return async (decider, instance, decide, facts) => {
+    const stream = `${decider.category}-${instance}`;
+    let known = cache.get(stream) as Known<ReturnType<typeof decider.evolve>> | undefined;
+    let fresh = false;
+    if (!known && facts.expectNew) known = { state: decider.initial, revision: null, link: null };
+
+    for (let tries = 0; tries < decisionsMax; tries += 1) {
+      if (!known) {
+        known = await loadStream(store, codec, decider, instance);
+        fresh = true;
+      }
+      const decision = decide(known.state);
+      if (isRefusal(decision) || decision.length === 0) {
+        if (!fresh) {
+          known = undefined;
+          continue;
+        }
+        remember(stream, known);
+        return isRefusal(decision)
+          ? decision
+          : { state: known.state, revision: known.revision, position: null, appended: 0 };
+      }
+      for (const event of decision) codec.check(decider.category, event);
+      const metadata = {
+        at: clock.now(),
+        cause: facts.cause,
+        appId: facts.appId,
+        schemaVersion: codec.schemaVersion(decider.category),
+      };
+      const sealed = seal(stream, known.link, decision, metadata, ids);
+      try {
+        const names = decision.map((event) => event.type).join('+');
+        await crash(`${names}.beforeAppend`);
+        const appended = await store.append(stream, known.revision ?? 'no_stream', sealed.events);
+        await crash(`${names}.afterAppend`);
+        const state = decision.reduce((folded, event) => decider.evolve(folded, event), known.state);
+        remember(stream, { state, revision: appended.revision, link: sealed.link });
+        return { state, revision: appended.revision, position: appended.position, appended: decision.length };
+      } catch (error) {
+        cache.delete(stream);
+        if (!(error instanceof StreamConflict)) throw error;
+        known = undefined;
+        await clock.sleep(backoff_ms * tries);
+      }
+    }
+    throw new Unavailable(`stream ${stream} is changed faster than it can be decided on: try again`);
+  };
+
+  function remember<S>(stream: string, known: Known<S>): void {
+    if (known.revision === null) cache.delete(stream);
+    else cache.set(stream, known);
+  }
+}
+
+/** Reads and folds a stream; with a decider's `window`, only its last events. */
+export async function loadStream<S, E extends DomainEvent>(
+  store: EventStore,
+  codec: Codec,
+  decider: Decider<S, E>,
+  instance: string,
+): Promise<Known<S>> {
+  const events = await readStream(store, `${decider.category}-${instance}`, decider.window);
+  const last = events.at(-1);
+  const state = events.reduce((folded, stored) => {
+    const event = codec.read(decider.category, stored);
+    return event ? decider.evolve(folded, event as E) : folded;
+  }, decider.initial);
+  return { state, revision: last?.revision ?? null, link: last ? linkOf(last) : null };
+}
+
+/** All events of a stream, page by page; or, with `window`, its last ones in order. */
+export async function readStream(store: EventStore, stream: string, window?: number): Promise<readonly StoredEvent[]> {
+  if (window !== undefined) return [...(await store.read(stream, { backwards: true, max: window }))].reverse();
+  const events: StoredEvent[] = [];
+  for (;;) {
+    const page = await store.read(stream, { from: BigInt(events.length), max: pageSize });
+    events.push(...page);
+    if (page.length < pageSize) return events;
+    assert(events.length < eventsPerStreamMax, `stream ${stream} has over ${eventsPerStreamMax} events`);
+  }
+}
+
+/** Keeps the most recently used entries. */
+function boundedCache<V>(entriesMax: number) {
+  const entries = new Map<string, V>();
+  return {
+    get(key: string): V | undefined {
+      const value = entries.get(key);
+      if (value !== undefined) {
+        entries.delete(key);
+        entries.set(key, value);
+      }
+      return value;
+    },
+    set(key: string, value: V): void {
+      entries.delete(key);
+      entries.set(key, value);
+      if (entries.size > entriesMax) {
+        const oldest = entries.keys().next().value;
+        if (oldest !== undefined) entries.delete(oldest);
+      }
+    },
+    delete: (key: string) => entries.delete(key),
+  };
+}

@@ -1,0 +1,23 @@
+import { createHmac } from 'node:crypto';
+
+/** Formats 16 bytes as a UUID of version 8 (RFC 9562, 5.8: content is the application's own). */
+export function uuidV8(bytes: Uint8Array): string {
+  const octets = Buffer.from(bytes.subarray(0, 16));
+  octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);
+  octets.writeUInt8((octets.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = octets.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/**
+ * The payment id of an order: the same for the same app and order, so that creating twice meets the same stream,
+ * and not guessable without the app's salt.
+ *
+ * @param idSalt the app's random salt (hex), recorded at its registration
+ */
+export function paymentIdOf(idSalt: string, orderId: string): string {
+  const order = Buffer.from(orderId, 'utf8');
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(order.length);
+  return uuidV8(createHmac('sha256', Buffer.from(idSalt, 'hex')).update(length).update(order).digest());
+}

@@ -1,0 +1,98 @@
+import { catchError, defer, EMPTY, from, mergeMap, type Observable, of, race, repeat, take, takeWhile } from 'rxjs';
+import type { Clock } from '../../commands/ports.ts';
+import type { Instant } from '../../domain/time.ts';
+
+/** Drains a to-do list. A to-do is a hint: `act` looks at the truth (stream, chain) before it does anything. */
+export interface Worker<T> {
+  readonly name: string;
+  /** Items worked on side by side. */
+  readonly concurrency: number;
+  /** Due and not parked, oldest first. */
+  due(max: number, now: Instant): Promise<readonly T[]>;
+  /** Whose order must be kept and who is parked on failure: a payment, a delivery, a chain. */
+  keyOf(item: T): string;
+  act(item: T, signal: AbortSignal): Promise<void>;
+}
+
+/** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
+export interface Failures {
+  failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
+  succeeded(worker: string, key: string): Promise<void>;
+}
+
+export type WorkReport =
+  | { readonly worker: string; readonly kind: 'done'; readonly key: string }
+  | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
+  /** The list itself could not be read, or a failure not be noted: tried again after a pause. */
+  | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };
+
+export interface WorkerRun {
+  /** Emits when the list may have grown. */
+  readonly wake: Observable<unknown>;
+  readonly clock: Clock;
+  readonly failures: Failures;
+  /** Once aborted no new item is begun; the observable completes when those begun have ended. */
+  readonly signal: AbortSignal;
+  /** How often the list is looked at without being woken. */
+  readonly idle_ms?: number;
+}
+
+const itemsPerRoundMax = 200;
+
+/**
+ * Runs a worker until its signal aborts: a round on every wake, and at least every `idle_ms`.
+ * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other.
+ */
+export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
+  const busy = new Set<string>();
+  const { signal, clock, idle_ms = 500 } = run;
+  let woken = false;
+  const waking = run.wake.subscribe(() => {
+    woken = true;
+  });
+  signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
+
+  const pause = () => {
+    if (woken || signal.aborted) return of(undefined);
+    return race(run.wake, from(clock.sleep(idle_ms, signal))).pipe(take(1));
+  };
+
+  const round = defer(() => {
+    if (signal.aborted) return EMPTY;
+    woken = false;
+    const room = itemsPerRoundMax - busy.size;
+    return room > 0 ? from(worker.due(itemsPerRoundMax, clock.now())) : of([]);
+  }).pipe(
+    mergeMap((items) => items.filter((item) => !busy.has(worker.keyOf(item)) && busy.add(worker.keyOf(item)))),
+    catchError((error: unknown) => of({ stalled: error })),
+  );
+
+  return round.pipe(
+    repeat({ delay: pause }),
+    takeWhile(() => !signal.aborted),
+    mergeMap((item) => from(isStall(item) ? stalled(item.stalled) : actOn(item)), worker.concurrency),
+  );
+
+  async function actOn(item: T): Promise<WorkReport> {
+    const key = worker.keyOf(item);
+    try {
+      await worker.act(item, signal);
+      await run.failures.succeeded(worker.name, key);
+      return { worker: worker.name, kind: 'done', key };
+    } catch (error) {
+      return await run.failures.failed(worker.name, key, error, clock.now()).then(
+        (): WorkReport => ({ worker: worker.name, kind: 'failed', key, error }),
+        stalled,
+      );
+    } finally {
+      busy.delete(key);
+    }
+  }
+
+  async function stalled(error: unknown): Promise<WorkReport> {
+    return { worker: worker.name, kind: 'stalled', error };
+  }
+}
+
+const isStall = (item: unknown): item is { stalled: unknown } =>
+  typeof item === 'object' && item !== null && 'stalled' in item;
