@@ -22,9 +22,13 @@ export interface Cursor {
 }
 
 export interface ScannedRange {
-  /** Every transfer of a catalogue token in the range, whoever it is for. `index` may be costly: see `TransferLog`. */
+  /** Every transfer of a catalogue token in the range, whoever it is for. */
   readonly logs: readonly TransferLog[];
-  /** Blocks known from an earlier cursor that have left the chain; empty on the final passes. */
+  /**
+   * Blocks that this pass has handled and that have left the chain. It may miss some that left while the service was down: what is
+   * sure is that a detected transfer has left the chain when its final pass has gone past its block without confirming it.
+   * On a final pass it is empty unless the configured depth was too shallow: then confirmed money is gone.
+   */
   readonly orphaned: readonly string[];
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
@@ -87,18 +91,21 @@ export interface Signed {
 }
 
 export type Fate =
+  /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
   | { readonly kind: 'unknown' }
+  /** Waiting to be mined, or mined and not yet final. */
   | { readonly kind: 'pending' }
   /** Final at the payout depth of configuration: this attempt landed and succeeded. */
-  | {
-      readonly kind: 'final';
-      readonly attempt: number;
-      readonly hash: string;
-      readonly blockNumber: bigint;
-      readonly blockHash: string;
-    }
+  | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
   /** None of the attempts of this nonce can land any more. */
   | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
+
+/** Where a transaction landed. */
+export interface Settled {
+  readonly hash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
 
 /** Makes transfers from one treasury account on one chain. */
 export interface PayoutRail {
@@ -119,7 +126,8 @@ export interface PayoutRail {
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
   fate(attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<Fate>;
   /** Whether an attempt that was final is still on the chain: false only when the block provably left it. */
-  stillFinal(hash: string, blockHash: string, signal: AbortSignal): Promise<boolean>;
+  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
   balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
 }
 
