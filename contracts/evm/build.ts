@@ -1,0 +1,80 @@
+/**
+ * Compiles the Solidity sources to committed artifacts: `npm run contracts`.
+ * The output is the same on every machine (pinned compiler, no metadata, no paths), so that a test can rebuild and compare and
+ * anybody can check the bytecode that stands on the chains.
+ */
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import solc from 'solc';
+import { keccak256 } from 'viem';
+
+const root = join(import.meta.dirname, '../..');
+const packages = createRequire(import.meta.url);
+
+/** What is built: each artifact file holds one contract's ABI and creation code. */
+export const artifacts = [
+  { source: 'contracts/evm/ForwarderFactory.sol', contract: 'ForwarderFactory', folder: 'contracts/evm/artifacts' },
+  { source: 'sandbox/contracts/SandboxToken.sol', contract: 'SandboxToken', folder: 'sandbox/contracts/artifacts' },
+  { source: 'sandbox/contracts/SandboxTether.sol', contract: 'SandboxTether', folder: 'sandbox/contracts/artifacts' },
+] as const;
+
+interface CompilerError {
+  readonly formattedMessage: string;
+}
+interface Compiled {
+  readonly errors?: readonly CompilerError[];
+  readonly contracts: Record<string, Record<string, { abi: unknown; evm: { bytecode: { object: string } } }>>;
+}
+
+const settings = {
+  optimizer: { enabled: true, runs: 200 },
+  evmVersion: 'cancun',
+  metadata: { bytecodeHash: 'none', appendCBOR: false },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+};
+
+/** Compiles everything. Warnings count as errors. @returns file texts by path from the repository's root */
+export async function compile(): Promise<ReadonlyMap<string, string>> {
+  const names = artifacts.map((artifact) => artifact.source);
+  const texts = await Promise.all(names.map((name) => readFile(join(root, name), 'utf8')));
+  const sources = Object.fromEntries(names.map((name, at) => [name, { content: texts[at] }]));
+  const input = JSON.stringify({ language: 'Solidity', sources, settings });
+  const output = JSON.parse(solc.compile(input, { import: importSource })) as Compiled;
+  if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'));
+
+  return new Map(
+    artifacts.map(({ source, contract, folder }) => {
+      const built = output.contracts[source]?.[contract];
+      if (!built) throw new Error(`${source} has no contract ${contract}: see the list of artifacts`);
+      return [`${folder}/${contract}.ts`, artifactText(contract, built.abi, `0x${built.evm.bytecode.object}`)];
+    }),
+  );
+}
+
+/** Only packages are asked for here: the project's own sources are all given as input. */
+function importSource(path: string): { contents: string } {
+  return { contents: readFileSync(packages.resolve(path), 'utf8') };
+}
+
+function artifactText(contract: string, abi: unknown, bytecode: `0x${string}`): string {
+  const name = contract.charAt(0).toLowerCase() + contract.slice(1);
+  return [
+    '// Built by `npm run contracts`; a test compares it with its source.',
+    `export const ${name} = {`,
+    `  abi: ${JSON.stringify(abi)},`,
+    `  bytecode: '${bytecode}',`,
+    `  bytecodeHash: '${keccak256(bytecode)}',`,
+    '} as const;',
+    '',
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  for (const [path, text] of await compile()) {
+    await mkdir(join(root, path, '..'), { recursive: true });
+    await writeFile(join(root, path), text);
+    console.log(path);
+  }
+}
