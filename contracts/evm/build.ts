@@ -53,9 +53,10 @@ export async function compile(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** Only packages are asked for here: the project's own sources are all given as input. */
+/** Sources name each other by path from the repository's root, and packages by name. */
 function importSource(path: string): { contents: string } {
-  return { contents: readFileSync(packages.resolve(path), 'utf8') };
+  const own = path.startsWith('contracts/') || path.startsWith('sandbox/');
+  return { contents: readFileSync(own ? join(root, path) : packages.resolve(path), 'utf8') };
 }
 
 function artifactText(contract: string, abi: unknown, bytecode: `0x${string}`): string {
