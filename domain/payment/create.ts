@@ -1,0 +1,107 @@
+/** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
+import type { Chain, Token } from '../chains.ts';
+import { type Decision, type Refusal, refuse } from '../decider.ts';
+import { formatAmount, rescale, unitsText } from '../money.ts';
+import { hour_ms, type Instant, plus } from '../time.ts';
+import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
+import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, type RouteDecimals } from './fees.ts';
+import type { PaymentState } from './state.ts';
+
+export interface Terms {
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly orderId: string | null;
+  readonly keyless: boolean;
+  readonly type: PaymentType;
+  readonly intent: PaymentCreated['intent'];
+  readonly display: PaymentCreated['display'];
+  readonly metadata: PaymentCreated['metadata'];
+  /** Amounts in the token's own units; null where the type takes none. */
+  readonly source: { chain: Chain; token: Token; amount: bigint | null; senderAddress: string | null };
+  readonly destination: {
+    chain: Chain;
+    token: Token;
+    amount: bigint | null;
+    receiverAddress: string;
+    receiverMemo: string | null;
+  };
+  readonly feePolicy: FeePolicy;
+  readonly deposit: Deposit;
+  readonly webhookUrl: string | null;
+  readonly now: Instant;
+}
+
+/** Whole tokens are the policy's scale: what one payment may move at most, and what anyAmount accepts. */
+export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 10_000n, decimals: 0 } } as const;
+
+/** A payment lives one hour (service reference 8). */
+export const lifetime_ms = hour_ms;
+
+export function createPayment(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
+  if (state) return [];
+  const agreed = terms.type === 'anyAmount' ? null : agree(terms);
+  if (agreed && 'refused' in agreed) return agreed;
+  return [{ type: 'PaymentCreated', data: created(terms, agreed) }];
+}
+
+/** The two amounts of an agreed payment, exact in both tokens; a refusal names the field. */
+export function agree(terms: Pick<Terms, 'type' | 'source' | 'destination' | 'feePolicy'>): Agreed | Refusal {
+  const { source, destination, feePolicy } = terms;
+  const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
+  const side = terms.type === 'exactIn' ? 'source' : 'destination';
+  const { amount, token } = terms[side];
+  const pointer = `/${side}/amount`;
+  if (amount === null || amount <= 0n) return refuse('invalidRequest', 'the amount must be greater than zero', pointer);
+  if (!fitsRoute(amount, token.decimals, route)) {
+    const places = Math.min(route.source, route.destination);
+    return refuse(
+      'invalidRequest',
+      `the amount may have at most ${places} decimals: both tokens must represent it`,
+      pointer,
+    );
+  }
+  const agreed = terms.type === 'exactIn' ? agreeIn(amount, feePolicy, route) : agreeOut(amount, feePolicy, route);
+  const fee = formatAmount(feePolicy.fixed, route.source);
+  return (
+    agreed ?? refuse('invalidRequest', `the amount does not cover the fee (${fee} and up): send a larger one`, pointer)
+  );
+}
+
+function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
+  const { source, destination, feePolicy, now } = terms;
+  const limit = ({ value, decimals }: { value: bigint; decimals: number }) =>
+    unitsText(rescale(value, decimals, source.token.decimals));
+  return {
+    paymentId: terms.paymentId,
+    appId: terms.appId,
+    orderId: terms.orderId,
+    keyless: terms.keyless,
+    type: terms.type,
+    intent: terms.intent,
+    display: terms.display,
+    metadata: terms.metadata,
+    source: {
+      chainId: source.chain.id,
+      token: source.token,
+      amount: agreed ? unitsText(agreed.source) : null,
+      senderAddress: source.senderAddress,
+    },
+    destination: {
+      chainId: destination.chain.id,
+      token: destination.token,
+      amount: agreed ? unitsText(agreed.destination) : null,
+      receiverAddress: destination.receiverAddress,
+      receiverMemo: destination.receiverMemo,
+    },
+    fee: {
+      fixed: unitsText(feePolicy.fixed),
+      basisPoints: feePolicy.basisPoints,
+      amount: agreed ? unitsText(agreed.fee) : null,
+    },
+    limits: agreed ? null : { min: limit(anyAmountLimits.min), max: limit(anyAmountLimits.max) },
+    deposit: terms.deposit,
+    webhookUrl: terms.webhookUrl,
+    createdAt: now,
+    expiresAt: plus(now, lifetime_ms),
+  };
+}

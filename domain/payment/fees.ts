@@ -1,0 +1,67 @@
+import { floorTo, rescale, type Units, units } from '../money.ts';
+
+/** Fee = fixed + basis points, rounded down to what both tokens can represent. */
+export interface FeePolicy {
+  /** In the source token's smallest unit. */
+  readonly fixed: bigint;
+  readonly basisPoints: number;
+}
+
+/** Source and destination decimals of a route. */
+export interface RouteDecimals {
+  readonly source: number;
+  readonly destination: number;
+}
+
+const basisPointsOfOne = 10_000n;
+
+const coarser = (route: RouteDecimals): number => Math.min(route.source, route.destination);
+
+/** @param base what the basis points apply to, in source units; answers source units, representable in both tokens */
+export function feeOn(base: bigint, policy: FeePolicy, route: RouteDecimals): Units {
+  const exact = policy.fixed + (base * BigInt(policy.basisPoints)) / basisPointsOfOne;
+  return floorTo(exact, route.source, coarser(route));
+}
+
+export interface Agreed {
+  /** What the customer pays, fee included, in source units. */
+  readonly source: Units;
+  readonly fee: Units;
+  /** What the merchant gets, in destination units. */
+  readonly destination: Units;
+}
+
+/** exactIn: the customer pays `source`, the merchant gets what the fee leaves; undefined when nothing is left. */
+export function agreeIn(source: bigint, policy: FeePolicy, route: RouteDecimals): Agreed | undefined {
+  const fee = feeOn(source, policy, route);
+  if (source <= fee) return undefined;
+  return { source: units(source), fee, destination: rescale(source - fee, route.source, route.destination) };
+}
+
+/** exactOut: the merchant gets `destination`, the customer pays the fee on top. */
+export function agreeOut(destination: bigint, policy: FeePolicy, route: RouteDecimals): Agreed {
+  const net = rescale(destination, route.destination, route.source);
+  const fee = feeOn(net, policy, route);
+  return { source: units(net + fee), fee, destination: units(destination) };
+}
+
+export interface Split {
+  readonly fee: bigint;
+  readonly excess: bigint;
+  readonly dust: bigint;
+  /** In destination units. */
+  readonly payout: bigint;
+}
+
+/** anyAmount: splits what arrived; received = payout + fee + dust, in source units. Undefined when no payout is left. */
+export function splitAny(received: bigint, policy: FeePolicy, route: RouteDecimals): Split | undefined {
+  const fee = feeOn(received, policy, route);
+  if (received <= fee) return undefined;
+  const payout = rescale(received - fee, route.source, route.destination);
+  if (payout === 0n) return undefined;
+  return { fee, excess: 0n, dust: received - fee - rescale(payout, route.destination, route.source), payout };
+}
+
+/** Whether an amount is representable in both tokens of the route, so that both sides can hold it to the last unit. */
+export const fitsRoute = (amount: bigint, scale: number, route: RouteDecimals): boolean =>
+  floorTo(amount, scale, coarser(route)) === amount;

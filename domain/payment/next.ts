@@ -1,0 +1,30 @@
+import type { Instant } from '../time.ts';
+import type { SignedAttempt } from './events.ts';
+import type { PaymentState } from './state.ts';
+import { liveAttempts, type Order } from './transfer.ts';
+
+/** What the process owes the payment now. Subscribers only interpret it. */
+export type Step =
+  | { readonly do: 'wait'; readonly until: Instant }
+  /** Past its time and not funded: expires once the chain's final scan has passed expiresAt. */
+  | { readonly do: 'expire' }
+  | { readonly do: 'requestPayout' }
+  | { readonly do: 'sign'; readonly order: Order; readonly attempt: number }
+  /** Signed and not settled: send the recorded bytes until their fate is known. */
+  | { readonly do: 'broadcast'; readonly order: Order; readonly attempts: readonly SignedAttempt[] }
+  | { readonly do: 'done' };
+
+/** The whole process on one screen. Pure: same state and time, same step. */
+export function nextStep(p: PaymentState, now: Instant): Step {
+  if (!p || p.closed) return { do: 'done' };
+  if (!p.funded) {
+    const expiresAt = p.terms.expiresAt as Instant;
+    return now <= expiresAt ? { do: 'wait', until: expiresAt } : { do: 'expire' };
+  }
+  if (!p.payout) return { do: 'requestPayout' };
+  if (p.payout.settled) return { do: 'done' };
+  const attempts = liveAttempts(p.payout);
+  return attempts.length > 0
+    ? { do: 'broadcast', order: p.payout.order, attempts }
+    : { do: 'sign', order: p.payout.order, attempt: p.payout.attempts.length + 1 };
+}

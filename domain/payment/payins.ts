@@ -1,0 +1,70 @@
+/** What transfers seen on the chains do to a payment. */
+import { type Decision, refuse } from '../decider.ts';
+import type { Instant } from '../time.ts';
+import { closeHeld } from './close.ts';
+import { type PaymentEvent, type Transfer, transferId } from './events.ts';
+import { fund } from './fund.ts';
+import { evolve, type Payin, type Payment, type PaymentState } from './state.ts';
+import { statusOf } from './status.ts';
+
+export interface Sighting {
+  readonly transfer: Transfer;
+  /** Deep enough on its chain that it cannot leave it any more. */
+  readonly final: boolean;
+  readonly now: Instant;
+}
+
+/** Payins that a stream takes up at full detail; a flood of dust beyond it is refused so that the stream stays readable. */
+export const payinsMax = 500;
+
+/** A hint from the merchant: where to look. Verified facts replace it. */
+export function registerPayin(
+  p: PaymentState,
+  hint: { txHash: string; senderAddress: string; now: Instant },
+): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
+  if (p.registered?.txHash === hint.txHash && p.registered.senderAddress === hint.senderAddress) return [];
+  const status = statusOf(p);
+  if (p.registered || (status !== 'payment_unpaid' && status !== 'payment_started')) {
+    const why = p.registered ? 'another payin is already registered' : `the payment is ${status}`;
+    return refuse('paymentNotUpdatable', `${why}: the payin cannot be registered any more, read the payment instead`);
+  }
+  const { txHash, senderAddress, now } = hint;
+  return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
+}
+
+/** A transfer to this payment's deposit address. Seen again it changes nothing; final, it may fund or bounce the payment. */
+export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'the deposit belongs to a payment that is not in the log');
+  const known = p.payins.find((payin) => payin.id === transferId(transfer));
+  if (known?.phase === 'confirmed') return [];
+  if (!known && p.payins.length >= payinsMax) {
+    return refuse('illegalStep', `the payment has ${payinsMax} payins: further transfers stay on its deposit address`);
+  }
+  const events: PaymentEvent[] = [];
+  const moved = known?.phase === 'detected' && known.transfer.blockHash !== transfer.blockHash;
+  if (moved)
+    events.push({ type: 'PayinOrphaned', data: { transferId: known.id, blockHash: known.transfer.blockHash } });
+  if (!known || moved || known.phase === 'orphaned' || known.phase === 'lost') {
+    events.push({ type: 'PayinDetected', data: { transfer } });
+  }
+  if (!final) return events;
+  events.push({ type: 'PayinConfirmed', data: { transfer, confirmedAt: now } });
+  const after = events.reduce<PaymentState>(evolve, p) as Payment;
+  return [...events, ...consequences(after, now)];
+}
+
+const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>
+  p.closed?.kind === 'expired' ? closeHeld(p, now) : fund(p, now);
+
+/** The block that held a transfer has left the chain. After funding it is a loss: the payout stands. */
+export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHash: string }): Decision<PaymentEvent> {
+  const known = p?.payins.find((payin) => payin.id === seen.transferId);
+  if (!p || !known || known.transfer.blockHash !== seen.blockHash || !onChain(known)) return [];
+  const orphaned: PaymentEvent = { type: 'PayinOrphaned', data: seen };
+  const paidOut = p.funded?.transferIds.includes(known.id) ?? false;
+  if (!paidOut) return [orphaned];
+  return [orphaned, { type: 'PayinLost', data: { transferId: known.id, amount: known.amount.toString() } }];
+}
+
+const onChain = (payin: Payin): boolean => payin.phase === 'detected' || payin.phase === 'confirmed';

@@ -1,0 +1,54 @@
+/** The payout leg: ordered once, signed and recorded before it is sent, settled by what the destination chain shows. */
+import { type Decision, refuse } from '../decider.ts';
+import { unitsText } from '../money.ts';
+import type { Instant } from '../time.ts';
+import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
+import type { PaymentState } from './state.ts';
+import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
+
+const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
+
+export function requestPayout(p: PaymentState, now: Instant): Decision<PaymentEvent> {
+  if (!p?.funded || p.closed) return refuse('illegalStep', 'only a funded payment is paid out');
+  if (p.payout) return [];
+  const { chainId, token, receiverAddress, receiverMemo } = p.terms.destination;
+  const amount = unitsText(p.funded.payout);
+  return [
+    { type: 'PayoutRequested', data: { chainId, token, receiverAddress, receiverMemo, amount, requestedAt: now } },
+  ];
+}
+
+/** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
+export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<PaymentEvent> {
+  if (!p?.payout || p.closed) return noPayout;
+  const checked = checkSign(p.payout, attempt);
+  return checked === 'ok' ? [{ type: 'PayoutSigned', data: attempt }] : checked;
+}
+
+/** One proof may end several attempts: all that share the nonce. */
+export function buryPayout(p: PaymentState, attempts: readonly number[], proof: DeathProof): Decision<PaymentEvent> {
+  if (!p?.payout) return noPayout;
+  const events: PaymentEvent[] = [];
+  for (const attempt of attempts) {
+    const checked = checkDied(p.payout, attempt, proof);
+    if (checked === 'ok') events.push({ type: 'PayoutDied', data: { attempt, proof } });
+    else if ('refused' in checked) return checked;
+  }
+  return events;
+}
+
+export function confirmPayout(p: PaymentState, settled: Settled): Decision<PaymentEvent> {
+  if (!p?.payout) return noPayout;
+  const checked = checkSettle(p.payout, settled);
+  const { attempt, hash, blockNumber, blockHash, confirmedAt } = settled;
+  return checked === 'ok'
+    ? [{ type: 'PayoutConfirmed', data: { attempt, hash, blockNumber, blockHash, confirmedAt } }]
+    : checked;
+}
+
+/** A settled payout's block left the chain: its bytes are sent again. */
+export function orphanPayout(p: PaymentState, seen: { hash: string; blockHash: string }): Decision<PaymentEvent> {
+  const settled = p?.payout?.settled;
+  if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
+  return [{ type: 'PayoutOrphaned', data: { attempt: settled.attempt, ...seen } }];
+}

@@ -1,0 +1,100 @@
+/** The refund leg: money goes back by the same rule as a payout, sign, record, then send. */
+import { type Decision, refuse } from '../decider.ts';
+import { unitsText } from '../money.ts';
+import type { Instant } from '../time.ts';
+import type { DeathProof, PaymentEvent, SignedAttempt, TokenRef } from './events.ts';
+import type { Payment, PaymentState, Refund } from './state.ts';
+import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
+
+/** Money of a payment that is nobody's payout: it can only go back. */
+export interface Refundable {
+  readonly reason: Refund['reason'];
+  readonly chainId: Payment['terms']['source']['chainId'];
+  readonly token: TokenRef;
+  readonly amount: bigint;
+}
+
+/** What is still to go back, one entry per chain and token; what was already requested is taken off. */
+export function refundable(p: Payment): readonly Refundable[] {
+  const owed = new Map<string, Refundable>();
+  const add = (entry: Refundable) => {
+    const key = `${entry.chainId}:${entry.token.address}`;
+    const known = owed.get(key);
+    owed.set(key, known ? { ...known, amount: known.amount + entry.amount } : entry);
+  };
+  const { chainId, token } = p.terms.source;
+  const bounced = p.closed?.kind === 'bounced';
+  for (const payin of p.payins.filter(({ phase }) => phase === 'confirmed')) {
+    if (payin.standing === 'counted' && !bounced) continue;
+    const reason = bounced ? 'bounced' : 'held';
+    add({ reason, chainId: payin.transfer.chainId, token: payin.transfer.token, amount: payin.amount });
+  }
+  if (p.funded && p.funded.excess > 0n && !bounced) add({ reason: 'excess', chainId, token, amount: p.funded.excess });
+  for (const { reason, order } of p.refunds) {
+    add({ reason, chainId: order.chainId as Refundable['chainId'], token: order.token, amount: -order.amount });
+  }
+  return [...owed.values()].filter(({ amount }) => amount > 0n);
+}
+
+export function setRefundAddress(
+  p: PaymentState,
+  to: { address: string; memo: string | null; now: Instant },
+): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'there is no such payment');
+  if (p.refundAddress?.address === to.address && p.refundAddress.memo === to.memo) return [];
+  return [{ type: 'RefundAddressSet', data: { address: to.address, memo: to.memo, setAt: to.now } }];
+}
+
+/** Orders everything that can go back now to the refund address. Nothing left: already done. */
+export function requestRefunds(p: PaymentState, now: Instant): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'there is no such payment');
+  const entries = refundable(p);
+  if (entries.length === 0) return [];
+  const to = p.refundAddress;
+  if (!to) return refuse('illegalStep', 'no refund address is set: set one, the sender of a payin may be an exchange');
+  return entries.map(({ reason, chainId, token, amount }, index) => ({
+    type: 'RefundRequested' as const,
+    data: {
+      refund: p.refunds.length + index + 1,
+      reason,
+      chainId,
+      token,
+      receiverAddress: to.address,
+      receiverMemo: to.memo,
+      amount: unitsText(amount),
+      requestedAt: now,
+    },
+  }));
+}
+
+const find = (p: PaymentState, refund: number): Refund | undefined => p?.refunds.find((leg) => leg.refund === refund);
+const noRefund = refuse('illegalStep', 'no such refund is ordered for this payment');
+
+export function signRefund(p: PaymentState, refund: number, attempt: SignedAttempt): Decision<PaymentEvent> {
+  const leg = find(p, refund);
+  if (!leg) return noRefund;
+  const checked = checkSign(leg, attempt);
+  return checked === 'ok' ? [{ type: 'RefundSigned', data: { refund, ...attempt } }] : checked;
+}
+
+export function buryRefund(
+  p: PaymentState,
+  refund: number,
+  attempt: number,
+  proof: DeathProof,
+): Decision<PaymentEvent> {
+  const leg = find(p, refund);
+  if (!leg) return noRefund;
+  const checked = checkDied(leg, attempt, proof);
+  return checked === 'ok' ? [{ type: 'RefundDied', data: { refund, attempt, proof } }] : checked;
+}
+
+export function confirmRefund(p: PaymentState, refund: number, settled: Settled): Decision<PaymentEvent> {
+  const leg = find(p, refund);
+  if (!leg) return noRefund;
+  const checked = checkSettle(leg, settled);
+  const { attempt, hash, blockNumber, blockHash, confirmedAt } = settled;
+  return checked === 'ok'
+    ? [{ type: 'RefundConfirmed', data: { refund, attempt, hash, blockNumber, blockHash, confirmedAt } }]
+    : checked;
+}

@@ -1,0 +1,135 @@
+/**
+ * One transfer that we owe (a payout or a refund) and its signed attempts.
+ * Sign, record, then send: a second signature under another nonce needs proof that the first can never land.
+ */
+import { type Decision, refuse } from '../decider.ts';
+import type { DeathProof, SignedAttempt, TokenRef } from './events.ts';
+
+export interface Order {
+  readonly chainId: number;
+  readonly token: TokenRef;
+  readonly receiver: string;
+  readonly receiverMemo: string | null;
+  readonly amount: bigint;
+}
+
+export interface Settled {
+  readonly attempt: number;
+  readonly hash: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly confirmedAt: string;
+}
+
+export interface Attempt {
+  readonly signed: SignedAttempt;
+  readonly fate: 'live' | 'dead' | 'settled';
+}
+
+export interface TransferLeg {
+  readonly order: Order;
+  readonly attempts: readonly Attempt[];
+  readonly settled: Settled | null;
+}
+
+/** Fee bumps and replacements after proven deaths, all together. */
+export const attemptsMax = 100;
+
+export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null });
+
+export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
+  leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
+
+const withFate = (leg: TransferLeg, attempt: number, fate: Attempt['fate']): readonly Attempt[] =>
+  leg.attempts.map((known) => (known.signed.attempt === attempt ? { ...known, fate } : known));
+
+export const signed = (leg: TransferLeg, attempt: SignedAttempt): TransferLeg => ({
+  ...leg,
+  attempts: [...leg.attempts, { signed: attempt, fate: 'live' }],
+});
+
+export const died = (leg: TransferLeg, attempt: number): TransferLeg => ({
+  ...leg,
+  attempts: withFate(leg, attempt, 'dead'),
+});
+
+export const settle = (leg: TransferLeg, settled: Settled): TransferLeg => ({
+  ...leg,
+  settled,
+  attempts: withFate(leg, settled.attempt, 'settled'),
+});
+
+export const unsettle = (leg: TransferLeg): TransferLeg =>
+  leg.settled ? { ...leg, settled: null, attempts: withFate(leg, leg.settled.attempt, 'live') } : leg;
+
+/**
+ * May this attempt be added? The first, or one after all others are provably dead, or a fee bump of the live one:
+ * same nonce, receiver and amount, every fee cap higher. Identical bytes are "already done".
+ */
+export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<never> | 'ok' {
+  const { order } = leg;
+  if (leg.attempts.some((known) => known.signed.hash === attempt.hash)) return [];
+  if (leg.settled) return refuse('illegalStep', 'the transfer is settled: nothing more may be signed for it');
+  if (leg.attempts.length >= attemptsMax) {
+    return refuse('illegalStep', `the transfer has ${attemptsMax} attempts: an operator must look at it`);
+  }
+  if (attempt.attempt !== leg.attempts.length + 1) {
+    return refuse(
+      'illegalStep',
+      `attempt ${leg.attempts.length + 1} is next, not ${attempt.attempt}: read the stream again`,
+    );
+  }
+  if (
+    attempt.chainId !== order.chainId ||
+    attempt.token.address !== order.token.address ||
+    attempt.receiver !== order.receiver ||
+    attempt.receiverMemo !== order.receiverMemo ||
+    attempt.amount !== order.amount.toString()
+  ) {
+    return refuse('illegalStep', 'the signed transfer is not the one that was ordered');
+  }
+  const live = liveAttempts(leg).at(-1);
+  if (live)
+    return replaces(live, attempt)
+      ? 'ok'
+      : refuse('illegalStep', `attempt ${live.attempt} can still land: only a fee bump of it may be signed`);
+  const reused = leg.attempts.some(
+    ({ signed: dead }) => dead.nonce !== null && dead.nonce === attempt.nonce && dead.account === attempt.account,
+  );
+  return reused ? refuse('illegalStep', `nonce ${attempt.nonce} is used up: assign the next`) : 'ok';
+}
+
+/** A fee bump can at most land instead of what it replaces, never besides. */
+function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {
+  const caps = Object.entries(live.fee).filter(([name]) => name.startsWith('max'));
+  return (
+    live.nonce !== null &&
+    bump.nonce === live.nonce &&
+    bump.account === live.account &&
+    caps.length > 0 &&
+    caps.every(([name, cap]) => BigInt(bump.fee[name] ?? '0') > BigInt(cap))
+  );
+}
+
+export function checkDied(leg: TransferLeg, attempt: number, proof: DeathProof): Decision<never> | 'ok' {
+  const known = leg.attempts.find((candidate) => candidate.signed.attempt === attempt);
+  if (!known) return refuse('illegalStep', `attempt ${attempt} was never signed`);
+  if (known.fate === 'dead') return [];
+  if (known.fate === 'settled') {
+    return refuse(
+      'illegalStep',
+      `attempt ${attempt} is settled, so it cannot have died (${proof.reason}): an operator must look at it`,
+    );
+  }
+  return 'ok';
+}
+
+export function checkSettle(leg: TransferLeg, settled: Settled): Decision<never> | 'ok' {
+  if (leg.settled?.hash === settled.hash) return [];
+  if (leg.settled) return refuse('illegalStep', `attempt ${leg.settled.attempt} already settled this transfer`);
+  const known = leg.attempts.find((candidate) => candidate.signed.attempt === settled.attempt);
+  if (known?.signed.hash !== settled.hash) return refuse('illegalStep', `attempt ${settled.attempt} has another hash`);
+  if (known.fate === 'dead')
+    return refuse('illegalStep', `attempt ${settled.attempt} was proven dead: an operator must look at it`);
+  return 'ok';
+}

@@ -1,0 +1,18 @@
+/** Building blocks of stored event schemas. */
+import Type, { type TSchema } from 'typebox';
+
+/** Stored events hold what their schema names and nothing else. */
+export const closed = { additionalProperties: false } as const;
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const oneOf = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values] });
+
+export const Text = (maxLength: number) => Type.String({ maxLength });
+export const Id = Type.String({ minLength: 1, maxLength: 128 });
+/** ISO 8601 UTC with milliseconds. */
+export const Time = Type.String({ minLength: 24, maxLength: 24 });
+export const Url = Type.String({ minLength: 1, maxLength: 2_048 });
+/** SHA-256 as 64 hex digits. */
+export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
