@@ -1,5 +1,5 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
-import type { Token } from '../domain/chains.ts';
+import type { Chain, Token } from '../domain/chains.ts';
 import type { EventMetadata, StoredEvent } from '../domain/event.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
@@ -97,3 +97,9 @@ export interface DepositScheme {
 
 /** Called around each step that a crash must not break; tests kill the process at a named point. A no-op in production. */
 export type CrashPoint = (name: string) => void | Promise<void>;
+
+/** Reads addresses as their chain spells them. */
+export interface AddressBook {
+  /** The canonical spelling, or null when the text is no address of the chain (wrong checksum included). */
+  canonical(chain: Chain, text: string): string | null;
+}
