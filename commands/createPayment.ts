@@ -223,13 +223,20 @@ function settlementOf(stated: NonNullable<NewPayment['destination']>, app: AppSe
     : { ...side, receiverAddress: settlement.receiverAddress, receiverMemo: settlement.receiverMemo };
 }
 
+/** Which side of a request carries the amount. */
+const amountSide: Readonly<Record<PaymentType, 'source' | 'destination' | null>> = {
+  exactIn: 'source',
+  exactOut: 'destination',
+  anyAmount: null,
+};
+
 function readAmounts(
   request: NewPayment,
   source: { token: Token },
   destination: { token: Token },
 ): { source: bigint | null; destination: bigint | null } | Refusal {
   const stated = { source: request.source.amount, destination: request.destination?.amount };
-  const takes = { exactIn: 'source', exactOut: 'destination', anyAmount: null }[request.type];
+  const takes = amountSide[request.type];
   for (const side of ['source', 'destination'] as const) {
     if (side === takes && stated[side] === undefined) {
       return refuse('invalidRequest', `${request.type} needs ${side}.amount`, `/${side}/amount`);

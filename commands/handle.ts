@@ -1,16 +1,16 @@
 import type { Decider, Decision, Refusal } from '../domain/decider.ts';
 import { assert, isRefusal } from '../domain/decider.ts';
 import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { Codec } from './codec.ts';
 import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
 import { StreamConflict, Unavailable } from './ports.ts';
-import { type ChainLink, linkOf, seal } from './seal.ts';
+import { seal, type Tip, tipAfter, tipOf } from './seal.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
 interface Known<S> {
   readonly state: S;
-  /** Null for a stream that does not exist. */
-  readonly revision: bigint | null;
-  readonly link: ChainLink | null;
+  /** The stream's end; null for a stream that does not exist. */
+  readonly tip: Tip | null;
 }
 
 export interface Handled<S> {
@@ -46,14 +46,6 @@ export interface HandleDeps {
   readonly cachedStreamsMax?: number;
 }
 
-export interface Codec {
-  readonly schemaVersion: (category: string) => number;
-  /** @throws InvariantBroken when the event does not fit its schema */
-  readonly check: (category: string, event: DomainEvent) => void;
-  /** The event in today's form; undefined for a type that this version does not know. */
-  readonly read: (category: string, event: StoredEvent) => DomainEvent | undefined;
-}
-
 const decisionsMax = 8;
 const pageSize = 500;
 const eventsPerStreamMax = 20_000;
@@ -77,7 +69,7 @@ export function createHandle(deps: HandleDeps): Handle {
     const stream = `${decider.category}-${instance}`;
     let known = cache.get(stream) as Known<ReturnType<typeof decider.evolve>> | undefined;
     let fresh = false;
-    if (!known && facts.expectNew) known = { state: decider.initial, revision: null, link: null };
+    if (!known && facts.expectNew) known = { state: decider.initial, tip: null };
 
     for (let tries = 0; tries < decisionsMax; tries += 1) {
       if (!known) {
@@ -93,7 +85,7 @@ export function createHandle(deps: HandleDeps): Handle {
         remember(stream, known);
         return isRefusal(decision)
           ? decision
-          : { state: known.state, revision: known.revision, position: null, appended: 0 };
+          : { state: known.state, revision: known.tip?.revision ?? null, position: null, appended: 0 };
       }
       for (const event of decision) codec.check(decider.category, event);
       const metadata = {
@@ -102,14 +94,14 @@ export function createHandle(deps: HandleDeps): Handle {
         appId: facts.appId,
         schemaVersion: codec.schemaVersion(decider.category),
       };
-      const sealed = seal(stream, known.link, decision, metadata, ids);
+      const sealed = seal(stream, known.tip, decision, metadata, ids);
       try {
         const names = decision.map((event) => event.type).join('+');
         await crash(`${names}.beforeAppend`);
-        const appended = await store.append(stream, known.revision ?? 'no_stream', sealed.events);
+        const appended = await store.append(stream, known.tip?.revision ?? 'no_stream', sealed);
         await crash(`${names}.afterAppend`);
         const state = decision.reduce((folded, event) => decider.evolve(folded, event), known.state);
-        remember(stream, { state, revision: appended.revision, link: sealed.link });
+        remember(stream, { state, tip: tipAfter(stream, known.tip, sealed) });
         return { state, revision: appended.revision, position: appended.position, appended: decision.length };
       } catch (error) {
         cache.delete(stream);
@@ -122,7 +114,7 @@ export function createHandle(deps: HandleDeps): Handle {
   };
 
   function remember<S>(stream: string, known: Known<S>): void {
-    if (known.revision === null) cache.delete(stream);
+    if (known.tip === null) cache.delete(stream);
     else cache.set(stream, known);
   }
 }
@@ -137,10 +129,10 @@ export async function loadStream<S, E extends DomainEvent>(
   const events = await readStream(store, `${decider.category}-${instance}`, decider.window);
   const last = events.at(-1);
   const state = events.reduce((folded, stored) => {
-    const event = codec.read(decider.category, stored);
+    const event = codec.read(stored);
     return event ? decider.evolve(folded, event as E) : folded;
   }, decider.initial);
-  return { state, revision: last?.revision ?? null, link: last ? linkOf(last) : null };
+  return { state, tip: last ? tipOf(last) : null };
 }
 
 /** All events of a stream, page by page; or, with `window`, its last ones in order. */

@@ -6,8 +6,8 @@ export const closed = { additionalProperties: false } as const;
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const oneOf = <const T extends readonly string[]>(values: T) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values] });
+export const oneOf = <const T extends readonly (string | number)[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: typeof values[0] === 'number' ? 'integer' : 'string', enum: [...values] });
 
 export const Text = (maxLength: number) => Type.String({ maxLength });
 export const Id = Type.String({ minLength: 1, maxLength: 128 });
@@ -16,3 +16,10 @@ export const Time = Type.String({ minLength: 24, maxLength: 24 });
 export const Url = Type.String({ minLength: 1, maxLength: 2_048 });
 /** SHA-256 as 64 hex digits. */
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
+/** An amount in smallest units. */
+export const Amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
+export const Address = Type.String({ minLength: 1, maxLength: 128 });
+/** A transaction's or block's identity on its chain. */
+export const Hash = Type.String({ minLength: 1, maxLength: 128 });
+/** A block number, nonce or sequence. */
+export const Height = Type.String({ pattern: '^[0-9]{1,20}$' });

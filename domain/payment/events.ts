@@ -2,25 +2,14 @@
  * Every event of a payment, as it is stored: these schemas ARE the storage format and must be versioned with care.
  * Amounts are digit strings in the token's smallest unit, times are ISO 8601 UTC.
  */
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
+import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
 
 export const paymentSchemaVersion = 1;
 
-const closed = { additionalProperties: false } as const;
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const oneOf = <const T extends readonly (string | number)[]>(values: T) =>
-  Type.Unsafe<T[number]>({ type: typeof values[0] === 'number' ? 'integer' : 'string', enum: [...values] });
-
-const Text = (maxLength: number) => Type.String({ maxLength });
-const Id = Type.String({ minLength: 1, maxLength: 128 });
-const Amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
-const Time = Type.String({ minLength: 24, maxLength: 24 });
 const Chain = oneOf(chainIds);
-const Address = Type.String({ minLength: 1, maxLength: 128 });
-const Hash = Type.String({ minLength: 1, maxLength: 128 });
 const Memo = nullable(Text(128));
-const Height = Type.String({ pattern: '^[0-9]{1,20}$' });
 const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
 
 export const TokenRef = Type.Object(

@@ -1,0 +1,150 @@
+/**
+ * One treasury account on one chain. Stream `treasury-<chainId>-<account>`.
+ *
+ * Nonces are handed out here, at exact revisions: two signers cannot both get one. At most `outstandingMax` are
+ * unmined at a time, so what matters now always lies in the stream's last events, and only those are read.
+ */
+import Type, { type Static } from 'typebox';
+import { chainIds } from './chains.ts';
+import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
+import { Address, closed, Hash, Height, Id, oneOf, Text, Time } from './schema.ts';
+
+export const treasurySchemaVersion = 1;
+
+export const outstandingMax = 16;
+
+/** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
+const Purpose = Type.Object(
+  {
+    kind: oneOf(['payout', 'refund', 'sweep', 'cancel']),
+    /** Payment id, or what else the transfer belongs to. */
+    reference: Id,
+    /** Counts the nonces that one reference used up: 1 for the first. */
+    ordinal: Type.Integer({ minimum: 1, maximum: 10_000 }),
+  },
+  closed,
+);
+
+export const treasuryEventSchemas = {
+  /** The account's history here begins: the chain's nonce at that moment. */
+  TreasuryOpened: Type.Object(
+    { chainId: oneOf(chainIds), account: Address, firstNonce: Height, openedAt: Time },
+    closed,
+  ),
+  NonceAssigned: Type.Object({ nonce: Height, purpose: Purpose, assignedAt: Time }, closed),
+  /** A no-value transaction used the nonce up, because its purpose is gone. */
+  NonceCancelled: Type.Object({ nonce: Height, hash: Hash, cancelledAt: Time }, closed),
+  SweepSigned: Type.Object(
+    { nonce: Height, hash: Hash, bytes: Type.String({ minLength: 2, maxLength: 65_536 }), signedAt: Time },
+    closed,
+  ),
+  SweepConfirmed: Type.Object({ nonce: Height, hash: Hash, confirmedAt: Time }, closed),
+  PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
+  PayoutsResumed: Type.Object({ resumedAt: Time }, closed),
+} as const;
+
+type Schemas = typeof treasuryEventSchemas;
+export type TreasuryEventType = keyof Schemas;
+export type TreasuryEvent = {
+  [T in TreasuryEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[TreasuryEventType];
+export type Purpose = Static<typeof Purpose>;
+
+export interface TreasuryState {
+  /** False until the first event is seen. */
+  readonly opened: boolean;
+  /** The nonce that the next assignment gets; null when the window shows none. */
+  readonly nextNonce: bigint | null;
+  readonly paused: string | null;
+  /** The latest assignments, oldest first; at least the outstanding ones. */
+  readonly assigned: readonly { readonly nonce: bigint; readonly purpose: Purpose }[];
+}
+
+/** Each outstanding nonce leaves at most three events, and while payouts are paused nothing else is written. */
+const window = 4 * outstandingMax + 2;
+
+export const treasury: Decider<TreasuryState, TreasuryEvent> = {
+  category: 'treasury',
+  window,
+  initial: { opened: false, nextNonce: null, paused: null, assigned: [] },
+  evolve(state, event) {
+    const opened = { ...state, opened: true };
+    switch (event.type) {
+      case 'TreasuryOpened':
+        return { ...opened, nextNonce: BigInt(event.data.firstNonce) };
+      case 'NonceAssigned': {
+        const assignment = { nonce: BigInt(event.data.nonce), purpose: event.data.purpose };
+        if (state.nextNonce !== null && assignment.nonce !== state.nextNonce) {
+          throw new InvariantBroken(`nonce ${assignment.nonce} follows ${state.nextNonce - 1n}`);
+        }
+        return {
+          ...opened,
+          nextNonce: assignment.nonce + 1n,
+          assigned: [...state.assigned, assignment].slice(-window),
+        };
+      }
+      case 'PayoutsPaused':
+        return { ...opened, paused: event.data.reason };
+      case 'PayoutsResumed':
+        return { ...opened, paused: null };
+      default:
+        return opened;
+    }
+  },
+};
+
+export const treasuryInstance = (chainId: number, account: string): string => `${chainId}-${account}`;
+
+const samePurpose = (a: Purpose, b: Purpose): boolean =>
+  a.kind === b.kind && a.reference === b.reference && a.ordinal === b.ordinal;
+
+/** The nonce that a purpose already has: a restart finishes it instead of taking another. */
+export const nonceOf = (state: TreasuryState, purpose: Purpose): bigint | null =>
+  state.assigned.find((assignment) => samePurpose(assignment.purpose, purpose))?.nonce ?? null;
+
+export function openTreasury(
+  state: TreasuryState,
+  at: { chainId: (typeof chainIds)[number]; account: string; minedNonce: bigint; now: string },
+): Decision<TreasuryEvent> {
+  if (state.opened) return [];
+  const { chainId, account, minedNonce, now } = at;
+  return [{ type: 'TreasuryOpened', data: { chainId, account, firstNonce: minedNonce.toString(), openedAt: now } }];
+}
+
+/**
+ * Gives the purpose the next nonce; `[]` when it has one.
+ *
+ * @param minedNonce the account's next nonce as its chain has mined it; ahead of the log it means a restored backup or
+ *   a key used elsewhere: then nothing may be signed, for the log does not know what was
+ */
+export function assignNonce(
+  state: TreasuryState,
+  { purpose, minedNonce, now }: { purpose: Purpose; minedNonce: bigint; now: string },
+): Decision<TreasuryEvent> {
+  if (nonceOf(state, purpose) !== null) return [];
+  const { nextNonce } = state;
+  if (nextNonce === null)
+    return refuse('illegalStep', 'the treasury is not open: open it with the chain’s nonce first');
+  if (minedNonce > nextNonce) {
+    return refuse(
+      'treasuryBehindChain',
+      `the chain has mined up to nonce ${minedNonce}, the log assigned up to ${nextNonce}: the key was used elsewhere or the log is an old copy; sign nothing until an operator has reconciled them`,
+    );
+  }
+  if (state.paused !== null) return refuse('treasuryPaused', `payouts are paused (${state.paused}): resume them first`);
+  if (nextNonce - minedNonce >= BigInt(outstandingMax)) {
+    return refuse(
+      'treasuryBusy',
+      `${outstandingMax} transactions are under way from this account: wait for one to be mined`,
+    );
+  }
+  return [{ type: 'NonceAssigned', data: { nonce: nextNonce.toString(), purpose, assignedAt: now } }];
+}
+
+export function pausePayouts(state: TreasuryState, reason: string, now: string): Decision<TreasuryEvent> {
+  return state.paused === null ? [{ type: 'PayoutsPaused', data: { reason, pausedAt: now } }] : [];
+}
+
+export function resumePayouts(state: TreasuryState, now: string): Decision<TreasuryEvent> {
+  return state.paused === null ? [] : [{ type: 'PayoutsResumed', data: { resumedAt: now } }];
+}
