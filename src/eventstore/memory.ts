@@ -1,0 +1,92 @@
+import type { Appended, Batch, CrashPoint, EventStore, ReadOptions, SealedEvent } from '../../commands/ports.ts';
+import { StreamConflict } from '../../commands/ports.ts';
+import { assert } from '../../domain/decider.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+
+/** Positions are sparse, as in the real store: nobody may compute the next one. */
+const positionStep = 64n;
+const maxBatch = 500;
+
+/** An event as it comes back from a store: through JSON, so that nothing survives here which would not survive there. */
+const stored = (stream: string, revision: bigint, position: bigint, event: SealedEvent): StoredEvent => {
+  const { data, metadata } = JSON.parse(JSON.stringify({ data: event.data, metadata: event.metadata }));
+  return { stream, revision, position, id: event.id, type: event.type, data, metadata };
+};
+
+/**
+ * The event store in memory, for simulations and tests: same port, same semantics, nothing durable.
+ * @param at called as `append.before`, `append.after`, `read` and `tail`; what it throws or awaits, the caller of the store meets
+ */
+export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): EventStore {
+  const log: StoredEvent[] = [];
+  const streams = new Map<string, StoredEvent[]>();
+  let grown = Promise.withResolvers<void>();
+
+  const tailNow = (): bigint => log.at(-1)?.position ?? 0n;
+
+  function write(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Appended {
+    const history = streams.get(stream) ?? [];
+    const first = expected === 'no_stream' ? 0 : Number(expected) + 1;
+    if (first < history.length) {
+      const before = history.slice(first, first + events.length);
+      const last = before.at(-1);
+      const same = before.length === events.length && before.every((event, i) => event.id === events[i]?.id);
+      if (same && last) return { revision: last.revision, position: last.position };
+    }
+    if (first !== history.length) {
+      throw new StreamConflict(stream, expected, history.length === 0 ? null : BigInt(history.length - 1));
+    }
+    for (const event of events) {
+      const next = stored(stream, BigInt(history.length), tailNow() + positionStep, event);
+      history.push(next);
+      log.push(next);
+    }
+    streams.set(stream, history);
+    grown.resolve();
+    grown = Promise.withResolvers();
+    return { revision: BigInt(history.length - 1), position: tailNow() };
+  }
+
+  return {
+    async append(stream, expected, events) {
+      assert(events.length > 0, `an append to ${stream} holds at least one event`);
+      await at('append.before');
+      const appended = write(stream, expected, events);
+      await at('append.after');
+      return appended;
+    },
+
+    async read(stream, { from, backwards = false, max }: ReadOptions = {}) {
+      await at('read');
+      const history = streams.get(stream) ?? [];
+      const wanted = backwards
+        ? history.slice(0, from === undefined ? undefined : Number(from) + 1).reverse()
+        : history.slice(Number(from ?? 0n));
+      return wanted.slice(0, max);
+    },
+
+    async *all({ after, prefixes, signal }): AsyncIterable<Batch> {
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      let next = log.findIndex((event) => event.position > (after ?? 0n));
+      if (next < 0) next = log.length;
+      let position = after ?? 0n;
+      let live = false;
+      while (!signal.aborted) {
+        if (live && next === log.length) {
+          await Promise.race([grown.promise, aborted]);
+          continue;
+        }
+        const page = log.slice(next, next + maxBatch);
+        next += page.length;
+        live = next === log.length;
+        position = page.at(-1)?.position ?? position;
+        yield { events: page.filter((event) => prefixes.some((p) => event.stream.startsWith(p))), position, live };
+      }
+    },
+
+    async tail() {
+      await at('tail');
+      return tailNow();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { type ChainLink, linkOf, seal, verifyChain } from '../../commands/seal.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import { instant } from '../../domain/time.ts';
+
+const stream = 'payment-1';
+const facts = { at: instant(0), cause: 'test', appId: null, schemaVersion: 1 };
+const ids = { eventId: randomUUID };
+const decided = (...types: string[]) => types.map((type) => ({ type, data: { about: type } }));
+
+/** Appends and reads back: what the store would return. */
+function appended(previous: readonly StoredEvent[], types: string[]): readonly StoredEvent[] {
+  const last = previous.at(-1);
+  const { events } = seal(stream, last ? linkOf(last) : null, decided(...types), facts, ids);
+  return events.map((event, i) => ({
+    ...JSON.parse(JSON.stringify(event)),
+    stream,
+    revision: BigInt(previous.length + i),
+    position: 0n,
+  }));
+}
+
+describe('the hash chain', () => {
+  const first = appended([], ['Created', 'Funded']);
+  const chain = [...first, ...appended(first, ['PaidOut'])];
+
+  it('begins with no predecessor and names each predecessor, within one append and across appends', () => {
+    assert.deepEqual(
+      chain.map((event) => event.metadata.prev),
+      [null, linkOf(chain[0]!).hash, linkOf(chain[1]!).hash],
+    );
+    assert.equal(verifyChain(chain), null);
+  });
+
+  it('gives the link to continue from without reading back', () => {
+    const { link } = seal(stream, null, decided('Created', 'Funded'), facts, { eventId: () => 'one' });
+    const [, second] = seal(stream, null, decided('Created', 'Funded'), facts, { eventId: () => 'one' }).events;
+    assert.deepEqual(link, linkOf({ stream, revision: 1n, ...second! }));
+  });
+
+  it('refuses to seal nothing', () => {
+    assert.throws(() => seal(stream, null, [], facts, ids), { name: 'InvariantBroken' });
+  });
+
+  it('shows a changed, a removed, an inserted and a moved event', () => {
+    const [a, b, c] = chain as [StoredEvent, StoredEvent, StoredEvent];
+    assert.equal(verifyChain([{ ...a, data: { about: 'Forged' } }, b, c])?.revision, 1n);
+    assert.equal(verifyChain([a, { ...b, type: 'Refunded' }, c])?.revision, 2n);
+    assert.equal(verifyChain([a, c])?.revision, 2n);
+    assert.equal(verifyChain([a, b, { ...b, id: randomUUID() }, c])?.revision, 1n);
+    assert.equal(verifyChain([b, a, c])?.revision, 1n);
+    assert.equal(verifyChain([{ ...a, stream: 'payment-2' }, b, c])?.revision, 1n);
+  });
+
+  it('can be checked from the middle on', () => {
+    const [a, b, c] = chain as [StoredEvent, StoredEvent, StoredEvent];
+    assert.equal(verifyChain([b, c], linkOf(a)), null);
+    assert.notEqual(verifyChain([c], linkOf(a)), null);
+  });
+
+  it('survives storing: the link of any JSON is the same after a round trip', () => {
+    const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), fc.constant(undefined)));
+    fc.assert(
+      fc.property(json, fc.string({ unit: 'binary' }), (data, cause) => {
+        const event = { stream, revision: 0n, id: 'id', type: 'T', data, metadata: { prev: null, ...facts, cause } };
+        const { data: readData, metadata } = JSON.parse(JSON.stringify({ data, metadata: event.metadata }));
+        assert.deepEqual(linkOf({ ...event, data: readData, metadata }), linkOf(event));
+      }),
+    );
+  });
+
+  it('never confuses where one part ends and the next begins', () => {
+    const link = (type: string, data: unknown): ChainLink =>
+      linkOf({ stream, revision: 0n, id: 'id', type, data, metadata: { prev: null, ...facts } });
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), fc.string(), (typeA, dataA, typeB, dataB) => {
+        fc.pre(typeA !== typeB || dataA !== dataB);
+        assert.notDeepEqual(link(typeA, dataA), link(typeB, dataB));
+      }),
+    );
+  });
+});
