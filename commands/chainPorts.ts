@@ -1,0 +1,151 @@
+/** What each chain family implements: where to pay to, what was paid, how to pay out, who may sign. */
+import type { ChainId } from '../domain/chains.ts';
+import type { DeathProof, SignedAttempt, TokenRef, Transfer } from '../domain/payment/events.ts';
+import type { Instant } from '../domain/time.ts';
+
+/**
+ * How far a scan looks: `head` sees first (PayinDetected), the two final passes see what cannot leave the chain any more at the depth
+ * that configuration demands: `final` for small amounts, `finalLarge` for amounts from the chain's tier limit on (PayinConfirmed).
+ */
+export const passes = ['head', 'final', 'finalLarge'] as const;
+export type Pass = (typeof passes)[number];
+
+/** Where a pass of a chain stands: the last block that it has wholly handled. */
+export interface Cursor {
+  readonly chainId: ChainId;
+  readonly pass: Pass;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly chainTime: Instant;
+}
+
+export interface ScannedRange {
+  /** Every transfer of a catalogue token in the range, whoever it is for. */
+  readonly logs: readonly TransferLog[];
+  /**
+   * Blocks that this pass has handled and that have left the chain. It may miss some that left while the service was down: what is
+   * sure is that a detected transfer has left the chain when its final pass has gone past its block without confirming it.
+   * On a final pass it is empty unless the configured depth was too shallow: then confirmed money is gone.
+   */
+  readonly orphaned: readonly string[];
+  /** Move the cursor here once the range is handled. */
+  readonly next: Cursor;
+}
+
+/** A transfer as a log shows it: cheap. `resolve` of the ingester turns those that matter into full transfers. */
+export interface TransferLog {
+  readonly to: string;
+  readonly from: string;
+  readonly token: TokenRef;
+  readonly amount: bigint;
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  /** Block-wide index of the log. */
+  readonly logIndex: number;
+  readonly blockTime: Instant;
+}
+
+export interface Ingester {
+  readonly chainId: ChainId;
+  readonly passes: readonly Pass[];
+  /** The amount, in whole tokens (USD), from which only `finalLarge` confirms. */
+  readonly largeFrom: bigint;
+  /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
+  start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
+  /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */
+  scan(cursor: Cursor, signal: AbortSignal): AsyncIterable<ScannedRange>;
+  /** Fills in what identifies a transfer (index within the receipt). Undefined when its block has meanwhile left the chain. */
+  resolve(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
+  /** Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed. */
+  lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
+  /** Height and time of the newest block that any node reports. */
+  head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
+}
+
+/** One transfer to make: a payout or a refund. */
+export interface TransferOrder {
+  readonly chainId: ChainId;
+  readonly token: TokenRef;
+  readonly receiver: string;
+  readonly receiverMemo: string | null;
+  readonly amount: bigint;
+}
+
+/** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
+export interface Unsigned {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly nonce: bigint | null;
+  readonly order: TransferOrder;
+  readonly validUntil: string | null;
+  readonly fee: Readonly<Record<string, string>>;
+  readonly payload: unknown;
+}
+
+export interface Signed {
+  readonly bytes: string;
+  readonly hash: string;
+}
+
+export type Fate =
+  /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
+  | { readonly kind: 'unknown' }
+  /** Waiting to be mined, or mined and not yet final. */
+  | { readonly kind: 'pending' }
+  /** Final at the payout depth of configuration: this attempt landed and succeeded. */
+  | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
+  /** None of the attempts of this nonce can land any more. */
+  | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
+
+/** Where a transaction landed. */
+export interface Settled {
+  readonly hash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+/** Makes transfers from one treasury account on one chain. */
+export interface PayoutRail {
+  readonly chainId: ChainId;
+  readonly account: string;
+  /** The account's next nonce as the chain has mined it; null where a chain has no nonces. */
+  minedNonce(signal: AbortSignal): Promise<bigint | null>;
+  /**
+   * Checks float, gas and that the transfer would succeed, then builds it.
+   * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
+   * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
+   */
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt): Promise<Unsigned>;
+  /** A no-value transaction to itself that uses up a nonce whose purpose is gone. */
+  prepareCancel(nonce: bigint): Promise<Unsigned>;
+  /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
+  broadcast(bytes: string): Promise<void>;
+  /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
+  fate(attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<Fate>;
+  /** Whether an attempt that was final is still on the chain: false only when the block provably left it. */
+  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
+  balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
+}
+
+/** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
+export class PayoutBlocked extends Error {
+  override readonly name = 'PayoutBlocked';
+  readonly reason: 'float' | 'gas' | 'refusedByToken';
+  constructor(reason: 'float' | 'gas' | 'refusedByToken', message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface SigningPurpose {
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'cancel';
+  readonly reference: string;
+}
+
+/** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
+export interface Signer {
+  readonly account: string;
+  sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
+}
