@@ -7,21 +7,17 @@ import { assert } from '../domain/decider.ts';
 import type { DomainEvent, EventMetadata, StoredEvent } from '../domain/event.ts';
 import type { Ids, SealedEvent } from './ports.ts';
 
-/** The last event of a stream as its successor names it. Null in its place: the stream does not exist yet. */
-export interface ChainLink {
+/** A stream's last event as its successor names it. Null in its place: the stream does not exist yet. */
+export interface Tip {
   readonly revision: bigint;
-  /** SHA-256 as hex. */
-  readonly hash: string;
+  /** What linkOf says of that event. */
+  readonly link: string;
 }
 
 /** The rest of an event's metadata. */
 export type SealFacts = Omit<EventMetadata, 'prev'>;
 
-/** Events ready for one append, and the link to continue from once they are appended. */
-export interface Sealed {
-  readonly events: readonly SealedEvent[];
-  readonly link: ChainLink;
-}
+type Linkable = Omit<StoredEvent, 'position'>;
 
 /** Where a stored chain is not what it should be. */
 export interface ChainBreak {
@@ -32,14 +28,14 @@ export interface ChainBreak {
 }
 
 /**
- * The link to an event: SHA-256 over its stream, revision, id, type, data and metadata, each preceded by its length in
- * bytes, so that no two different events share one text.
+ * SHA-256 (hex) over the event's stream, revision, id, type, data and metadata, each preceded by its length in bytes,
+ * so that no two different events share one text.
  *
  * Data and metadata enter as JSON.stringify writes them, which is what the store holds. Parsing and writing again gives
  * the same text, because JSON.stringify has one spelling for each string and number and keeps the order of keys; hence
  * the link is the same computed before the append or after reading back.
  */
-export function linkOf(event: Omit<StoredEvent, 'position'>): ChainLink {
+export function linkOf(event: Linkable): string {
   const parts = [
     event.stream,
     event.revision.toString(),
@@ -48,8 +44,16 @@ export function linkOf(event: Omit<StoredEvent, 'position'>): ChainLink {
     JSON.stringify(event.data),
     JSON.stringify(event.metadata),
   ];
-  const text = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
-  return { revision: event.revision, hash: hash('sha256', text, 'hex') };
+  return hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
+}
+
+export const tipOf = (event: Linkable): Tip => ({ revision: event.revision, link: linkOf(event) });
+
+/** The stream's tip once `sealed` is appended behind `previous`: spares reading it back before the next append. */
+export function tipAfter(stream: string, previous: Tip | null, sealed: readonly SealedEvent[]): Tip {
+  const last = sealed.at(-1);
+  assert(last !== undefined, `an append to ${stream} holds at least one event`);
+  return tipOf({ stream, revision: (previous?.revision ?? -1n) + BigInt(sealed.length), ...last });
 }
 
 /**
@@ -58,33 +62,31 @@ export function linkOf(event: Omit<StoredEvent, 'position'>): ChainLink {
  */
 export function seal(
   stream: string,
-  previous: ChainLink | null,
+  previous: Tip | null,
   events: readonly DomainEvent[],
   { at, cause, appId, schemaVersion }: SealFacts,
   ids: Pick<Ids, 'eventId'>,
-): Sealed {
-  let link = previous;
-  const sealed = events.map(({ type, data }): SealedEvent => {
-    const metadata = { prev: link?.hash ?? null, at, cause, appId, schemaVersion };
-    const event = { id: ids.eventId(), type, data, metadata };
-    link = linkOf({ stream, revision: (link?.revision ?? -1n) + 1n, ...event });
-    return event;
+): readonly SealedEvent[] {
+  let tip = previous;
+  return events.map(({ type, data }, index) => {
+    const metadata = { prev: tip?.link ?? null, at, cause, appId, schemaVersion };
+    const sealed = { id: ids.eventId(), type, data, metadata };
+    if (index < events.length - 1) tip = tipAfter(stream, tip, [sealed]);
+    return sealed;
   });
-  assert(sealed.length > 0 && link !== null, `an append to ${stream} holds at least one event`);
-  return { events: sealed, link };
 }
 
 /**
  * Checks the chain of one stream, in order, starting behind `previous` (null: from the first event on).
  * @returns the first break, or null when the chain is whole
  */
-export function verifyChain(events: readonly StoredEvent[], previous: ChainLink | null = null): ChainBreak | null {
-  let link = previous;
+export function verifyChain(events: readonly StoredEvent[], previous: Tip | null = null): ChainBreak | null {
+  let tip = previous;
   for (const event of events) {
-    const expected = `revision ${(link?.revision ?? -1n) + 1n} after ${link?.hash ?? 'nothing'}`;
+    const expected = `revision ${(tip?.revision ?? -1n) + 1n} after ${tip?.link ?? 'nothing'}`;
     const found = `revision ${event.revision} after ${event.metadata?.prev ?? 'nothing'}`;
     if (expected !== found) return { stream: event.stream, revision: event.revision, expected, found };
-    link = linkOf(event);
+    tip = tipOf(event);
   }
   return null;
 }
