@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
+import * as merchants from '../domain/merchant.ts';
+import type { Facts, Handle, Handled } from './handle.ts';
+import type { Clock, Ids } from './ports.ts';
+
+/** A key as it is made: `key` goes to its owner once, the rest is kept. */
+export interface NewKey {
+  readonly keyId: string;
+  readonly key: string;
+  readonly hash: string;
+  readonly hint: string;
+}
+
+export interface ManageMerchantDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly newKey: () => NewKey;
+  /** Encrypts under the master key, bound to its context. */
+  readonly seal: (plain: string, context: string) => string;
+  /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
+  readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
+  /** False for a URL whose literal address no webhook would ever be sent to. Names are checked at each delivery. */
+  readonly isAllowedTarget: (url: string) => boolean;
+}
+
+/** `position`: the log position to wait for before reading one's own write; null when nothing had to change. */
+export interface Changed {
+  readonly position: bigint | null;
+}
+
+/** A secret is answered only by the call that made it. */
+export interface ShownSecret extends Changed {
+  readonly webhookSecret: string;
+  readonly webhookSecretFingerprint: string;
+}
+
+export interface Registered extends Changed {
+  readonly created: boolean;
+  readonly webhookUrl: string | null;
+  readonly webhookSecret: string | null;
+  readonly webhookSecretFingerprint: string | null;
+}
+
+export interface ShownKey extends Changed, Omit<NewKey, 'hash'> {
+  readonly scope: KeyScope;
+}
+
+export interface SettlementRequest {
+  readonly chainId: ChainId;
+  readonly tokenSymbol: string;
+  readonly receiverAddress: string;
+  readonly receiverMemo?: string | null;
+}
+
+export interface ManageMerchant {
+  register(appId: string, webhookUrl: string | null, cause: string): Promise<Registered | Refusal>;
+  setSettlement(appId: string, wallet: SettlementRequest, cause: string): Promise<Changed | Refusal>;
+  setWebhookUrl(appId: string, url: string | null, cause: string): Promise<Changed | Refusal>;
+  rotateSecret(appId: string, cause: string): Promise<ShownSecret | Refusal>;
+  setKeylessCreation(appId: string, allowed: boolean, cause: string): Promise<Changed | Refusal>;
+  issueKey(appId: string, scope: KeyScope, name: string, cause: string): Promise<ShownKey | Refusal>;
+  revokeKey(appId: string, keyId: string, cause: string): Promise<Changed | Refusal>;
+}
+
+/** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
+export const webhookSecretContext = (appId: string): string => `webhookSecret:${appId}`;
+
+/** @param secret 64 hex characters; what is hashed are the characters, not the bytes they spell */
+export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
+
+export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
+  const { handle, clock, ids } = deps;
+
+  type Decide = (state: MerchantState) => Decision<MerchantEvent>;
+  const change = (appId: string, cause: string, decide: Decide, more: Partial<Facts> = {}) =>
+    handle(merchants.merchant, appId, decide, { cause, appId, ...more });
+
+  function makeSecret(appId: string): { secret: string; sealed: SealedSecret } {
+    const secret = ids.secret();
+    const ciphertext = deps.seal(secret, webhookSecretContext(appId));
+    return { secret, sealed: { ciphertext, fingerprint: fingerprintOf(secret) } };
+  }
+
+  const refuseTarget = (url: string | null): Refusal | undefined =>
+    url !== null && URL.canParse(url) && !deps.isAllowedTarget(url)
+      ? refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl')
+      : undefined;
+
+  return {
+    async register(appId, webhookUrl, cause) {
+      const refused = refuseTarget(webhookUrl);
+      if (refused) return refused;
+      const registration = { appId, idSalt: ids.secret(), registeredAt: clock.now() };
+      const { secret, sealed } = makeSecret(appId);
+      const decide: Decide = (state) => merchants.register(state, registration, webhookUrl, sealed);
+      const handled = await change(appId, cause, decide, { expectNew: true });
+      if (isRefusal(handled)) return handled;
+      const created = handled.appended > 0;
+      return {
+        position: handled.position,
+        created,
+        webhookUrl: handled.state.webhookUrl,
+        webhookSecret: created ? secret : null,
+        webhookSecretFingerprint: handled.state.webhookSecret?.fingerprint ?? null,
+      };
+    },
+
+    async setSettlement(appId, wallet, cause) {
+      const token = findToken(chainOf(wallet.chainId), wallet.tokenSymbol);
+      if (!token)
+        return refuse('invalidRequest', `chain ${wallet.chainId} has no ${wallet.tokenSymbol}`, '/tokenSymbol');
+      const receiverAddress = deps.canonicalAddress(wallet.chainId, wallet.receiverAddress);
+      if (!receiverAddress) {
+        return refuse('invalidRequest', `receiverAddress is no address of chain ${wallet.chainId}`, '/receiverAddress');
+      }
+      const { chainId, receiverMemo = null } = wallet;
+      const settlement = { chainId, token, receiverAddress, receiverMemo };
+      return changed(await change(appId, cause, (state) => merchants.setSettlement(state, settlement)));
+    },
+
+    setWebhookUrl: async (appId, url, cause) =>
+      refuseTarget(url) ?? changed(await change(appId, cause, (state) => merchants.setWebhookUrl(state, url))),
+
+    async rotateSecret(appId, cause) {
+      const { secret, sealed } = makeSecret(appId);
+      const handled = await change(appId, cause, (state) => merchants.rotateSecret(state, sealed));
+      if (isRefusal(handled)) return handled;
+      return { position: handled.position, webhookSecret: secret, webhookSecretFingerprint: sealed.fingerprint };
+    },
+
+    setKeylessCreation: async (appId, allowed, cause) =>
+      changed(await change(appId, cause, (state) => merchants.setKeylessCreation(state, allowed))),
+
+    async issueKey(appId, scope, name, cause) {
+      const { key, ...kept } = deps.newKey();
+      const handled = await change(appId, cause, (state) => merchants.issueKey(state, { ...kept, scope, name }));
+      if (isRefusal(handled)) return handled;
+      return { position: handled.position, keyId: kept.keyId, key, hint: kept.hint, scope };
+    },
+
+    revokeKey: async (appId, keyId, cause) =>
+      changed(await change(appId, cause, (state) => merchants.revokeKey(state, keyId))),
+  };
+}
+
+const changed = (handled: Handled<MerchantState> | Refusal): Changed | Refusal =>
+  isRefusal(handled) ? handled : { position: handled.position };

@@ -1,0 +1,126 @@
+import type { ChainId } from '../domain/chains.ts';
+import { assert, type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
+import { unitsText } from '../domain/money.ts';
+import type { SignedAttempt } from '../domain/payment/events.ts';
+import { signPayout as decideSign } from '../domain/payment/payout.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { liveAttempts, type TransferLeg } from '../domain/payment/transfer.ts';
+import {
+  assignNonce,
+  nonceOf,
+  openTreasury,
+  type Purpose,
+  type TreasuryEvent,
+  type TreasuryState,
+  treasury,
+  treasuryInstance,
+} from '../domain/treasury.ts';
+import type { PayoutRail, Signer, TransferOrder, Unsigned } from './chainPorts.ts';
+import type { Handle, Handled } from './handle.ts';
+import type { Clock, CrashPoint } from './ports.ts';
+
+export interface SignDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
+  readonly crash: CrashPoint;
+}
+
+/**
+ * Signs the next attempt of a payment's payout and appends it. Nothing is sent here: only bytes read back from the
+ * stream are.
+ *
+ * Crash after NonceAssigned: the restart finds the nonce by its purpose and goes on with it. After signing, before the
+ * append: the signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append
+ * of PayoutSigned succeeds, the other is refused by the stream's state.
+ *
+ * @throws PayoutBlocked before any nonce is taken, when float, gas or the token forbid the transfer now
+ */
+export async function signPayout(
+  deps: SignDeps,
+  payment: Payment,
+  signal: AbortSignal,
+): Promise<Handled<PaymentState> | Refusal> {
+  const leg = payment.payout;
+  assert(leg !== null, 'a payout is signed after it was requested');
+  const order = orderOf(leg);
+  const replaced = liveAttempts(leg).at(-1);
+  const nonce = replaced ? nonceFrom(replaced) : await takeNonce(deps, payment, leg, order, signal);
+  if (isRefusal(nonce)) return nonce;
+  const unsigned = await deps.rail.prepare(order, nonce, replaced);
+  await deps.crash('payout.beforeSign');
+  const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
+  await deps.crash('payout.afterSign');
+  const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
+  return deps.handle(paymentDecider, payment.terms.paymentId, (state) => decideSign(state, attempt), {
+    cause: 'payouts',
+    appId: payment.terms.appId,
+  });
+}
+
+const orderOf = ({ order }: TransferLeg): TransferOrder => ({ ...order, chainId: order.chainId as ChainId });
+
+const nonceFrom = (attempt: SignedAttempt): bigint | null => (attempt.nonce === null ? null : BigInt(attempt.nonce));
+
+/** The purpose's own nonce, or the account's next. A dry run first: a nonce taken for what cannot be sent would block the account. */
+async function takeNonce(
+  deps: SignDeps,
+  payment: Payment,
+  leg: TransferLeg,
+  order: TransferOrder,
+  signal: AbortSignal,
+): Promise<bigint | null | Refusal> {
+  const { handle, rail, clock } = deps;
+  const minedNonce = await rail.minedNonce(signal);
+  if (minedNonce === null) return null;
+  await rail.prepare(order, minedNonce);
+  const usedUp = new Set(leg.attempts.map(({ signed }) => signed.nonce)).size;
+  const purpose: Purpose = { kind: 'payout', reference: payment.terms.paymentId, ordinal: usedUp + 1 };
+  const handled = await handle(
+    treasury,
+    treasuryInstance(rail.chainId, rail.account),
+    (state) => assign(state, { rail, purpose, minedNonce, now: clock.now() }),
+    { cause: `payout ${payment.terms.paymentId}`, appId: null },
+  );
+  if (isRefusal(handled)) return handled;
+  const nonce = nonceOf(handled.state, purpose);
+  assert(nonce !== null, 'an assigned nonce is found by its purpose');
+  return nonce;
+}
+
+function assign(
+  state: TreasuryState,
+  { rail, purpose, minedNonce, now }: { rail: PayoutRail; purpose: Purpose; minedNonce: bigint; now: string },
+): Decision<TreasuryEvent> {
+  const { chainId, account } = rail;
+  const opening = openTreasury(state, { chainId, account, minedNonce, now });
+  if (isRefusal(opening)) return opening;
+  const opened = opening.reduce(treasury.evolve, state);
+  const assigned = assignNonce(opened, { purpose, minedNonce, now });
+  return isRefusal(assigned) ? assigned : [...opening, ...assigned];
+}
+
+function attemptOf(
+  leg: TransferLeg,
+  unsigned: Unsigned,
+  signed: { bytes: string; hash: string },
+  now: string,
+): SignedAttempt {
+  const { order } = unsigned;
+  return {
+    attempt: leg.attempts.length + 1,
+    chainId: unsigned.chainId,
+    account: unsigned.account,
+    nonce: unsigned.nonce === null ? null : unitsText(unsigned.nonce),
+    hash: signed.hash,
+    bytes: signed.bytes,
+    validUntil: unsigned.validUntil,
+    fee: { ...unsigned.fee },
+    token: order.token,
+    receiver: order.receiver,
+    receiverMemo: order.receiverMemo,
+    amount: unitsText(order.amount),
+    signedAt: now,
+  };
+}
