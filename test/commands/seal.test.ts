@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import type { SealedEvent } from '../../commands/ports.ts';
 import { linkOf, seal, tipAfter, tipOf, verifyChain } from '../../commands/seal.ts';
 import type { StoredEvent } from '../../domain/event.ts';
 import { instant } from '../../domain/time.ts';
@@ -11,7 +12,7 @@ const ids = { eventId: randomUUID };
 const decided = (...types: string[]) => types.map((type) => ({ type, data: { about: type } }));
 
 /** Appends and reads back: what the store would return. */
-function appended(previous: readonly StoredEvent[], types: string[]): readonly StoredEvent[] {
+function appended(previous: readonly StoredEvent[], types: string[]): readonly (StoredEvent & SealedEvent)[] {
   const last = previous.at(-1);
   const events = seal(stream, last ? tipOf(last) : null, decided(...types), facts, ids);
   return events.map((event, i) => ({
