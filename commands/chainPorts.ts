@@ -91,8 +91,8 @@ export interface Signed {
 export type Fate =
   /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
   | { readonly kind: 'unknown' }
-  /** Waiting to be mined, or mined and not yet final. */
-  | { readonly kind: 'pending' }
+  /** Waiting to be mined, or `mined` and not yet final. */
+  | { readonly kind: 'pending'; readonly mined: boolean }
   /** Final at the payout depth of configuration: this attempt landed and succeeded. */
   | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
   /** None of the attempts of this nonce can land any more. */

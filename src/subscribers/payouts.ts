@@ -1,6 +1,6 @@
 /** Drives each funded payment to its settled payout: whatever `nextStep` says, one step after the other. */
 
-import type { PayoutRail, Signer } from '../../commands/chainPorts.ts';
+import { PayoutBlocked, type PayoutRail, type Signer } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
 import { loadPayment, requestPayout, settlePayout } from '../../commands/settlePayout.ts';
@@ -24,6 +24,8 @@ export interface PayoutsDeps {
   readonly rails: ReadonlyMap<ChainId, { readonly rail: PayoutRail; readonly signer: Signer }>;
   /** Payments whose next step is a payout's, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly DuePayment[]>;
+  /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
+  readonly alarm: (paymentId: string, reason: string, message: string) => void;
 }
 
 /** requestPayout, sign, broadcast, and one more after a proven death. */
@@ -33,6 +35,10 @@ const rebroadcast_ms = 4_000;
 /** A live attempt that is not mined for so long is outbid. */
 const bumpAfter_ms = 90_000;
 const remembered_max = 10_000;
+/** A payout that waits for float, gas or an operator is looked at again so often; waiting is no failure and never bounces it. */
+const blockedRetry_ms = 5_000;
+
+const waitsFor: ReadonlySet<string> = new Set(['treasuryBusy', 'treasuryPaused', 'treasuryBehindChain']);
 
 /** A step could not be made now; the item is tried again later and shows as failed until then. */
 export class StepRefused extends Error {
@@ -73,7 +79,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
       case 'requestPayout':
         return accepted(await requestPayout({ handle, clock }, payment));
       case 'sign':
-        return accepted(await sign(payment, signal));
+        return await sign(payment, signal);
       case 'broadcast':
         return await settle(payment, step, signal);
       default:
@@ -81,17 +87,37 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     }
   }
 
+  async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
+    try {
+      const outcome = await inLane(payment, signal);
+      if (!isRefusal(outcome) || !waitsFor.has(outcome.refused)) return accepted(outcome);
+      return wait(payment, outcome.refused, outcome.message);
+    } catch (error) {
+      if (error instanceof PayoutBlocked) return wait(payment, error.reason, error.message);
+      throw error;
+    }
+  }
+
   /** One at a time per account: between a nonce taken and its bytes recorded nobody else takes the next. */
-  async function sign(payment: Payment, signal: AbortSignal) {
+  function inLane(payment: Payment, signal: AbortSignal) {
     const { rail, signer, chainId } = railOf(payment);
     const turn = (lanes.get(chainId) ?? Promise.resolve()).then(() =>
       signPayout({ handle, clock, rail, signer, crash }, payment, signal),
     );
-    lanes.set(
-      chainId,
-      turn.catch(() => {}),
+    const settled = turn.then(
+      () => {},
+      () => {},
     );
-    return await turn;
+    lanes.set(chainId, settled);
+    return turn;
+  }
+
+  function wait({ terms }: Payment, reason: string, message: string): false {
+    const busy = reason === 'treasuryBusy';
+    if (!busy) deps.alarm(terms.paymentId, reason, message);
+    const again_ms = busy ? chainOf(terms.destination.chainId).block_ms : blockedRetry_ms;
+    lookAgainAt.set(terms.paymentId, epochMs(clock.now()) + again_ms);
+    return false;
   }
 
   async function settle(
@@ -114,7 +140,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     }
     const latest = attempts.at(-1);
     if (fate.kind === 'pending' && !fate.mined && latest && now_ms - Date.parse(latest.signedAt) > bumpAfter_ms) {
-      return accepted(await sign(payment, signal));
+      return await sign(payment, signal);
     }
     lookAgainAt.set(payment.terms.paymentId, now_ms + Math.min(chainOf(chainId).block_ms, rebroadcast_ms));
     return false;

@@ -1,0 +1,38 @@
+/** Ends payments that were not funded in time, by the source chain's clock and not by ours. */
+
+import { expirePayment } from '../../commands/expirePayment.ts';
+import type { Handle } from '../../commands/handle.ts';
+import type { Clock } from '../../commands/ports.ts';
+import { loadPayment } from '../../commands/settlePayout.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { nextStep } from '../../domain/payment/next.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Worker } from './worker.ts';
+
+export interface ExpiryDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly due: (max: number, now: Instant) => Promise<readonly { readonly paymentId: string }[]>;
+  /** How far all final passes of a chain have come, in the chain's time; null before their first range. */
+  readonly scannedTo: (chainId: ChainId) => Promise<Instant | null>;
+}
+
+export function expiryWorker(deps: ExpiryDeps): Worker<{ readonly paymentId: string }> {
+  const { handle, clock } = deps;
+  return {
+    name: 'expiry',
+    concurrency: 8,
+    due: deps.due,
+    keyOf: ({ paymentId }) => paymentId,
+    async act({ paymentId }) {
+      const payment = await loadPayment(handle, paymentId);
+      if (!payment || nextStep(payment, clock.now()).do !== 'expire') return;
+      const chainTime = await deps.scannedTo(payment.terms.source.chainId);
+      if (chainTime === null || chainTime <= payment.terms.expiresAt) return;
+      const outcome = await expirePayment(deps, payment.terms, chainTime);
+      // A payin that was on time is still becoming final: the list brings the payment again.
+      if (isRefusal(outcome) && outcome.refused !== 'illegalStep') throw new Error(outcome.message);
+    },
+  };
+}

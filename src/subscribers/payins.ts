@@ -1,0 +1,134 @@
+/** Watches one chain: what was paid to our deposits, first seen, then final; and what left the chain again. */
+
+import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import type { Handle } from '../../commands/handle.ts';
+import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
+import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { rescale } from '../../domain/money.ts';
+import type { TokenRef } from '../../domain/payment/events.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Worker } from './worker.ts';
+
+/** A deposit that some transfers may be for. */
+export interface MatchedDeposit extends PaymentRef {
+  readonly address: string;
+  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
+  readonly agreed_usd: bigint | null;
+}
+
+/** A payin that is recorded and not yet final. */
+export interface RecordedPayin extends PaymentRef {
+  readonly transferId: string;
+  readonly txHash: string;
+  readonly blockHash: string;
+  readonly large: boolean;
+}
+
+export interface PayinsDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly crash: CrashPoint;
+  readonly store: Pick<EventStore, 'tail'>;
+  readonly ingester: Ingester;
+  /** Resolves once the deposit index holds everything up to the position. @throws Unavailable after a while */
+  readonly projected: (position: bigint, signal: AbortSignal) => Promise<void>;
+  readonly matchDeposits: (addresses: readonly string[]) => Promise<readonly MatchedDeposit[]>;
+  readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
+  /** Detected and not confirmed, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
+  readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint) => Promise<readonly RecordedPayin[]>;
+  readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
+  /** Compare and set: throws when another instance moved it. */
+  readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
+  /** Where to begin without a cursor: before the oldest payment that can still be paid. */
+  readonly startFrom: () => Promise<Instant>;
+}
+
+/** One item per pass: each pass of the chain has its own cursor and its own failures. */
+export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
+  const { ingester } = deps;
+  return {
+    name: `payins:${ingester.chainId}`,
+    concurrency: ingester.passes.length,
+    due: async () => ingester.passes,
+    keyOf: (pass) => pass,
+    act: (pass, signal) => scan(deps, pass, signal),
+  };
+}
+
+/**
+ * Crash anywhere: the cursor has not moved past what was not recorded, and recording again changes nothing.
+ */
+async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<void> {
+  const { ingester, crash } = deps;
+  let saved = await deps.loadCursor(pass);
+  const cursor = saved ?? (await ingester.start(pass, await deps.startFrom(), signal));
+  for await (const range of ingester.scan(cursor, signal)) {
+    if (signal.aborted) return;
+    if (range.logs.length > 0 || range.orphaned.length > 0) await handleRange(deps, pass, range, signal);
+    if (pass !== 'head') await settlePending(deps, pass, range.next, signal);
+    await crash('payins.beforeCheckpoint');
+    await deps.saveCursor(range.next, saved);
+    await crash('payins.afterCheckpoint');
+    saved = range.next;
+  }
+}
+
+/**
+ * The barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid
+ * lies before the log's present end. Once the index has come that far, an address that is not in it is not ours.
+ */
+async function handleRange(deps: PayinsDeps, pass: Pass, range: ScannedRange, signal: AbortSignal): Promise<void> {
+  await deps.projected(await deps.store.tail(), signal);
+  for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
+    must(await recordOrphan(deps, payin, payin));
+  }
+  const deposits = await byAddress(deps, range.logs);
+  for (const log of range.logs) {
+    const deposit = deposits.get(log.to.toLowerCase());
+    if (!deposit || !confirmsAt(pass, isLarge(log, deposit, deps.ingester.largeFrom))) continue;
+    const transfer = await deps.ingester.resolve(log, signal);
+    if (!transfer)
+      throw new Error(
+        `block ${log.blockHash} left chain ${deps.ingester.chainId} while it was read: it is scanned again`,
+      );
+    must(await recordPayin(deps, deposit, { transfer, final: pass !== 'head' }));
+  }
+}
+
+async function byAddress(deps: PayinsDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
+  const addresses = [...new Set(logs.map(({ to }) => to))];
+  const matched = addresses.length > 0 ? await deps.matchDeposits(addresses) : [];
+  return new Map(matched.map((deposit) => [deposit.address.toLowerCase(), deposit]));
+}
+
+/** The head pass sees everything; each final pass confirms the amounts of its tier. */
+const confirmsAt = (pass: Pass, large: boolean): boolean => pass === 'head' || (pass === 'finalLarge') === large;
+
+/** By the agreed amount too: a large payment cut into small transfers still waits for the deeper finality. */
+export function isLarge(
+  transfer: { readonly amount: bigint; readonly token: TokenRef },
+  deposit: { readonly agreed_usd: bigint | null },
+  largeFrom_usd: bigint,
+): boolean {
+  const whole = rescale(transfer.amount, transfer.token.decimals, 0);
+  return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
+}
+
+/** What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed. */
+async function settlePending(deps: PayinsDeps, pass: Pass, next: Cursor, signal: AbortSignal): Promise<void> {
+  const { ingester } = deps;
+  for (const payin of await deps.pendingPayins(next.blockNumber, ingester.largeFrom)) {
+    if (!confirmsAt(pass, payin.large)) continue;
+    const found = (await ingester.lookUp(payin.txHash, signal)).find(
+      (transfer) => `${transfer.chainId}:${transfer.txHash}:${transfer.index}` === payin.transferId,
+    );
+    if (!found) must(await recordOrphan(deps, payin, payin));
+    else
+      must(await recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber }));
+  }
+}
+
+function must(outcome: { readonly appended: number } | Refusal): void {
+  if (isRefusal(outcome)) throw new Error(`a payin could not be recorded (${outcome.refused}): ${outcome.message}`);
+}
