@@ -1,0 +1,157 @@
+/** A local EVM chain: the real anvil binary as a child process that may outlive the one that started it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const host = '127.0.0.1';
+const ready_ms = 15_000;
+const stop_ms = 10_000;
+const poll_ms = 20;
+/** Seconds between dumps of the chain to disk: what a kill -9 of the chain can lose. A large file is written less often. */
+const dumpEvery_s = 5;
+const dumpEveryPerMB_s = 0.5;
+
+export interface AnvilOptions {
+  readonly chainId: number;
+  /** A free one when left out. */
+  readonly port?: number;
+  /** Where the chain lives between starts; in memory only when left out. */
+  readonly stateFile?: string;
+  /** Seconds between blocks, fractions allowed. `manual`: only `anvil_mine` makes blocks. `instant`: each transaction makes one. */
+  readonly mining: { readonly blockTime_s: number } | 'manual' | 'instant';
+  /** `safe` is this many blocks behind the head and `finalized` twice as many. */
+  readonly slotsInEpoch?: number;
+  /** Receives the chain's output; ignored when left out. */
+  readonly logFile?: string;
+  /** Let it run on when this process ends: its pid must then be recorded by the caller. */
+  readonly detached?: boolean;
+}
+
+export interface Anvil {
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  readonly pid: number;
+  /** Ends it and waits until its state is on disk. */
+  stop(): Promise<void>;
+}
+
+/** Starts a chain and waits until it answers. @throws when it does not within 15 seconds, with what to look at */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const { stateFile } = options;
+  const saved = stateFile && existsSync(stateFile);
+  try {
+    const anvil = await launch(options);
+    if (saved) copyFileSync(stateFile, previous(stateFile));
+    return anvil;
+  } catch (error) {
+    // A kill -9 in the middle of a dump leaves half a file: go on from the copy that the last good start made.
+    if (!saved || !existsSync(previous(stateFile))) throw error;
+    renameSync(stateFile, `${stateFile}.broken`);
+    copyFileSync(previous(stateFile), stateFile);
+    return launch(options);
+  }
+}
+
+/** Removes a stopped chain's files. */
+export function forgetAnvil(stateFile: string): void {
+  for (const file of [stateFile, previous(stateFile), `${stateFile}.broken`]) rmSync(file, { force: true });
+}
+
+const previous = (stateFile: string) => `${stateFile}.previous`;
+
+async function launch(options: AnvilOptions): Promise<Anvil> {
+  const port = options.port ?? (await freePort());
+  const rpcUrl = `http://${host}:${port}`;
+  const output = options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a');
+  const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port)], {
+    stdio: ['ignore', output, output],
+    detached: options.detached ?? false,
+  });
+  if (options.detached) child.unref();
+  await untilReady(child, rpcUrl, options);
+  if (child.pid === undefined) throw new Error('anvil started without a process id');
+  return { chainId: options.chainId, rpcUrl, pid: child.pid, stop: () => stop(child) };
+}
+
+function flags({ chainId, mining, stateFile, slotsInEpoch, logFile }: AnvilOptions): string[] {
+  const all = ['--chain-id', String(chainId), '--slots-in-an-epoch', String(slotsInEpoch ?? 2)];
+  if (mining === 'manual') all.push('--no-mining');
+  else if (mining !== 'instant') all.push('--block-time', String(mining.blockTime_s));
+  if (stateFile) all.push('--state', stateFile, '--state-interval', String(dumpInterval_s(stateFile)));
+  if (logFile === undefined) all.push('--silent');
+  return all;
+}
+
+function dumpInterval_s(stateFile: string): number {
+  const size_MB = existsSync(stateFile) ? statSync(stateFile).size / 2 ** 20 : 0;
+  return Math.ceil(dumpEvery_s + size_MB * dumpEveryPerMB_s);
+}
+
+/** The binary itself, not the package's JavaScript shim: signals must reach the chain. */
+function binary(): string {
+  const name = process.platform === 'win32' ? 'anvil.exe' : 'anvil';
+  const cpu = { x64: 'amd64', arm64: 'arm64' }[process.arch as 'x64' | 'arm64'] ?? process.arch;
+  const platform = `@foundry-rs/anvil-${process.platform}-${cpu}`;
+  const shim = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
+  try {
+    return shim.resolve(`${platform}/bin/${name}`);
+  } catch (error) {
+    throw new Error(`package ${platform} is not installed: run npm ci on this machine`, { cause: error });
+  }
+}
+
+async function untilReady(child: ChildProcess, rpcUrl: string, options: AnvilOptions): Promise<void> {
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended = `exit ${code ?? signal}`;
+  });
+  for (let waited_ms = 0; waited_ms < ready_ms; waited_ms += poll_ms) {
+    if (ended !== undefined) break;
+    if (await answers(rpcUrl, options.chainId)) return;
+    await sleep(poll_ms);
+  }
+  child.kill('SIGKILL');
+  const look = options.logFile ? `see ${options.logFile}` : 'start it with a logFile to see why';
+  throw new Error(`anvil for chain ${options.chainId} did not start on ${rpcUrl} (${ended ?? 'no answer'}): ${look}`);
+}
+
+/** Whether a chain with this id answers at a URL: also tells a caller whether the one it recorded still runs. */
+export async function answers(rpcUrl: string, chainId: number): Promise<boolean> {
+  try {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+      signal: AbortSignal.timeout(1_000),
+    });
+    const { result } = (await response.json()) as { result?: string };
+    return Number(result) === chainId;
+  } catch {
+    return false;
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stop_ms);
+  await ended;
+  clearTimeout(timer);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  return address.port;
+}
