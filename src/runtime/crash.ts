@@ -1,0 +1,16 @@
+import type { CrashPoint } from '../../commands/ports.ts';
+
+/**
+ * For crash tests of the real process: `payout.afterSign` or `payout.afterSign#3` ends it there with SIGKILL, at the
+ * first or third passing. Configuration refuses it in production.
+ */
+export function crashPointFrom(setting: string | undefined): CrashPoint {
+  if (!setting) return () => {};
+  const [name, count = '1'] = setting.split('#');
+  let passings = 0;
+  return (point) => {
+    if (point !== name) return;
+    passings += 1;
+    if (passings === Number(count)) process.kill(process.pid, 'SIGKILL');
+  };
+}

@@ -1,0 +1,84 @@
+import pino, { type Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { WorkReport } from '../subscribers/worker.ts';
+
+export type { Logger } from 'pino';
+
+/** JSON lines on stdout; keys, secrets and codes never appear in them. */
+export const createLogger = (level: string): Logger =>
+  pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: [
+        '*.apiKey',
+        '*.key',
+        '*.secret',
+        '*.webhookSecret',
+        '*.privateKey',
+        'req.headers',
+        '*.authorization',
+        '*.password',
+      ],
+      censor: '[redacted]',
+    },
+  });
+
+export type Telemetry = ReturnType<typeof createTelemetry>;
+
+/** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
+export function createTelemetry(logger: Logger) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const work = new Counter({
+    name: 'pi_work_total',
+    help: 'Items worked on, by worker and result',
+    labelNames: ['worker', 'result'],
+    registers,
+  });
+  const alarms = new Counter({
+    name: 'pi_alarms_total',
+    help: 'Situations that need an operator',
+    labelNames: ['reason'],
+    registers,
+  });
+  const gauge = (name: string, help: string, labelNames: string[]) => new Gauge({ name, help, labelNames, registers });
+  const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
+    'worker',
+  ]);
+  const projectionLag = gauge(
+    'pi_projection_behind_events_bytes',
+    'Log positions that a projection set has still to handle',
+    ['set'],
+  );
+  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has handled', [
+    'chain',
+    'pass',
+  ]);
+  const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
+  const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
+
+  return {
+    registry,
+    logger,
+    parked,
+    projectionLag,
+    chainLag,
+    float,
+    active,
+    worked(report: WorkReport): void {
+      work.inc({ worker: report.worker, result: report.kind });
+      if (report.kind === 'done') return;
+      const about = report.kind === 'failed' ? { worker: report.worker, key: report.key } : { worker: report.worker };
+      logger.warn({ ...about, error: textOf(report.error) }, `work ${report.kind}`);
+    },
+    alarm(reason: string, facts: Readonly<Record<string, unknown>>, message: string): void {
+      alarms.inc({ reason });
+      logger.error({ alarm: reason, ...facts }, message);
+    },
+  };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
