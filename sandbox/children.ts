@@ -1,0 +1,107 @@
+/**
+ * The sandbox's child processes, which outlive a service that is killed: each is recorded with its pid and the moment it
+ * began, so that the next start finds it again, or ends just it, and never a stranger that got its pid.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Facts = Readonly<Record<string, string | number>>;
+
+interface Recorded {
+  readonly pid: number;
+  /** When the process began, as the system tells it: together with the pid its identity. */
+  readonly born: string;
+  readonly facts: Facts;
+}
+
+export interface Children {
+  /** The recorded child when it still runs and is usable, else a new one. */
+  keep<F extends Facts>(
+    name: string,
+    start: () => Promise<{ readonly pid: number; readonly facts: F }>,
+    usable: (facts: F) => Promise<boolean>,
+  ): Promise<F>;
+  record(name: string, pid: number, facts: Facts): void;
+  /** The recorded child, when it is alive. */
+  alive(name: string): Recorded | undefined;
+  /** What was last recorded of a child, alive or not: its next start may want the same port. */
+  last(name: string): Facts | undefined;
+  /** Ends a child and waits until it is gone. */
+  end(name: string): Promise<void>;
+  endAll(): Promise<void>;
+}
+
+const polite_ms = 15_000;
+const poll_ms = 25;
+
+export function openChildren(file: string): Children {
+  const recorded = new Map<string, Recorded>(Object.entries(readJson(file)));
+
+  const save = () => {
+    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(recorded), null, 2));
+    renameSync(`${file}.new`, file);
+  };
+
+  const self: Children = {
+    async keep(name, start, usable) {
+      const known = self.alive(name);
+      if (known && (await usable(known.facts as Parameters<typeof usable>[0]))) return known.facts as never;
+      if (known) await self.end(name);
+      const { pid, facts } = await start();
+      self.record(name, pid, facts);
+      return facts;
+    },
+    record(name, pid, facts) {
+      recorded.set(name, { pid, born: bornAt(pid) ?? '', facts });
+      save();
+    },
+    alive(name) {
+      const child = recorded.get(name);
+      return child && bornAt(child.pid) === child.born ? child : undefined;
+    },
+    last: (name) => recorded.get(name)?.facts,
+    async end(name) {
+      const child = self.alive(name);
+      if (child) await endProcess(child);
+      if (child) recorded.set(name, { ...child, pid: 0 });
+      save();
+    },
+    async endAll() {
+      await Promise.all([...recorded.keys()].map((name) => self.end(name)));
+    },
+  };
+  return self;
+}
+
+async function endProcess({ pid, born }: Recorded): Promise<void> {
+  const here = () => bornAt(pid) === born;
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (!here()) return;
+    process.kill(pid, signal);
+    for (let waited_ms = 0; waited_ms < polite_ms && here(); waited_ms += poll_ms) await sleep(poll_ms);
+  }
+}
+
+/** When a live process began; undefined for none. */
+export function bornAt(pid: number): string | undefined {
+  if (pid === 0) return undefined;
+  try {
+    if (process.platform === 'linux') {
+      // The name in field 2 may hold spaces and brackets: count from behind its last bracket. Field 3 is the state, 22 the start.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
+      return fields[0] === 'Z' ? undefined : fields[19];
+    }
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson(file: string): Record<string, Recorded> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,130 @@
+/** `npm run pay -- <paymentId> [--amount N]`: pays as the customer on the payment's chain and follows the status until it is terminal. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { chainOf, findChain, findToken } from '../domain/chains.ts';
+import { parseAmount } from '../domain/money.ts';
+import { type PaymentStatus, terminalStatuses } from '../domain/payment/status.ts';
+import { keepKeys } from './keys.ts';
+import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
+
+interface PublicPayment {
+  readonly id: string;
+  readonly status: PaymentStatus;
+  readonly source: {
+    readonly chainId: string;
+    readonly tokenSymbol: string;
+    readonly amount: string | null;
+    readonly receiverAddress: string;
+    readonly txHash: string | null;
+  };
+  readonly destination: {
+    readonly chainId: string;
+    readonly tokenSymbol: string;
+    readonly amount: string | null;
+    readonly receiverAddress: string;
+    readonly txHash: string | null;
+  };
+}
+
+const poll_ms = 200;
+const follow_ms = 10 * 60_000;
+
+const program = new Command('npm run pay --')
+  .description('pay a payment as the sandbox’s customer and follow it')
+  .argument('<paymentId>', 'the id that the create call answered')
+  .option('--amount <decimal>', 'pay this much instead of what the payment asks for')
+  .option('--no-follow', 'return as soon as the transfer is mined')
+  .action(main);
+
+await program.parseAsync();
+
+async function main(paymentId: string, options: { amount?: string; follow: boolean }): Promise<void> {
+  const dataDir = process.env['DATA_DIR'] ?? './data';
+  const sandbox = readSandboxFile(dataDir);
+  if (!sandbox) fail(`no sandbox runs on ${dataDir}: start one with npm start`);
+  const payment = await fetchPayment(sandbox, paymentId);
+  const hash = await pay(sandbox, keepKeys(dataDir).customer, payment, options.amount);
+  console.log(`  paid in transaction ${hash}\n`);
+  if (options.follow) await follow(sandbox, paymentId);
+}
+
+async function pay(sandbox: SandboxFile, key: Hex, payment: PublicPayment, stated?: string): Promise<Hex> {
+  const { source } = payment;
+  const chain = findChain(source.chainId);
+  const token = chain && findToken(chain, source.tokenSymbol);
+  const rpcUrl = sandbox.chains[source.chainId]?.rpcUrl;
+  if (!chain || !token || !rpcUrl) fail(`the sandbox has no customer on chain ${source.chainId}`);
+  const text = stated ?? source.amount;
+  if (text === null) fail('this payment takes any amount: say how much with --amount 12.50');
+  const amount = parseAmount(text, token.decimals);
+  if (typeof amount === 'string') fail(`${text} is no amount of ${token.symbol} (${token.decimals} decimals)`);
+  const account = privateKeyToAccount(key);
+  console.log(`\n  ${text} ${token.symbol} on ${chain.name}: ${account.address} → ${source.receiverAddress}`);
+  const transport = http(rpcUrl);
+  const wallet = createWalletClient({ account, transport });
+  const hash = await wallet.writeContract({
+    chain: null,
+    address: token.address as Address,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [source.receiverAddress as Address, amount],
+    gas: 120_000n,
+  });
+  const receipt = await createPublicClient({ transport, pollingInterval: poll_ms }).waitForTransactionReceipt({ hash });
+  if (receipt.status !== 'success') fail(`the transfer ${hash} was reverted`);
+  return hash;
+}
+
+const path: readonly PaymentStatus[] = [
+  'payment_unpaid',
+  'payment_started',
+  'payment_payin_completed',
+  'payment_bridging',
+  'payment_payout_started',
+  'payment_payout_completed',
+];
+
+async function follow(sandbox: SandboxFile, paymentId: string): Promise<void> {
+  const began_ms = performance.now();
+  let shown: string | undefined;
+  for (;;) {
+    const payment = await fetchPayment(sandbox, paymentId);
+    if (payment.status !== shown) {
+      shown = payment.status;
+      const seconds = ((performance.now() - began_ms) / 1000).toFixed(1).padStart(6);
+      console.log(`  ${bar(payment.status)} ${seconds} s  ${payment.status}`);
+    }
+    if (terminalStatuses.includes(payment.status)) {
+      const { destination } = payment;
+      const chain = findChain(destination.chainId);
+      if (destination.txHash) {
+        const name = chain ? chainOf(chain.id).name : destination.chainId;
+        console.log(`\n  ${destination.amount} ${destination.tokenSymbol} on ${name} → ${destination.receiverAddress}`);
+        console.log(`  paid out in transaction ${destination.txHash}\n`);
+      }
+      return;
+    }
+    if (performance.now() - began_ms > follow_ms) fail(`still ${payment.status} after ${follow_ms / 60_000} minutes`);
+    await sleep(poll_ms);
+  }
+}
+
+function bar(status: PaymentStatus): string {
+  const last = path.length - 1;
+  const reached = status === 'payment_completed' ? last : path.indexOf(status);
+  return reached < 0 ? '✗'.padEnd(last + 1) : '█'.repeat(reached + 1).padEnd(last + 1, '░');
+}
+
+async function fetchPayment(sandbox: SandboxFile, paymentId: string): Promise<PublicPayment> {
+  const response = await fetch(`${sandbox.baseUrl}/payment-api/payments/${encodeURIComponent(paymentId)}`);
+  const body = (await response.json()) as PublicPayment & { message?: string };
+  if (!response.ok) fail(`${response.status}: ${body.message ?? 'no such payment'}`);
+  return body;
+}
+
+function fail(message: string): never {
+  console.error(`\n  ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,39 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface DemoApp {
+  readonly appId: string;
+  readonly ordersKey: string;
+  readonly adminKey: string;
+  readonly webhookSecret: string;
+}
+
+/** `DATA_DIR/sandbox.json`: what scripts and tests need to know of a running sandbox, so that they need not parse prose. */
+export interface SandboxFile {
+  readonly baseUrl: string;
+  readonly merchant: DemoApp & {
+    readonly settlement: { readonly chainId: string; readonly tokenSymbol: string; readonly receiverAddress: string };
+  };
+  readonly wallet: DemoApp;
+  readonly webhook: { readonly url: string; readonly log: string };
+  readonly customer: Readonly<Record<string, { readonly address: string }>>;
+  readonly chains: Readonly<Record<string, { readonly rpcUrl: string }>>;
+  readonly pids: { readonly service: number };
+}
+
+const path = (dataDir: string) => join(dataDir, 'sandbox.json');
+
+export function readSandboxFile(dataDir: string): SandboxFile | undefined {
+  try {
+    return JSON.parse(readFileSync(path(dataDir), 'utf8')) as SandboxFile;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Appears whole or not at all: whoever waits for it can read it at once. */
+export function writeSandboxFile(dataDir: string, file: SandboxFile): void {
+  const draft = `${path(dataDir)}.new`;
+  writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, path(dataDir));
+}

@@ -1,0 +1,131 @@
+/** The local world that the service is put into: chains, Postgres, a webhook receiver. Each its own process, found again after a crash. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+import { type ChainId, chainOf, chains, type TokenSymbol } from '../domain/chains.ts';
+import { answers, startAnvil } from './anvil.ts';
+import type { Children } from './children.ts';
+import type { SandboxKeys } from './keys.ts';
+import { startPostgres } from './postgres.ts';
+import { startReceiver } from './receiver.ts';
+import { fund, plantForwarder, plantTokens } from './tokens.ts';
+
+export interface World {
+  readonly databaseUrl: string;
+  readonly rpcUrls: ReadonlyMap<ChainId, string>;
+  readonly receiver: {
+    readonly url: string;
+    readonly caFile: string;
+    readonly log: string;
+    readonly secretsFile: string;
+  };
+}
+
+export interface WorldOptions {
+  readonly dataDir: string;
+  readonly children: Children;
+  readonly keys: SandboxKeys;
+  readonly blockTime_s: number;
+  readonly chainIds?: readonly ChainId[];
+  readonly step: (name: string) => void;
+}
+
+const wholeTokens = 1_000_000n;
+const gas = 1_000n * 10n ** 18n;
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { dataDir, step } = options;
+  for (const folder of ['chains', 'logs', 'webhook']) mkdirSync(join(dataDir, folder), { recursive: true });
+  const evm = chains.filter(({ id, family }) => family === 'evm' && (options.chainIds?.includes(id) ?? true));
+  const [databaseUrl, receiver, ...rpc] = await Promise.all([
+    postgres(options),
+    webhookReceiver(options),
+    ...evm.map(async ({ id, name }) => {
+      const url = await chain(options, id);
+      step(name);
+      return [id, url] as const;
+    }),
+  ]);
+  return { databaseUrl, receiver, rpcUrls: new Map(rpc) };
+}
+
+async function postgres({ dataDir, children, step }: WorldOptions): Promise<string> {
+  const server = await startPostgres({
+    dataDir: join(dataDir, 'postgres'),
+    logFile: join(dataDir, 'logs', 'postgres.log'),
+  });
+  children.record('postgres', server.pid, {});
+  step('Postgres');
+  return server.url;
+}
+
+async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promise<World['receiver']> {
+  const log = join(dataDir, 'webhook.log');
+  const secretsFile = join(dataDir, 'webhook', 'secrets.json');
+  const facts = await children.keep(
+    'receiver',
+    async () => {
+      const launch = (port: number) =>
+        startReceiver({
+          port,
+          logFile: log,
+          secretsFile,
+          certificates: join(dataDir, 'webhook'),
+          detached: true,
+          errorFile: join(dataDir, 'logs', 'receiver.log'),
+        });
+      const started = await onSamePort(children.last('receiver')?.['url'], launch, () => launch(0));
+      return { pid: started.pid, facts: { url: started.url, caFile: started.caFile } };
+    },
+    async () => true,
+  );
+  step('Webhook receiver');
+  return { ...facts, log, secretsFile };
+}
+
+async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, chainId: ChainId): Promise<string> {
+  const { rpcUrl } = await children.keep(
+    `chain-${chainId}`,
+    async () => {
+      const launch = (port?: number) =>
+        startAnvil({
+          chainId,
+          mining: { blockTime_s },
+          stateFile: join(dataDir, 'chains', `${chainId}.json`),
+          logFile: join(dataDir, 'logs', `chain-${chainId}.log`),
+          detached: true,
+          ...(port !== undefined && { port }),
+        });
+      const anvil = await onSamePort(children.last(`chain-${chainId}`)?.['rpcUrl'], launch, launch);
+      return { pid: anvil.pid, facts: { rpcUrl: anvil.rpcUrl } };
+    },
+    (facts) => answers(facts.rpcUrl, chainId),
+  );
+  const treasury = privateKeyToAddress(keys.treasury);
+  await plantTokens(rpcUrl, chainId);
+  await plantForwarder(rpcUrl, treasury);
+  for (const account of [treasury, privateKeyToAddress(keys.customer)]) await topUp(rpcUrl, chainId, account);
+  return rpcUrl;
+}
+
+/** URLs stay the same from start to start where their port is still free. */
+async function onSamePort<T>(lastUrl: unknown, same: (port: number) => Promise<T>, any: () => Promise<T>): Promise<T> {
+  if (typeof lastUrl !== 'string') return any();
+  return same(Number(new URL(lastUrl).port)).catch(any);
+}
+
+/** Money for play, brought back up when most of it is spent. */
+async function topUp(rpcUrl: string, chainId: ChainId, account: Address): Promise<void> {
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const { tokens } = chainOf(chainId);
+  const wanted: Partial<Record<TokenSymbol, bigint>> = {};
+  for (const token of tokens) {
+    const full = wholeTokens * 10n ** BigInt(token.decimals);
+    const address = token.address as Address;
+    const has = await client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [account] });
+    if (has < full / 2n) wanted[token.symbol] = full;
+  }
+  const hasGas = await client.getBalance({ address: account });
+  await fund(rpcUrl, chainId, account, { tokens: wanted, ...(hasGas < gas / 2n && { gas }) });
+}
