@@ -1,0 +1,86 @@
+/** Knows, within a few seconds, whether each chain's treasury could pay what is owed there and one payout more. */
+import type { PayoutRail } from '../../commands/chainPorts.ts';
+import type { Clock } from '../../commands/ports.ts';
+import type { Chain, ChainId, Token } from '../../domain/chains.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { epochMs } from '../../domain/time.ts';
+
+/** What is owed on a chain in a token: payments whose money has been seen and whose payout is not settled. */
+export interface Obligation {
+  readonly chainId: number;
+  readonly tokenAddress: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+}
+
+export interface RouteGuardDeps {
+  readonly clock: Clock;
+  readonly rails: readonly PayoutRail[];
+  readonly obligations: () => Promise<readonly Obligation[]>;
+  readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
+}
+
+interface Snapshot {
+  readonly at_ms: number;
+  readonly gas: bigint;
+  readonly tokens: Readonly<Record<string, bigint>>;
+}
+
+const refresh_ms = 3_000;
+/** A balance not seen for so long is not believed any more. */
+const stale_ms = 60_000;
+
+export function createRouteGuard({ clock, rails, obligations, alarm, observeFloat }: RouteGuardDeps) {
+  const floats = new Map<ChainId, Snapshot>();
+  let owed: ReadonlyMap<string, bigint> = new Map();
+
+  async function refresh(signal: AbortSignal): Promise<void> {
+    const at_ms = epochMs(clock.now());
+    await Promise.all(
+      rails.map(async (rail) => {
+        const balances = await rail.balances(signal).catch(() => undefined);
+        if (balances) floats.set(rail.chainId, { at_ms, ...balances });
+      }),
+    );
+    owed = new Map(
+      (await obligations()).map(({ chainId, tokenAddress, amount }) => [`${chainId}:${tokenAddress}`, amount]),
+    );
+  }
+
+  return {
+    refresh,
+
+    /** Keeps the picture fresh until the signal aborts. */
+    async watch(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        // Without Postgres the last picture stands until it is stale; readiness tells of the outage itself.
+        await refresh(signal).catch(() => {});
+        await clock.sleep(refresh_ms, signal);
+      }
+    },
+
+    /** A refusal when the payout could not be made; `amount` null for a payment that takes any amount. */
+    check(chain: Chain, token: Token, amount: bigint | null): Refusal | undefined {
+      const float = floats.get(chain.id);
+      if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
+        return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
+      }
+      const available = (float.tokens[token.address] ?? 0n) - (owed.get(`${chain.id}:${token.address}`) ?? 0n);
+      observeFloat?.(chain.id, token, float.tokens[token.address] ?? 0n);
+      if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
+      const facts = {
+        chainId: chain.id,
+        token: token.symbol,
+        available: formatAmount(available, token.decimals),
+        gas_wei: float.gas.toString(),
+      };
+      alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
+      return refuse(
+        'routeUnavailable',
+        `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,
+      );
+    },
+  };
+}
