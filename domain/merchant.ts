@@ -4,7 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { type ChainId, chainIds, chains, findToken } from './chains.ts';
-import { type Decider, type Decision, type Refusal, refuse } from './decider.ts';
+import { type Decider, type Decision, isRefusal, type Refusal, refuse } from './decider.ts';
 import { TokenRef } from './payment/events.ts';
 import { closed, Digest, Id, nullable, oneOf, Text, Time, Url } from './schema.ts';
 
@@ -113,3 +113,97 @@ export function appKind(appId: string): AppKind | undefined {
 
 const activeKeysMax = 50;
 const keysEverMax = 1_000;
+const webhookUrlMax = 2_048;
+
+/**
+ * An app begins with its webhook settings, in one append.
+ *
+ * @param input idSalt: 32 random bytes as hex, from which the app's payment ids are derived
+ */
+export function register(
+  state: MerchantState,
+  input: Registration,
+  webhookUrl: string | null,
+  secret: SealedSecret,
+): Decision<MerchantEvent> {
+  if (state.registration) return [];
+  if (!appKind(input.appId)) {
+    return refuse(
+      'invalidRequest',
+      `appId ${input.appId} is not of the form merchant_<slug> or wallet_<slug> (slug: 1 to 48 of a-z, 0-9, _ and -)`,
+      '/appId',
+    );
+  }
+  const registered: MerchantEvent = { type: 'MerchantRegistered', data: input };
+  const rotated: MerchantEvent = { type: 'WebhookSecretRotated', data: secret };
+  const urlSet = setWebhookUrl(merchant.evolve(state, registered), webhookUrl);
+  return isRefusal(urlSet) ? urlSet : [registered, ...urlSet, rotated];
+}
+
+/** @param wallet its address already checked and spelled in the chain's canonical way */
+export function setSettlement(state: MerchantState, wallet: SettlementWallet): Decision<MerchantEvent> {
+  const chain = chains.find((candidate) => candidate.id === wallet.chainId);
+  const token = chain && findToken(chain, wallet.token.symbol);
+  if (token?.address !== wallet.token.address || token.decimals !== wallet.token.decimals) {
+    return refuse('invalidRequest', `chain ${wallet.chainId} pays out no ${wallet.token.symbol}`, '/tokenSymbol');
+  }
+  const now = state.settlement;
+  const same =
+    now?.chainId === wallet.chainId &&
+    now.token.address === wallet.token.address &&
+    now.receiverAddress === wallet.receiverAddress &&
+    now.receiverMemo === wallet.receiverMemo;
+  return ofRegistered(state, same ? [] : [{ type: 'SettlementWalletSet', data: wallet }]);
+}
+
+/** @param url null stops webhooks for payments created from now on; payments that exist keep theirs */
+export function setWebhookUrl(state: MerchantState, url: string | null): Decision<MerchantEvent> {
+  const problem = url === null ? undefined : webhookUrlProblem(url);
+  if (problem) return refuse('invalidRequest', problem, '/webhookUrl');
+  return ofRegistered(state, url === state.webhookUrl ? [] : [{ type: 'WebhookUrlSet', data: { url } }]);
+}
+
+/** The old secret stops at once. */
+export function rotateSecret(state: MerchantState, secret: SealedSecret): Decision<MerchantEvent> {
+  const same = state.webhookSecret?.fingerprint === secret.fingerprint;
+  return ofRegistered(state, same ? [] : [{ type: 'WebhookSecretRotated', data: secret }]);
+}
+
+/** Lets payments be created without a key: only where each payment states its receiver. */
+export function setKeylessCreation(state: MerchantState, allowed: boolean): Decision<MerchantEvent> {
+  const appId = state.registration?.appId ?? '';
+  if (allowed && state.registration && appKind(appId) !== 'wallet') {
+    return refuse('forbidden', `${appId} is no wallet_ app: payments without a key need an app that states receivers`);
+  }
+  return ofRegistered(
+    state,
+    allowed === state.keylessCreation ? [] : [{ type: 'KeylessCreationSet', data: { allowed } }],
+  );
+}
+
+export function issueKey(state: MerchantState, key: IssuedKey): Decision<MerchantEvent> {
+  const active = state.keys.filter((issued) => !issued.revoked).length;
+  if (state.keys.some((issued) => issued.keyId === key.keyId)) return [];
+  if (active >= activeKeysMax || state.keys.length >= keysEverMax) {
+    return refuse('forbidden', `the app has ${active} active keys (at most ${activeKeysMax}): revoke one first`);
+  }
+  return ofRegistered(state, [{ type: 'ApiKeyIssued', data: key }]);
+}
+
+export function revokeKey(state: MerchantState, keyId: string): Decision<MerchantEvent> {
+  const key = state.keys.find((issued) => issued.keyId === keyId);
+  if (!key) return refuse('invalidRequest', `the app has no key ${keyId}: list its keys to see their ids`, '/keyId');
+  return key.revoked ? [] : [{ type: 'ApiKeyRevoked', data: { keyId } }];
+}
+
+const ofRegistered = (state: MerchantState, events: readonly MerchantEvent[]): readonly MerchantEvent[] | Refusal =>
+  state.registration ? events : refuse('illegalStep', 'the app is not registered: register it first');
+
+function webhookUrlProblem(text: string): string | undefined {
+  if (text.length > webhookUrlMax) return `webhookUrl is longer than ${webhookUrlMax} characters`;
+  if (!URL.canParse(text)) return 'webhookUrl is no URL';
+  const url = new URL(text);
+  if (url.protocol !== 'https:') return 'webhookUrl must start with https://';
+  if (url.username || url.password) return 'webhookUrl must not hold a user name or password: they would be stored';
+  return undefined;
+}

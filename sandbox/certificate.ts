@@ -1,0 +1,58 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
+
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+const day_ms = 24 * 3_600_000;
+const validity_ms = 365 * day_ms;
+const renewBefore_ms = 30 * day_ms;
+
+/** A certificate for this machine's loopback names, made once and kept in the directory; whoever trusts `certFile` trusts only it. */
+export async function keepCertificate(directory: string): Promise<CertificateFiles> {
+  const files = { certFile: join(directory, 'receiver-cert.pem'), keyFile: join(directory, 'receiver-key.pem') };
+  if (isUsable(files)) return files;
+  mkdirSync(directory, { recursive: true });
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notAfterDate: new Date(Date.now() + validity_ms),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  replaceFile(files.keyFile, key, 0o600);
+  replaceFile(files.certFile, cert, 0o644);
+  return files;
+}
+
+/** A crash between the two files leaves a pair that does not match: then a new one is made. */
+function isUsable({ certFile, keyFile }: CertificateFiles): boolean {
+  if (!existsSync(certFile) || !existsSync(keyFile)) return false;
+  try {
+    const certificate = new X509Certificate(readFileSync(certFile));
+    const stays = certificate.validToDate.getTime() - Date.now() > renewBefore_ms;
+    return stays && certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
+  } catch {
+    return false;
+  }
+}
+
+function replaceFile(file: string, text: string, mode: number): void {
+  writeFileSync(`${file}.new`, text, { mode });
+  renameSync(`${file}.new`, file);
+}

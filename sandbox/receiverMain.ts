@@ -1,0 +1,89 @@
+/**
+ * The merchant's side of webhooks: a small HTTPS server in its own process that verifies each one and logs it.
+ * `node sandbox/receiverMain.ts --port 0 --log webhook.log --secrets-file secrets.json --certificates ./data`
+ */
+import { appendFileSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { keepCertificate } from './certificate.ts';
+import { verifyWebhook } from './verifyWebhook.ts';
+
+const bodyBytesMax = 256 * 1024;
+
+const { values: options } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    log: { type: 'string', default: 'webhook.log' },
+    'secrets-file': { type: 'string', default: 'secrets.json' },
+    certificates: { type: 'string', default: '.' },
+    detached: { type: 'boolean', default: false },
+  },
+});
+
+/** `{ "<appId>": "<secret>" }`, read for each request: a rotated secret counts at once. */
+function knownSecrets(): string[] {
+  try {
+    return Object.values(JSON.parse(readFileSync(options['secrets-file'], 'utf8')) as Record<string, string>);
+  } catch {
+    return [];
+  }
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== 'POST') return answer(response, 405, { error: 'method_not_allowed' });
+  const body = await bodyOf(request);
+  if (!body) return answer(response, 413, { error: 'body_too_large' });
+
+  const { 'x-service-timestamp': timestamp, 'x-service-signature': signature } = request.headers;
+  const now = new Date();
+  const verdict = verifyWebhook(
+    { timestamp: timestamp?.toString(), signature: signature?.toString() },
+    body,
+    knownSecrets(),
+    now.getTime(),
+  );
+  const valid = verdict === 'valid';
+  const line = { receivedAt: now.toISOString(), headers: request.headers, body: body.toString('utf8'), valid };
+  // Before the answer: whoever sees a webhook delivered finds it in the log.
+  appendFileSync(options.log, `${JSON.stringify(line)}\n`);
+  answer(response, valid ? 200 : 401, valid ? { received: true } : { error: verdict });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body));
+}
+
+const { certFile, keyFile } = await keepCertificate(options.certificates);
+const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (request, response) => {
+  receive(request, response).catch(() => response.destroy());
+});
+server.on('error', (error) => {
+  console.error(`webhook receiver: ${error.message}`);
+  process.exit(1);
+});
+server.listen(Number(options.port), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  if (process.send) process.send({ port, caFile: certFile });
+  else console.log(`webhook receiver: https://127.0.0.1:${port}/ , trust ${certFile}`);
+});
+
+const stop = () => {
+  server.close(() => process.exit(0));
+  server.closeAllConnections();
+};
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+if (process.send && !options.detached) process.on('disconnect', stop);

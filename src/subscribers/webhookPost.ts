@@ -1,0 +1,158 @@
+import { createHmac } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { createSecureContext, getCACertificates } from 'node:tls';
+import type { Clock } from '../../commands/ports.ts';
+import type { WebhookAnswer, WebhookMessage, WebhookPost } from '../../commands/sendWebhook.ts';
+import { epochMs } from '../../domain/time.ts';
+import { previewCharacters, type WebhookError } from '../../domain/webhook.ts';
+import { type AddressCheck, literalAddress } from '../security/publicAddress.ts';
+
+/** All addresses of a name, IPv4 and IPv6. @throws when it has none */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+export interface WebhookPostDeps {
+  readonly clock: Clock;
+  readonly isAllowed: AddressCheck;
+  readonly resolve?: Resolve;
+  /** Certificate authorities (PEM) that are trusted beside the system's. */
+  readonly extraCa?: readonly string[];
+  /** For everything together: name, connection, TLS, answer. */
+  readonly timeout_ms?: number;
+}
+
+const timeout_ms = 10_000;
+const addressesMax = 16;
+const userAgent = 'PaymentIntents-Webhook/1';
+
+/**
+ * One HTTPS POST to a URL that a merchant chose, so: only to allowed addresses, all of the name's addresses checked and the connection
+ * pinned to them (no second look-up can answer otherwise); no redirects, no reused connections, no second request;
+ * no more than 200 characters of the answer read; 10 s in all.
+ */
+export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
+  const { clock, isAllowed, resolve = resolveName } = deps;
+  const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...(deps.extraCa ?? [])] });
+  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0, secureContext, autoSelectFamily: true });
+
+  return async (message) => {
+    const url = URL.canParse(message.url) ? new URL(message.url) : undefined;
+    if (url?.protocol !== 'https:' || url.username || url.password) return failed('badUrl');
+
+    const signal = AbortSignal.timeout(deps.timeout_ms ?? timeout_ms);
+    const addresses = await addressesOf(url, resolve, signal);
+    if (addresses.length === 0) return failed(signal.aborted ? 'timeout' : 'dns');
+    if (!addresses.every(isAllowed)) return failed('blockedAddress');
+
+    const headers = signedHeaders(message, epochMs(clock.now()));
+    return send({ url, body: message.body, headers, addresses, agent, signal });
+  };
+}
+
+/**
+ * The headers of service-reference 5.2. What is signed: timestamp, a dot, the body's bytes. The HMAC key are the secret's 64 characters.
+ *
+ * @param signedAt_ms milliseconds since 1970-01-01 UTC
+ */
+export function signedHeaders({ secret, body }: Omit<WebhookMessage, 'url'>, signedAt_ms: number) {
+  const mac = createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${signedAt_ms}.`).update(body).digest('hex');
+  return { 'X-Service-Timestamp': String(signedAt_ms), 'X-Service-Signature': `sha256=${mac}` };
+}
+
+interface Sending {
+  readonly url: URL;
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly addresses: readonly string[];
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+}
+
+function send({ url, body, headers, addresses, agent, signal }: Sending): Promise<WebhookAnswer> {
+  return new Promise((settle) => {
+    let phase: WebhookError = 'connection';
+    let answered = false;
+    const request = httpsRequest(url, {
+      method: 'POST',
+      agent,
+      signal,
+      lookup: pinnedTo(addresses),
+      headers: {
+        ...headers,
+        'Content-Type': 'application/json',
+        'Content-Length': body.byteLength,
+        'User-Agent': userAgent,
+      },
+    });
+    request.on('socket', (socket) => {
+      socket.once('connect', () => {
+        phase = 'tls';
+      });
+      socket.once('secureConnect', () => {
+        phase = 'connection';
+      });
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const garbled = error.code?.startsWith('HPE_') ?? false;
+      settle(failed(signal.aborted ? 'timeout' : garbled ? 'protocol' : phase));
+    });
+    request.on('close', () => {
+      // Closed without an error and without an answer: an upgrade (101) that nobody asked for.
+      if (!answered) settle(failed('protocol'));
+    });
+    request.on('response', (response) => {
+      // From here on the receiver has answered: whatever breaks while the preview is read changes nothing.
+      answered = true;
+      previewOf(response).then((responsePreview) => {
+        request.destroy();
+        settle({ statusCode: response.statusCode ?? null, error: null, responsePreview });
+      });
+    });
+    request.end(body);
+  });
+}
+
+/** The first characters (code points) of an answer, read no further than that. */
+async function previewOf(response: IncomingMessage): Promise<string> {
+  const decoder = new TextDecoder('utf-8');
+  let characters: string[] = [];
+  try {
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      const room = previewCharacters - characters.length;
+      // A character takes at most four bytes: more need not be decoded.
+      characters = characters.concat([...decoder.decode(chunk.subarray(0, 4 * room + 4), { stream: true })]);
+      if (characters.length >= previewCharacters) break;
+    }
+  } catch {
+    // Cut off by the receiver or the deadline: what came is the preview.
+  }
+  return characters.slice(0, previewCharacters).join('').replaceAll('\u0000', '\uFFFD');
+}
+
+async function addressesOf(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  const literal = literalAddress(url);
+  if (literal) return [literal];
+  const late = new Promise<readonly string[]>((settle) => signal.addEventListener('abort', () => settle([])));
+  return await Promise.race([resolve(url.hostname, signal).catch(() => []), late]);
+}
+
+/** Connects to the addresses that were checked, whatever the name would resolve to by now. Not asked for literal addresses. */
+const pinnedTo =
+  (addresses: readonly string[]): LookupFunction =>
+  (_host, _options, done) =>
+    done(
+      null,
+      addresses.slice(0, addressesMax).map((address) => ({ address, family: isIP(address) })),
+    );
+
+/** Asks the name servers directly: cancellable, and a slow one holds none of the process's few look-up threads. */
+const resolveName: Resolve = async (host, signal) => {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+};
+
+const failed = (error: WebhookError): WebhookAnswer => ({ statusCode: null, error, responsePreview: null });
