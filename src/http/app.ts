@@ -1,0 +1,59 @@
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { Unavailable } from '../../commands/ports.ts';
+import type { HttpDeps } from './deps.ts';
+import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
+import { createPlaces, localsOf, refuseDuplicateHost, securityHeaders, track } from './guards.ts';
+import { createAccess } from './keys.ts';
+import { openApiDocument } from './openapi.ts';
+import type { AnyRoute } from './route.ts';
+import { createRouter, send } from './router.ts';
+import { documentationRoutes } from './routes/documentation.ts';
+import { merchantRoutes } from './routes/merchant.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { paymentRoutes } from './routes/payments.ts';
+
+/** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
+export function createApp(deps: HttpDeps): Express {
+  const access = createAccess(deps);
+  const api: readonly AnyRoute[] = [...paymentRoutes(deps, access), ...merchantRoutes(deps), ...operationRoutes(deps)];
+  const routes = [...api, ...documentationRoutes(openApiDocument(api))];
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(track(deps));
+  app.use(securityHeaders);
+  app.use(refuseDuplicateHost);
+  app.use(createRouter(routes, access, createPlaces(deps.limits.concurrentMax)));
+  app.use(() => {
+    throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
+  });
+  app.use(answerError(deps.logger));
+  return app;
+}
+
+/** Express takes a handler with four parameters for the one of errors. */
+const answerError =
+  (logger: HttpDeps['logger']): ErrorRequestHandler =>
+  (thrown, _request, response, next) => {
+    if (response.headersSent) return next(thrown);
+    const { requestId, route } = localsOf(response);
+    const error = asApiError(thrown);
+    if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
+    send(response, {
+      status: statusOfError(error.code),
+      type: 'application/problem+json; charset=utf-8',
+      body: problem(error.code, error.message, requestId, error.errors),
+      headers: error.headers,
+    });
+  };
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof Unavailable) {
+    return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s);
+  }
+  if (thrown instanceof URIError) return new ApiError('invalidRequest', 'the path is not properly percent-encoded');
+  return new ApiError('internal', 'the service failed: tell its operator the requestId');
+}

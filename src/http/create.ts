@@ -1,0 +1,94 @@
+/** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
+import type { NewPayment } from '../../commands/createPayment.ts';
+import { findChain } from '../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
+import type { App, Caller, HttpDeps } from './deps.ts';
+import { type Access, unauthenticated } from './keys.ts';
+import { paymentFacts } from './resource.ts';
+import type { Answer } from './route.ts';
+import type { CreatePaymentRequest } from './schemas/requests.ts';
+
+/** All tokens are US dollar coins. */
+const defaultCurrency = 'USD';
+
+interface CreateRequest {
+  readonly body: CreatePaymentRequest;
+  readonly caller: Caller | null;
+  readonly requestId: string;
+}
+
+export const createCreate =
+  (deps: HttpDeps, access: Access, full: (view: PaymentView) => object) =>
+  async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
+    const intentRefusal = checkIntent(body);
+    if (intentRefusal) return intentRefusal;
+    const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
+    if (isRefusal(app)) return app;
+    const keyless = caller === null;
+    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
+    if (isRefusal(created)) return created;
+    const { payment, createdNow } = created;
+    if (payment.terms.keyless !== keyless) return orderTaken;
+    const first = viewOf(payment, payment.terms.createdAt);
+    const view = createdNow ? first : ((await deps.getPayment(payment.terms.paymentId)) ?? first);
+    return {
+      status: createdNow ? 201 : 200,
+      body: keyless ? paymentFacts(view) : full(view),
+      headers: createdNow
+        ? { Location: `/payment-api/payments/${payment.terms.paymentId}` }
+        : { 'Idempotent-Replayed': 'true' },
+    };
+  };
+
+/** Whoever creates without a key must neither learn of a keyed order nor slip terms of his own under a later one. */
+const orderTaken = refuse(
+  'forbidden',
+  'this orderId belongs to a payment that was created in the other way (with or without a key): use another orderId',
+  '/orderId',
+);
+
+function checkIntent({ intent, source }: CreatePaymentRequest): Refusal | undefined {
+  if (!intent || findChain(source.chainId)?.family === 'stellar') return undefined;
+  return refuse('invalidRequest', `the intent ${intent} is paid on Stellar: use chainId 1500`, '/source/chainId');
+}
+
+async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
+  if (appId !== undefined && appId !== caller.appId) {
+    return refuse('forbidden', `the API key belongs to ${caller.appId}: leave appId out`, '/appId');
+  }
+  const app = await access.findApp(caller.appId);
+  return app ?? refuse('unavailable', 'the settings of the app are not known here yet: try again');
+}
+
+/** Which apps exist is not told: a closed app and one that does not exist are answered alike. */
+async function openApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
+  if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
+  const app = appId.startsWith('wallet_') ? await access.findApp(appId) : null;
+  if (!app?.keylessAllowed) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
+  return app;
+}
+
+/** Null and absent mean the same; the rest of the checks are the command's. */
+function toNewPayment(body: CreatePaymentRequest, appId: string): NewPayment {
+  const { display, source, destination } = body;
+  return {
+    appId,
+    orderId: body.orderId ?? null,
+    type: body.type,
+    intent: body.intent ?? null,
+    display: {
+      title: display?.title ?? display?.name ?? null,
+      description: display?.description ?? null,
+      currency: display?.currency ?? defaultCurrency,
+    },
+    metadata: body.metadata ?? null,
+    source: {
+      chainId: source.chainId,
+      tokenSymbol: source.tokenSymbol,
+      amount: source.amount ?? undefined,
+      senderAddress: source.senderAddress ?? undefined,
+    },
+    destination: destination ?? null,
+  };
+}

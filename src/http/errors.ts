@@ -1,0 +1,119 @@
+/** One error shape for everything that is not an answer (RFC 9457 problem details with this API's fields). */
+import Type, { type Static } from 'typebox';
+import type { Refusal, RefusalCode } from '../../domain/decider.ts';
+import { oneOf } from './schemas/base.ts';
+
+const kinds = {
+  invalidRequest: [400, 'The request is not valid'],
+  unauthenticated: [401, 'A valid API key is required'],
+  scope_insufficient: [403, 'The key’s scope does not cover this'],
+  forbidden: [403, 'Not allowed'],
+  paymentNotFound: [404, 'No such payment'],
+  notFound: [404, 'No such endpoint'],
+  methodNotAllowed: [405, 'The endpoint has no such method'],
+  requestTimeout: [408, 'The request came too slowly'],
+  paymentNotUpdatable: [409, 'The payment’s status does not allow this'],
+  settlementMissing: [409, 'The app has no settlement wallet'],
+  payloadTooLarge: [413, 'The body is too large'],
+  unsupportedMediaType: [415, 'The body must be JSON'],
+  rateLimited: [429, 'Too many requests'],
+  headersTooLarge: [431, 'The request’s headers are too large'],
+  internal: [500, 'The service failed'],
+  routeUnavailable: [503, 'This route cannot be paid out at present'],
+  unavailable: [503, 'The service is not available at present'],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+
+export type ErrorCode = keyof typeof kinds;
+export const errorCodes = Object.keys(kinds) as ErrorCode[];
+
+/** What is wrong where; `pointer` is a JSON pointer into the body, or `/<name>` of a path or query parameter. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export const ErrorResponse = Type.Object(
+  {
+    error: oneOf(errorCodes, { description: 'stable code' }),
+    message: Type.String({ description: 'What is wrong and what to do next.' }),
+    requestId: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({
+            description: 'JSON pointer into the body, or /<name> of a path or query parameter',
+          }),
+          message: Type.String(),
+        }),
+      ),
+    ),
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+  },
+  { title: 'ErrorResponse' },
+);
+export type ErrorResponse = Static<typeof ErrorResponse>;
+
+/** Thrown anywhere below a route; the router answers it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { errors?: readonly FieldError[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.errors = more.errors ?? [];
+    this.headers = more.headers ?? {};
+  }
+}
+
+export const statusOfError = (code: ErrorCode): number => kinds[code][0];
+
+export function problem(code: ErrorCode, message: string, requestId: string, errors: readonly FieldError[] = []) {
+  const [status, title] = kinds[code];
+  return {
+    error: code,
+    message,
+    requestId,
+    ...(errors.length > 0 ? { errors: [...errors] } : {}),
+    type: `urn:payment-intents:error:${code}`,
+    title,
+    status,
+  } satisfies ErrorResponse;
+}
+
+/** How refusals of commands are answered. Those about internal steps mean: another worker is at it, try again. */
+const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
+  invalidRequest: 'invalidRequest',
+  forbidden: 'forbidden',
+  paymentNotFound: 'paymentNotFound',
+  paymentNotUpdatable: 'paymentNotUpdatable',
+  settlementMissing: 'settlementMissing',
+  routeUnavailable: 'routeUnavailable',
+  unavailable: 'unavailable',
+  illegalStep: 'paymentNotUpdatable',
+  alreadyExists: 'paymentNotUpdatable',
+  treasuryBusy: 'unavailable',
+  treasuryPaused: 'unavailable',
+  treasuryBehindChain: 'unavailable',
+};
+
+const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };
+
+export function errorOfRefusal({ refused, message, pointer }: Refusal): ApiError {
+  const code = codeOfRefusal[refused];
+  const retryAfter_s = retryLater_s[code];
+  return new ApiError(code, message, {
+    errors: pointer === undefined ? [] : [{ pointer, message }],
+    headers: retryAfter_s === undefined ? {} : { 'Retry-After': String(retryAfter_s) },
+  });
+}
+
+export const unavailable = (message: string, retryAfter_s: number): ApiError =>
+  new ApiError('unavailable', message, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter_s))) } });

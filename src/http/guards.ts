@@ -1,0 +1,94 @@
+/** What every request passes before any route: its id, the security headers, a place in the house, an end that is recorded. */
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import helmet from 'helmet';
+import type { HttpDeps, RequestSeen } from './deps.ts';
+import { ApiError, unavailable } from './errors.ts';
+
+/** Kept on the response while a request is handled. */
+export interface RequestLocals {
+  requestId: string;
+  /** The matched path's pattern. */
+  route: string;
+  keyId: string | null;
+}
+
+export const localsOf = (response: Response): RequestLocals => response.locals as RequestLocals;
+
+const wellFormedId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Nothing from elsewhere, nothing inline: also for /docs. */
+export const securityHeaders: RequestHandler = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  xFrameOptions: { action: 'deny' },
+}) as RequestHandler;
+
+/** Gives the request its id (the caller's, when it is well formed) and records how it ended. */
+export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' | 'observe'>): RequestHandler {
+  return (request, response, next) => {
+    const started = process.hrtime.bigint();
+    const sent = request.headers['x-request-id'];
+    const requestId = typeof sent === 'string' && wellFormedId.test(sent) ? sent : ids.eventId();
+    const locals = localsOf(response);
+    locals.requestId = requestId;
+    locals.route = 'unmatched';
+    locals.keyId = null;
+    response.setHeader('X-Request-Id', requestId);
+    response.setHeader('Cache-Control', 'no-store');
+    response.once('close', () => {
+      const duration_s = Number(process.hrtime.bigint() - started) / 1e9;
+      const seen = { method: request.method, route: locals.route, status: response.statusCode, duration_s };
+      observe?.(seen);
+      writeLog(logger, seen, locals);
+    });
+    next();
+  };
+}
+
+/** Good answers are in the metrics, and what they changed is in the event log: only debugging needs their lines. */
+function writeLog(logger: HttpDeps['logger'], seen: RequestSeen, { requestId, keyId }: RequestLocals): void {
+  const level = seen.status >= 500 ? 'warn' : seen.status >= 400 ? 'info' : 'debug';
+  if (logger.isLevelEnabled(level)) logger[level]({ requestId, keyId, ...seen }, 'request');
+}
+
+/** Two Host headers are a way to be one site to a proxy and another to us. */
+export function refuseDuplicateHost({ rawHeaders }: Request, _response: Response, next: NextFunction): void {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  next(hosts > 1 ? new ApiError('invalidRequest', 'the request has more than one Host header: send one') : undefined);
+}
+
+const overloadRetry_s = 1;
+
+export interface Places {
+  /** Takes a place until the response is over. @throws ApiError when none is free */
+  take(response: Response): void;
+}
+
+/** A bound on the requests in progress: beyond it, an honest 503 at once is better than a slow answer to everybody. */
+export function createPlaces(max: number): Places {
+  let taken = 0;
+  return {
+    take(response) {
+      if (taken >= max) throw unavailable('too many requests are in progress: try again shortly', overloadRetry_s);
+      taken += 1;
+      response.once('close', () => {
+        taken -= 1;
+      });
+    },
+  };
+}

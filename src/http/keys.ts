@@ -1,0 +1,85 @@
+/** Who calls: API keys, looked up by hash through a short-lived cache. */
+import type { Request } from 'express';
+import { type Instant, plus } from '../../domain/time.ts';
+import { parseKey } from '../security/apiKey.ts';
+import type { App, Caller, HttpDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
+import type { Auth } from './route.ts';
+
+/** A revoked key and changed settings take effect at the latest after this, plus the read model's delay. */
+const cacheLife_ms = 500;
+const cachedMax = 10_000;
+
+export interface Access {
+  /** @throws ApiError unauthenticated, scope_insufficient */
+  authenticate(request: Request, auth: Auth): Promise<Caller | null>;
+  findApp(appId: string): Promise<App | null>;
+}
+
+export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'findApp' | 'clock'>): Access {
+  const keys = briefly(deps.findApiKey, deps.clock);
+  const apps = briefly(deps.findApp, deps.clock);
+
+  return {
+    findApp: apps,
+    async authenticate(request, auth) {
+      if (auth === 'none') return null;
+      const key = presentedKey(request);
+      if (key === null) {
+        if (auth === 'optional') return null;
+        throw unauthenticated('send an API key in the X-API-Key header, or as Authorization: Bearer');
+      }
+      const hash = parseKey(key);
+      if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
+      const caller = await keys(hash);
+      if (!caller) throw unauthenticated('the API key is unknown or revoked: use another one');
+      if (auth === 'admin' && caller.scope !== 'admin') {
+        throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
+      }
+      return caller;
+    },
+  };
+}
+
+export const unauthenticated = (message: string): ApiError =>
+  new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
+
+function presentedKey({ headers }: Request): string | null {
+  const own = headers['x-api-key'];
+  const { authorization } = headers;
+  if (authorization === undefined) return own === undefined ? null : String(own);
+  const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
+  if (bearer === undefined) throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
+  return bearer;
+}
+
+/** Remembers found answers for `cacheLife_ms`; those who ask at the same time share one look-up. */
+function briefly<V>(
+  find: (key: string) => Promise<V | null>,
+  clock: HttpDeps['clock'],
+): (key: string) => Promise<V | null> {
+  const entries = new Map<string, { readonly answer: Promise<V | null>; readonly until: Instant }>();
+
+  return (key) => {
+    const now = clock.now();
+    const known = entries.get(key);
+    if (known && now < known.until) return known.answer;
+    const answer = find(key);
+    entries.delete(key);
+    entries.set(key, { answer, until: plus(now, cacheLife_ms) });
+    if (entries.size > cachedMax) dropOldest();
+    const forget = () => {
+      if (entries.get(key)?.answer === answer) entries.delete(key);
+    };
+    answer.then((found) => {
+      if (found === null) forget();
+    }, forget);
+    return answer;
+  };
+
+  function dropOldest(): void {
+    const oldest = entries.keys().next();
+    if (!oldest.done) entries.delete(oldest.value);
+  }
+}

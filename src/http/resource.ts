@@ -1,0 +1,78 @@
+/** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
+import type { PaymentView } from '../../domain/payment/view.ts';
+import type { PaymentFacts, PaymentResponse, PublicPaymentResponse } from './schemas/responses.ts';
+
+/** What a resource holds besides the payment's own facts. */
+export interface ResourceExtra {
+  readonly paymentLink: string | null;
+}
+
+/** For the holder of the app's key. */
+export function paymentResource(view: PaymentView, { paymentLink }: ResourceExtra): PaymentResponse {
+  return {
+    ...paymentFacts(view),
+    metadata: view.metadata,
+    webhookUrl: view.webhookUrl,
+    webhookSecretSource: view.webhookUrl === null ? null : 'app',
+    paymentLink,
+    merchant: null,
+  };
+}
+
+/** For whoever holds the id: what to pay, until when, and how far it is. */
+export function publicResource(view: PaymentView): PublicPaymentResponse {
+  return {
+    id: view.paymentId,
+    status: view.status,
+    errorCode: view.errorCode as PaymentResponse['errorCode'],
+    errorMessage: view.errorMessage,
+    type: view.type as PaymentResponse['type'],
+    createdAt: view.createdAt,
+    updatedAt: view.updatedAt,
+    expiresAt: view.expiresAt,
+    display: { title: view.title, name: view.title, description: view.description, currency: view.currency },
+    source: sourceOf(view),
+    destination: destinationOf(view),
+  };
+}
+
+/** Every fact of the payment, nulls included, without what belongs to the app: its metadata, settings and links. */
+export function paymentFacts(view: PaymentView): PaymentFacts {
+  const { id, ...rest } = publicResource(view);
+  return { id, appId: view.appId, orderId: view.orderId, ...rest, webhookSecret: null };
+}
+
+/**
+ * `data` of a webhook, the same schema for both events: the payment but metadata, webhookUrl, webhookSecretSource,
+ * paymentLink and merchant (service reference 6).
+ *
+ * @param view of the payment folded up to the event that the webhook tells of
+ */
+export const webhookData = paymentFacts;
+
+const sourceOf = (view: PaymentView): PaymentResponse['source'] => ({
+  chainId: String(view.sourceChainId),
+  tokenSymbol: view.sourceTokenSymbol as PaymentResponse['source']['tokenSymbol'],
+  tokenAddress: view.sourceTokenAddress,
+  amount: view.sourceAmount,
+  receiverAddress: view.depositAddress,
+  receiverMemo: view.depositMemo,
+  fee: view.sourceFee,
+  senderAddress: view.senderAddress,
+  txHash: view.payinTxHash,
+  amountReceived: view.amountReceived,
+  confirmedAt: view.payinConfirmedAt,
+  receiverAddressContract: view.depositContract,
+  receiverMemoContract: view.depositContractMemo,
+});
+
+const destinationOf = (view: PaymentView): PaymentResponse['destination'] => ({
+  chainId: String(view.destinationChainId),
+  receiverAddress: view.receiverAddress,
+  receiverMemo: view.receiverMemo,
+  tokenSymbol: view.destinationTokenSymbol as PaymentResponse['destination']['tokenSymbol'],
+  tokenAddress: view.destinationTokenAddress,
+  amount: view.destinationAmount,
+  txHash: view.payoutTxHash,
+  confirmedAt: view.payoutConfirmedAt,
+});

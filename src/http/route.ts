@@ -1,0 +1,82 @@
+/** The declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document are all made from it. */
+import type { Static, TSchema } from 'typebox';
+import type { Refusal } from '../../domain/decider.ts';
+import type { Caller } from './deps.ts';
+import type { ErrorCode } from './errors.ts';
+
+/**
+ * none: keys are not looked at. optional: a key that is sent must be valid. orders, admin: a key of at least that scope.
+ */
+export type Auth = 'none' | 'optional' | 'orders' | 'admin';
+
+type CallerOf<A extends Auth> = A extends 'orders' | 'admin' ? Caller : Caller | null;
+
+export interface ApiRequest<A extends Auth, P, Q, B> {
+  readonly caller: CallerOf<A>;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly requestId: string;
+}
+
+/** Objects are sent as JSON; text and bytes as `type` says. */
+export interface Answer {
+  readonly status: number;
+  readonly body: object | string | Uint8Array;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AnswerSpec {
+  readonly description: string;
+  /** Left out for answers that are not JSON. */
+  readonly schema?: TSchema;
+}
+
+export interface Route<
+  A extends Auth = Auth,
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+> {
+  readonly method: 'get' | 'post';
+  /** In OpenAPI's form: `/payments/{id}`. */
+  readonly path: string;
+  readonly auth: A;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly answers: Readonly<Record<number, AnswerSpec>>;
+  /** What may go wrong here besides what can go wrong everywhere. */
+  readonly errors: readonly ErrorCode[];
+  /** Null for pages and files, which the document leaves out. */
+  readonly doc: Documentation | null;
+  /** Readable by any web page as long as no key is sent. */
+  readonly publicRead?: boolean;
+  /** Answered even when the service is overloaded. */
+  readonly always?: boolean;
+  handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Refusal>;
+}
+
+export interface Documentation {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** A route with its schemas' types forgotten: what tables of routes hold. */
+export type AnyRoute = Omit<Route, 'handle'> & {
+  handle(request: ApiRequest<Auth, unknown, unknown, unknown>): Promise<Answer | Refusal>;
+};
+
+/** Lets the handler's types follow from the schemas. The router only calls it with what they have accepted. */
+export const route = <A extends Auth, P extends TSchema, Q extends TSchema, B extends TSchema>(
+  definition: Route<A, P, Q, B>,
+): AnyRoute => definition as unknown as AnyRoute;
+
+export const ok = (body: object, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status: 200,
+  body,
+  headers,
+});

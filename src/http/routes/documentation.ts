@@ -1,0 +1,71 @@
+/** The OpenAPI document and its reader, wholly from here: no other host, nothing inline. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Answer, type AnyRoute, route } from '../route.ts';
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Payment Intents: API reference</title>
+<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="reference"></div>
+<noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** No validator: it would send the document to somebody else. */
+const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
+`;
+
+const files = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+const cacheable = { 'Cache-Control': 'public, max-age=3600' };
+const resolve = createRequire(import.meta.url).resolve;
+
+export function documentationRoutes(document: object): readonly AnyRoute[] {
+  const json = JSON.stringify(document);
+  const get = (path: string, handle: () => Promise<Answer>) =>
+    route({
+      method: 'get',
+      path,
+      auth: 'none',
+      answers: { 200: { description: path } },
+      errors: [],
+      doc: null,
+      handle,
+    });
+  return [
+    get('/openapi.json', async () => ({ status: 200, type: 'application/json; charset=utf-8', body: json })),
+    get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
+    get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
+    ...Object.entries(files).map(([name, type]) =>
+      get(
+        `/docs/${name}`,
+        once(() => fileAnswer(name, type)),
+      ),
+    ),
+  ];
+}
+
+async function fileAnswer(name: string, type: string): Promise<Answer> {
+  const body = await readFile(resolve(`swagger-ui-dist/${name}`));
+  return { status: 200, type, body, headers: cacheable };
+}
+
+/** Read at first use, kept from then on. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}

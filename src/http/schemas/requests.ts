@@ -1,0 +1,161 @@
+/** What callers send. */
+import Type, { type Static, type TSchema } from 'typebox';
+import {
+  Address,
+  AddressOrNull,
+  AppId,
+  ChainIdInput,
+  closed,
+  Decimal,
+  DecimalOrNull,
+  Entry,
+  Identifier,
+  IdentifierOrNull,
+  Memo,
+  oneOf,
+  oneOfOrNull,
+  PaymentStatus,
+  PaymentType,
+  Text,
+  Time,
+  TokenSymbol,
+  TxHash,
+  Uuid,
+} from './base.ts';
+
+const { Optional } = Type;
+
+const DisplayRequest = Type.Object(
+  {
+    title: Optional(Text(200)),
+    name: Optional(Text(200)),
+    description: Optional(Text(1_000)),
+    currency: Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        pattern: '^[A-Z]{3,8}$',
+        description: 'a currency code such as USD',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    title: 'DisplayRequest',
+    description: 'Shown to the payer. title and name mean the same (title wins). No personal data: it is kept forever.',
+  },
+);
+
+export const SourceRequest = Type.Object(
+  {
+    chainId: ChainIdInput,
+    tokenSymbol: TokenSymbol,
+    amount: Optional(DecimalOrNull),
+    senderAddress: Optional(AddressOrNull),
+  },
+  { ...closed, title: 'SourceRequest', description: 'Where the customer pays. amount only for exactIn.' },
+);
+
+export const DestinationRequest = Type.Object(
+  {
+    chainId: Optional(ChainIdInput),
+    tokenSymbol: Optional(TokenSymbol),
+    receiverAddress: Optional(Address),
+    receiverMemo: Optional(Memo),
+    amount: Optional(Decimal),
+  },
+  {
+    ...closed,
+    title: 'DestinationRequest',
+    description:
+      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut: its payouts go to its settlement wallet.',
+  },
+);
+
+/** Null is as good as leaving the field out: answers hold nulls, and callers send them back. */
+const orNull = <T extends TSchema>(schema: T) => Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] });
+
+const Metadata = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  maxProperties: 20,
+  propertyNames: { ...Entry(64), minLength: 1, not: { const: '__proto__' } },
+  additionalProperties: Entry(500),
+  description: 'at most 20 string entries, for your own use',
+});
+
+const paymentProperties = {
+  appId: Optional(AppId),
+  orderId: Optional(IdentifierOrNull),
+  type: PaymentType,
+  intent: Optional(oneOfOrNull(['stellar_payin_contracts'])),
+  display: Optional(orNull(DisplayRequest)),
+  metadata: Optional(Metadata),
+  source: SourceRequest,
+  destination: Optional(orNull(DestinationRequest)),
+};
+
+export const CreatePaymentRequest = Type.Object(paymentProperties, {
+  ...closed,
+  title: 'CreatePaymentRequest',
+  description:
+    'appId is needed only without a key. Sending an orderId again answers the payment that it already has, whatever else the body says.',
+  examples: [
+    {
+      appId: 'wallet_demo',
+      orderId: 'order-1001',
+      type: 'exactOut',
+      display: { title: 'Coffee beans', currency: 'USD' },
+      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      destination: {
+        chainId: 1,
+        tokenSymbol: 'USDC',
+        amount: '10.00',
+        receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      },
+    },
+  ],
+});
+export type CreatePaymentRequest = Static<typeof CreatePaymentRequest>;
+
+/** The same body at its shorter address. */
+export const PaymentRequest = Type.Object(paymentProperties, {
+  ...closed,
+  title: 'PaymentRequest',
+  description: 'CreatePaymentRequest by its other name.',
+});
+
+export const PaymentUpdateRequest = Type.Object(
+  { txHash: TxHash, fromAddress: Address },
+  { ...closed, title: 'PaymentUpdateRequest', description: 'The payin transaction and the buyer’s address.' },
+);
+
+export const PaymentPath = Type.Object({ id: Uuid }, closed);
+export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, closed);
+
+const limit = (what: string) =>
+  Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: `a number of ${what} from 1 to 100` }));
+
+export const ListQuery = Type.Object(
+  {
+    limit: limit('payments'),
+    cursor: Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9_-]+$',
+        description: 'the nextCursor of a former answer',
+      }),
+    ),
+    status: Optional(PaymentStatus),
+    orderId: Optional(Identifier),
+    createdAfter: Optional(Time),
+    createdBefore: Optional(Time),
+    updatedAfter: Optional(Time),
+  },
+  closed,
+);
+export type ListQuery = Static<typeof ListQuery>;
+
+export const statsPeriods = ['today', '7d', '30d'] as const;
+export const StatsQuery = Type.Object({ period: oneOf(statsPeriods) }, closed);
+export const DeliveriesQuery = Type.Object({ limit: limit('deliveries') }, closed);

@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Express } from 'express';
+import { type ErrorCode, problem, statusOfError } from './errors.ts';
+
+export interface HttpServer {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string;
+  /** Takes no new connections, lets requests in progress finish, then ends the rest. */
+  close(): Promise<void>;
+}
+
+const requestTimeout_ms = 30_000;
+const headersTimeout_ms = 10_000;
+/** Longer than a balancer's usual 60 s, so that it is the balancer who closes idle connections. */
+const keepAlive_ms = 65_000;
+const headersMax_bytes = 16 * 1024;
+const drainMax_ms = 10_000;
+const drainStep_ms = 50;
+
+/** @param port 0 takes a free one */
+export async function startHttp(app: Express, { port, host }: { port: number; host: string }): Promise<HttpServer> {
+  const server = createServer(
+    {
+      requestTimeout: requestTimeout_ms,
+      headersTimeout: headersTimeout_ms,
+      keepAliveTimeout: keepAlive_ms,
+      maxHeaderSize: headersMax_bytes,
+    },
+    app,
+  );
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const { address, port: listening, family } = server.address() as AddressInfo;
+  const name = family === 'IPv6' ? `[${address}]` : address;
+  return { url: `http://${name}:${listening}`, close: () => drain(server) };
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = setInterval(() => server.closeIdleConnections(), drainStep_ms);
+    const enough = setTimeout(() => server.closeAllConnections(), drainMax_ms);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(enough);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** What is no HTTP never reaches the app; it gets the same error shape all the same. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
+  if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();
+  const [code, message] = broken[error.code ?? ''] ?? notHttp;
+  const requestId = crypto.randomUUID();
+  const body = JSON.stringify(problem(code, message, requestId));
+  const lines = [
+    `HTTP/1.1 ${statusOfError(code)} Error`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const notHttp: readonly [ErrorCode, string] = ['invalidRequest', 'this is no well-formed HTTP/1.1 request'];
+const broken: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['headersTooLarge', `the headers are larger than ${headersMax_bytes} bytes together`],
+  ERR_HTTP_REQUEST_TIMEOUT: ['requestTimeout', 'the request did not arrive in time: send it again'],
+};
