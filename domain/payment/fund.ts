@@ -11,7 +11,7 @@ type Outcome =
   | BounceCode
   | 'notYet';
 
-/** PaymentFunded with all its inputs, PaymentBounced when anyAmount is out of bounds, or nothing yet. */
+/** PaymentFunded with all its inputs, PaymentBounced when anyAmount is above its bounds, or nothing yet. */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   if (p.funded || p.closed) return [];
   const payins = counted(p).filter((payin) => payin.phase === 'confirmed');
@@ -41,12 +41,13 @@ function splitAsAgreed(p: Payment, received: bigint): Outcome {
   return { rule: excess > 0n ? 'overpaid' : 'agreed', sourceAmount, fee, payout, excess, dust: 0n };
 }
 
+/** Too little may still be added to until the payment expires: a stranger's dust must not end it. */
 function splitWhatCame(p: Payment, received: bigint): Outcome {
   const { limits, fee } = p.terms;
-  if (limits && received < BigInt(limits.min)) return 'amountTooLow';
+  if (limits && received < BigInt(limits.min)) return 'notYet';
   if (limits && received > BigInt(limits.max)) return 'amountTooHigh';
   const split = splitAny(received, { fixed: BigInt(fee.fixed), basisPoints: fee.basisPoints }, routeOf(p));
-  return split ? { ...split, rule: 'anyAmount', sourceAmount: received } : 'amountTooLow';
+  return split ? { ...split, rule: 'anyAmount', sourceAmount: received } : 'notYet';
 }
 
 function funded(

@@ -33,9 +33,13 @@ export function registerPayin(
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
 }
 
-/** A transfer to this payment's deposit address. Seen again it changes nothing; final, it may fund or bounce the payment. */
+/**
+ * A transfer to this payment's deposit address. Seen again it changes nothing; final, it may fund or bounce the payment.
+ * Anybody can make a token log a transfer of nothing from anywhere: it is no payin.
+ */
 export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'the deposit belongs to a payment that is not in the log');
+  if (BigInt(transfer.amount) === 0n) return [];
   const known = p.payins.find((payin) => payin.id === transferId(transfer));
   if (known?.phase === 'confirmed') return [];
   if (!known && p.payins.length >= payinsMax) {

@@ -3,7 +3,7 @@ import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt, TokenRef } from './events.ts';
-import type { Payment, PaymentState, Refund } from './state.ts';
+import { type Funding, type Payment, type PaymentState, type Refund, sumOf } from './state.ts';
 import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
 
 /** Money of a payment that is nobody's payout: it can only go back. */
@@ -29,11 +29,17 @@ export function refundable(p: Payment): readonly Refundable[] {
     const reason = bounced ? 'bounced' : 'held';
     add({ reason, chainId: payin.transfer.chainId, token: payin.transfer.token, amount: payin.amount });
   }
-  if (p.funded && p.funded.excess > 0n && !bounced) add({ reason: 'excess', chainId, token, amount: p.funded.excess });
+  if (p.funded && !bounced) add({ reason: 'excess', chainId, token, amount: heldExcess(p.funded, p) });
   for (const { reason, order } of p.refunds) {
     add({ reason, chainId: order.chainId as Refundable['chainId'], token: order.token, amount: -order.amount });
   }
   return [...owed.values()].filter(({ amount }) => amount > 0n);
+}
+
+/** What is over the agreed amount, as long as the money is there: a payin that left its chain takes from it first. */
+function heldExcess({ excess, transferIds }: Funding, p: Payment): bigint {
+  const gone = sumOf(p.payins.filter(({ id, phase }) => transferIds.includes(id) && phase !== 'confirmed'));
+  return gone < excess ? excess - gone : 0n;
 }
 
 export function setRefundAddress(
