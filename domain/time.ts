@@ -7,9 +7,12 @@ export const hour_ms = 60 * minute_ms;
 /** @param epoch_ms milliseconds since 1970-01-01 UTC */
 export const instant = (epoch_ms: number): Instant => new Date(epoch_ms).toISOString() as Instant;
 
-/** Reads an ISO 8601 text; undefined when it is none. */
+/** Date, time and offset: nothing is read in the machine's own time zone, and every instant keeps its 24 characters. */
+const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads an ISO 8601 date and time with its offset, cut to milliseconds; undefined when it is none. */
 export function parseInstant(text: string): Instant | undefined {
-  const epoch_ms = Date.parse(text);
+  const epoch_ms = isoTime.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(epoch_ms) ? undefined : instant(epoch_ms);
 }
 

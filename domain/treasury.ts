@@ -112,7 +112,8 @@ export function openTreasury(
 }
 
 /**
- * Gives the purpose the next nonce; `[]` when it has one.
+ * Gives the purpose the next nonce; `[]` when it has one. While the account is paused or the log behind its chain, a
+ * purpose that has its nonce is refused too: nothing is signed then.
  *
  * @param minedNonce the account's next nonce as its chain has mined it; ahead of the log it means a restored backup or
  *   a key used elsewhere: then nothing may be signed, for the log does not know what was
@@ -121,7 +122,6 @@ export function assignNonce(
   state: TreasuryState,
   { purpose, minedNonce, now }: { purpose: Purpose; minedNonce: bigint; now: string },
 ): Decision<TreasuryEvent> {
-  if (nonceOf(state, purpose) !== null) return [];
   const { nextNonce } = state;
   if (nextNonce === null)
     return refuse('illegalStep', 'the treasury is not open: open it with the chain’s nonce first');
@@ -132,6 +132,7 @@ export function assignNonce(
     );
   }
   if (state.paused !== null) return refuse('treasuryPaused', `payouts are paused (${state.paused}): resume them first`);
+  if (nonceOf(state, purpose) !== null) return [];
   if (nextNonce - minedNonce >= BigInt(outstandingMax)) {
     return refuse(
       'treasuryBusy',

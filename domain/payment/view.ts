@@ -3,6 +3,7 @@ import { formatAmount } from '../money.ts';
 import { counted, type Payin, type Payment, sumOf } from './state.ts';
 import type { PaymentStatus } from './status.ts';
 import { statusOf } from './status.ts';
+import type { TransferLeg } from './transfer.ts';
 
 /** Flat, JSON, amounts as decimal texts, times ISO 8601 UTC. Null where nothing is known yet. */
 export interface PaymentView {
@@ -147,27 +148,31 @@ export interface PaymentTransaction {
 export function transactionsOf(p: Payment): readonly PaymentTransaction[] {
   return [
     ...p.payins.map(payinRow),
-    ...(p.payout?.attempts ?? []).map(({ signed, fate }): PaymentTransaction => {
-      const settled = p.payout?.settled?.hash === signed.hash ? p.payout.settled : null;
-      return {
-        kind: 'payout',
-        chainId: signed.chainId,
-        txHash: signed.hash,
-        index: signed.attempt,
-        status: fate,
-        standing: null,
-        tokenSymbol: signed.token.symbol,
-        tokenAddress: signed.token.address,
-        amount: formatAmount(BigInt(signed.amount), signed.token.decimals),
-        fromAddress: signed.account,
-        toAddress: signed.receiver,
-        blockNumber: settled?.blockNumber ?? null,
-        blockHash: settled?.blockHash ?? null,
-        at: signed.signedAt,
-      };
-    }),
+    ...(p.payout ? attemptRows('payout', p.payout) : []),
+    ...p.refunds.flatMap((refund) => attemptRows('refund', refund)),
   ];
 }
+
+const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly PaymentTransaction[] =>
+  leg.attempts.map(({ signed, fate }) => {
+    const settled = leg.settled?.hash === signed.hash ? leg.settled : null;
+    return {
+      kind,
+      chainId: signed.chainId,
+      txHash: signed.hash,
+      index: signed.attempt,
+      status: fate,
+      standing: null,
+      tokenSymbol: signed.token.symbol,
+      tokenAddress: signed.token.address,
+      amount: formatAmount(BigInt(signed.amount), signed.token.decimals),
+      fromAddress: signed.account,
+      toAddress: signed.receiver,
+      blockNumber: settled?.blockNumber ?? null,
+      blockHash: settled?.blockHash ?? null,
+      at: signed.signedAt,
+    };
+  });
 
 const payinRow = ({ transfer, standing, phase, amount }: Payin): PaymentTransaction => ({
   kind: 'payin',
