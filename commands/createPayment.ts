@@ -1,6 +1,6 @@
 import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { parseAmount, units } from '../domain/money.ts';
+import { parseAmount, rescale, units } from '../domain/money.ts';
 import { createPayment as decideCreate, type Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
@@ -117,6 +117,9 @@ async function readTerms(
   paymentId: string,
   keyless: boolean,
 ): Promise<Terms | Refusal> {
+  if (request.intent !== null) {
+    return refuse('invalidRequest', `intent ${request.intent} is not offered by this installation`, '/intent');
+  }
   const source = readSide(request.source, '/source');
   if (isRefusal(source)) return source;
   const destination = readDestination(deps, request, app);
@@ -133,7 +136,7 @@ async function readTerms(
   const sender = request.source.senderAddress;
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
-  const refusal = deps.checkRoute(destination.chain, destination.token, amounts.destination);
+  const refusal = deps.checkRoute(destination.chain, destination.token, payoutAtMost(amounts, source, destination));
   if (refusal) return refusal;
   const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
   return {
@@ -147,7 +150,7 @@ async function readTerms(
     metadata: request.metadata,
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
-    feePolicy: { fixed: toUnits(fixed_microUsd, source.token.decimals), basisPoints },
+    feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
     deposit: await scheme.assign(paymentId, source.token),
     webhookUrl: app.webhookUrl,
     now: deps.clock.now(),
@@ -155,10 +158,17 @@ async function readTerms(
 }
 
 const microUsdDecimals = 6;
-const toUnits = (microUsd: bigint, decimals: number): bigint =>
-  decimals >= microUsdDecimals
-    ? microUsd * 10n ** BigInt(decimals - microUsdDecimals)
-    : microUsd / 10n ** BigInt(microUsdDecimals - decimals);
+
+interface Amounts {
+  readonly source: bigint | null;
+  readonly destination: bigint | null;
+}
+
+/** What the treasury needs to hold, in destination units: the fee only lowers it. Null for a payment that takes any amount. */
+const payoutAtMost = (amounts: Amounts, source: { token: Token }, destination: { token: Token }): bigint | null =>
+  amounts.source === null
+    ? amounts.destination
+    : rescale(amounts.source, source.token.decimals, destination.token.decimals);
 
 function readSide(side: Side, pointer: string): { chain: Chain; token: Token } | Refusal {
   const chain = findChain(side.chainId);
@@ -183,7 +193,7 @@ type Destination = Pick<Terms['destination'], 'chain' | 'token' | 'receiverAddre
 /** A `merchant_` app is paid out to its settlement wallet and nowhere else; a `wallet_` app says where on each payment. */
 function readDestination(deps: CreatePaymentDeps, request: NewPayment, app: AppSettings): Destination | Refusal {
   const stated = request.destination ?? {};
-  if (app.appId.startsWith('merchant_')) return settlementOf(stated, app);
+  if (app.appId.startsWith('merchant_')) return settlementOf(deps, stated, app);
   for (const field of ['chainId', 'tokenSymbol', 'receiverAddress'] as const) {
     if (stated[field] === undefined)
       return refuse('invalidRequest', `destination.${field} is required`, `/destination/${field}`);
@@ -203,24 +213,33 @@ function readDestination(deps: CreatePaymentDeps, request: NewPayment, app: AppS
   return { ...side, receiverAddress, receiverMemo };
 }
 
-function settlementOf(stated: NonNullable<NewPayment['destination']>, app: AppSettings): Destination | Refusal {
-  const { settlement } = app;
+/** What the request may repeat of the settlement wallet must be the wallet's own, however its chain and address are spelled. */
+function settlementOf(
+  deps: CreatePaymentDeps,
+  stated: NonNullable<NewPayment['destination']>,
+  { settlement }: AppSettings,
+): Destination | Refusal {
   if (!settlement) {
     return refuse('settlementMissing', 'the app has no settlement wallet: set one before creating payments');
   }
-  for (const field of ['chainId', 'tokenSymbol', 'receiverAddress', 'receiverMemo'] as const) {
-    const value = stated[field];
-    if (value === undefined || value === null) continue;
-    if (String(value).toLowerCase() !== String(settlement[field]).toLowerCase()) {
-      const message =
-        'payouts of this app go to its settlement wallet: leave destination unset, or send only its amount';
-      return refuse('forbidden', message, `/destination/${field}`);
-    }
-  }
   const side = readSide(settlement, '/destination');
-  return isRefusal(side)
-    ? side
-    : { ...side, receiverAddress: settlement.receiverAddress, receiverMemo: settlement.receiverMemo };
+  if (isRefusal(side)) return side;
+  const { receiverAddress, receiverMemo } = settlement;
+  const { chainId = settlement.chainId, tokenSymbol = settlement.tokenSymbol } = stated;
+  const differs = {
+    chainId: findChain(chainId)?.id !== side.chain.id,
+    tokenSymbol: tokenSymbol !== settlement.tokenSymbol,
+    receiverAddress:
+      stated.receiverAddress !== undefined &&
+      deps.addresses.canonical(side.chain, stated.receiverAddress) !== receiverAddress,
+    receiverMemo: (stated.receiverMemo ?? receiverMemo) !== receiverMemo,
+  };
+  const field = Object.entries(differs).find(([, different]) => different)?.[0];
+  if (field) {
+    const message = 'payouts of this app go to its settlement wallet: leave destination unset, or send only its amount';
+    return refuse('forbidden', message, `/destination/${field}`);
+  }
+  return { ...side, receiverAddress, receiverMemo };
 }
 
 /** Which side of a request carries the amount. */
@@ -230,11 +249,7 @@ const amountSide: Readonly<Record<PaymentType, 'source' | 'destination' | null>>
   anyAmount: null,
 };
 
-function readAmounts(
-  request: NewPayment,
-  source: { token: Token },
-  destination: { token: Token },
-): { source: bigint | null; destination: bigint | null } | Refusal {
+function readAmounts(request: NewPayment, source: { token: Token }, destination: { token: Token }): Amounts | Refusal {
   const stated = { source: request.source.amount, destination: request.destination?.amount };
   const takes = amountSide[request.type];
   for (const side of ['source', 'destination'] as const) {
