@@ -1,0 +1,80 @@
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
+
+export const evmChainIds = [8453, 56, 1, 42161, 137] as const satisfies readonly ChainId[];
+export type EvmChainId = (typeof evmChainIds)[number];
+
+export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as readonly ChainId[]).includes(id);
+
+type FinalityTag = 'safe' | 'finalized';
+
+/** When a block counts as final: a number of blocks on top of it, the node's tag, or both. */
+export type Depth = number | FinalityTag | { readonly tag: FinalityTag; readonly atLeast: number };
+
+export interface EvmFees {
+  /** Nothing is signed while the chain asks for more than this per unit of gas. */
+  readonly maxFeePerGas_wei: bigint;
+  /** Least tip, where validators ignore less. */
+  readonly minTip_wei: bigint;
+  /** Most gas that one transfer may need. */
+  readonly gasMax: bigint;
+}
+
+export interface EvmChainConfig {
+  readonly chainId: EvmChainId;
+  /** In order of preference. They may hold API keys: never logged. */
+  readonly rpcUrls: readonly string[];
+  readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
+  /** Payins from this many whole tokens on wait for `finalLarge`. */
+  readonly largeFrom_usd: number;
+  readonly pollInterval_ms: number;
+  /** For one JSON-RPC call, its retries included. */
+  readonly callTimeout_ms: number;
+  /** Most blocks that one log query spans while catching up. */
+  readonly rangeBlocksMax: number;
+  readonly fees: EvmFees;
+}
+
+const gwei = 1_000_000_000n;
+const milliGwei = gwei / 1_000n;
+
+const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
+const fees = (max_gwei: bigint, minTip_milliGwei: bigint, gasMax = 500_000n): EvmFees => ({
+  maxFeePerGas_wei: max_gwei * gwei,
+  minTip_wei: minTip_milliGwei * milliGwei,
+  gasMax,
+});
+
+/**
+ * Finality per chain. Ethereum: 12 blocks, large sums wait for Casper finality. Base and Arbitrum: the sequencer's word for small sums,
+ * for large ones the batch must be final on Ethereum. Polygon and BNB: their fast finality, with more blocks for large sums.
+ */
+const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'largeFrom_usd' | 'fees'>>> = {
+  1: { depths: depths(12, 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n) },
+  8453: { depths: depths(10, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n) },
+  // Arbitrum charges for Ethereum's data in units of gas: its gas figures are large and its price is small.
+  42161: { depths: depths(40, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n, 10_000_000n) },
+  137: {
+    depths: depths('finalized', { tag: 'finalized', atLeast: 64 }),
+    largeFrom_usd: 10_000,
+    fees: fees(2_000n, 30_000n),
+  },
+  56: {
+    depths: depths({ tag: 'finalized', atLeast: 15 }, { tag: 'finalized', atLeast: 64 }),
+    largeFrom_usd: 1_000,
+    fees: fees(20n, 50n),
+  },
+};
+
+const pollLeast_ms = 500;
+
+/** The recommended settings of a chain, to be overridden by the operator's. */
+export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly string[]): EvmChainConfig {
+  return {
+    chainId,
+    rpcUrls,
+    ...perChain[chainId],
+    pollInterval_ms: Math.max(pollLeast_ms, chainOf(chainId).block_ms / 2),
+    callTimeout_ms: 10_000,
+    rangeBlocksMax: 2_000,
+  };
+}

@@ -1,0 +1,17 @@
+import type { Depth } from './config.ts';
+import { knownHeader } from './reads.ts';
+import type { EvmNode } from './rpc.ts';
+
+/**
+ * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
+ * A tag that stalls keeps the height where it is: nothing becomes final by other means.
+ * @param head the node's newest height
+ * @throws RpcFailed when the node lacks the tag
+ */
+export async function finalHeight(node: EvmNode, head: bigint, depth: Depth, signal: AbortSignal): Promise<bigint> {
+  if (typeof depth === 'number') return head - BigInt(depth);
+  const { tag, atLeast } = typeof depth === 'string' ? { tag: depth, atLeast: 0 } : depth;
+  const tagged = (await knownHeader(node, tag, signal)).number;
+  const deep = head - BigInt(atLeast);
+  return tagged < deep ? tagged : deep;
+}

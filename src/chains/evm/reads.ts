@@ -1,0 +1,184 @@
+/** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
+import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
+import { type EvmNode, RpcFailed } from './rpc.ts';
+
+export type BlockTag = bigint | 'latest' | 'safe' | 'finalized' | 'pending';
+
+export interface Header {
+  readonly number: bigint;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  readonly time_s: number;
+  readonly baseFee_wei: bigint;
+}
+
+export interface RawLog {
+  readonly address: Address;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly txHash: Hex;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly logIndex: number;
+  readonly removed: boolean;
+  /** Newer nodes say it in the log. */
+  readonly blockTime_s: number | undefined;
+}
+
+export interface Receipt {
+  readonly hash: Hex;
+  readonly succeeded: boolean;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly logs: readonly RawLog[];
+}
+
+export interface Transaction {
+  readonly hash: Hex;
+  readonly from: Address;
+  readonly nonce: bigint;
+}
+
+/** keccak256 of the event's signature: ERC-20. */
+export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
+
+type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; readonly to: bigint };
+type Json = Readonly<Record<string, unknown>>;
+
+const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
+
+/** Undefined when the node has no such block. */
+export const header = (node: EvmNode, tag: BlockTag, signal: AbortSignal): Promise<Header | undefined> =>
+  ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], signal, (answer) => optional(answer, toHeader));
+
+export const headerByHash = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Header | undefined> =>
+  ask(node, 'eth_getBlockByHash', [hash, false], signal, (answer) => optional(answer, toHeader));
+
+/**
+ * The node's block at a height that it must have.
+ * @throws RpcFailed when it has not
+ */
+export async function knownHeader(node: EvmNode, tag: BlockTag, signal: AbortSignal): Promise<Header> {
+  const found = await header(node, tag, signal);
+  if (found) return found;
+  throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has no block ${tag}`);
+}
+
+/**
+ * Transfer logs of some contracts. By block hash, a node that lacks the block must answer with an error (EIP-234); by range, one that
+ * lags may answer with nothing: ask by range only far behind its head.
+ */
+export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere, signal: AbortSignal) => {
+  const place = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
+  const filter = { address, topics: [transferTopic], ...place };
+  return ask(node, 'eth_getLogs', [filter], signal, (answer) => list(answer).map(toLog));
+};
+
+export const receiptOf = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Receipt | undefined> =>
+  ask(node, 'eth_getTransactionReceipt', [hash], signal, (answer) => optional(answer, toReceipt));
+
+export const transactionOf = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Transaction | undefined> =>
+  ask(node, 'eth_getTransactionByHash', [hash], signal, (answer) => optional(answer, toTransaction));
+
+/** Sender, nonce and hash of each transaction of a block. */
+export const transactionsAt = (node: EvmNode, blockNumber: bigint, signal: AbortSignal) =>
+  ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], signal, (answer) =>
+    list(object(answer)['transactions']).map((entry) => toTransaction(object(entry))),
+  );
+
+export const nonceAt = (node: EvmNode, account: string, tag: BlockTag, signal: AbortSignal): Promise<bigint> =>
+  ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], signal, quantity);
+
+export const coinBalance = (node: EvmNode, account: string, signal: AbortSignal): Promise<bigint> =>
+  ask(node, 'eth_getBalance', [account, 'latest'], signal, quantity);
+
+export const suggestedTip = (node: EvmNode, signal: AbortSignal): Promise<bigint> =>
+  ask(node, 'eth_maxPriorityFeePerGas', [], signal, quantity);
+
+interface Call {
+  readonly from?: string;
+  readonly to: string;
+  readonly data: Hex;
+}
+
+/** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
+export const simulate = (node: EvmNode, call: Call, signal: AbortSignal): Promise<Hex> =>
+  ask(node, 'eth_call', [call, 'latest'], signal, hex);
+
+export const gasNeeded = (node: EvmNode, call: Call, signal: AbortSignal): Promise<bigint> =>
+  ask(node, 'eth_estimateGas', [call], signal, quantity);
+
+async function ask<T>(
+  node: EvmNode,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  const answer = await node.request(method, params, signal);
+  try {
+    return read(answer);
+  } catch (error) {
+    throw new RpcFailed(node.name, method, 'malformed', error instanceof Error ? error.message : 'unreadable answer');
+  }
+}
+
+const toHeader = (block: Json): Header => ({
+  number: quantity(block['number']),
+  hash: hex(block['hash']),
+  parentHash: hex(block['parentHash']),
+  time_s: Number(quantity(block['timestamp'])),
+  baseFee_wei: block['baseFeePerGas'] === undefined ? 0n : quantity(block['baseFeePerGas']),
+});
+
+function toLog(entry: unknown): RawLog {
+  const log = object(entry);
+  const time = log['blockTimestamp'];
+  return {
+    address: hex(log['address']),
+    topics: list(log['topics']).map(hex),
+    data: hex(log['data']),
+    txHash: hex(log['transactionHash']),
+    blockNumber: quantity(log['blockNumber']),
+    blockHash: hex(log['blockHash']),
+    logIndex: Number(quantity(log['logIndex'])),
+    removed: log['removed'] === true,
+    blockTime_s: time === undefined || time === null ? undefined : Number(quantity(time)),
+  };
+}
+
+const toReceipt = (receipt: Json): Receipt => ({
+  hash: hex(receipt['transactionHash']),
+  succeeded: quantity(receipt['status']) === 1n,
+  blockNumber: quantity(receipt['blockNumber']),
+  blockHash: hex(receipt['blockHash']),
+  logs: list(receipt['logs']).map(toLog),
+});
+
+const toTransaction = (transaction: Json): Transaction => ({
+  hash: hex(transaction['hash']),
+  from: hex(transaction['from']),
+  nonce: quantity(transaction['nonce']),
+});
+
+const optional = <T>(answer: unknown, read: (object: Json) => T): T | undefined =>
+  answer === null || answer === undefined ? undefined : read(object(answer));
+
+function object(value: unknown): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw new Error('expected an object');
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error('expected a list');
+}
+
+function hex(value: unknown): Hex {
+  if (isHex(value)) return value;
+  throw new Error('expected hex');
+}
+
+function quantity(value: unknown): bigint {
+  return BigInt(hex(value));
+}
