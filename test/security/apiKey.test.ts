@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe('API keys', () => {
+  it('have one prefix, 32 random characters and a checksum', () => {
+    const { key, hash, hint } = newApiKey();
+    assert.match(key, /^pi_live_[0-9A-Za-z]{38}$/);
+    assert.equal(hash, createHash('sha256').update(key).digest('hex'));
+    assert.equal(hint, `pi_live_…${key.slice(-4)}`);
+  });
+
+  it('are found by their hash', () => {
+    const { key, hash } = newApiKey();
+    assert.equal(parseKey(key), hash);
+  });
+
+  it('are told from typos without a look-up: any one wrong character', () =>
+    fc.assert(
+      fc.property(fc.nat({ max: 37 }), fc.constantFrom(...base62), (place, character) => {
+        const { key } = newApiKey();
+        const at = 'pi_live_'.length + place;
+        fc.pre(key.charAt(at) !== character);
+        assert.equal(parseKey(key.slice(0, at) + character + key.slice(at + 1)), undefined);
+      }),
+    ));
+
+  it('are told from everything else', () => {
+    const { key } = newApiKey();
+    for (const text of ['', 'pi_live_', key.slice(1), `${key}x`, `${key}\n`, ` ${key}`, key.replace('live', 'test')]) {
+      assert.equal(parseKey(text), undefined, JSON.stringify(text));
+    }
+  });
+
+  it('use every character alike: bytes that would favour some are thrown away', () => {
+    const bytes = (values: readonly number[]) => () => Uint8Array.from(values);
+    const { key } = newApiKey(bytes([255, 248, 0, 61, 62, 247]));
+    assert(key.startsWith('pi_live_0z0z0z0z'));
+  });
+});
