@@ -4,7 +4,7 @@ import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../co
 import type { Handle } from '../../commands/handle.ts';
 import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
-import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
 import type { TokenRef } from '../../domain/payment/events.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -40,6 +40,11 @@ export interface PayinsDeps {
   readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
   /** Compare and set: throws when another instance moved it. */
   readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
+  /**
+   * Sets a transfer aside that its payment cannot take: kept, shown to operators and tried again, so that one poisoned
+   * payment does not stop its chain.
+   */
+  readonly park: (payment: PaymentRef, txHash: string, error: unknown) => Promise<void>;
   /** Where to begin without a cursor: before the oldest payment that can still be paid. */
   readonly startFrom: () => Promise<Instant>;
 }
@@ -81,7 +86,7 @@ async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<
 async function handleRange(deps: PayinsDeps, pass: Pass, range: ScannedRange, signal: AbortSignal): Promise<void> {
   await deps.projected(await deps.store.tail(), signal);
   for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
-    must(await recordOrphan(deps, payin, payin));
+    await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
   }
   const deposits = await byAddress(deps, range.logs);
   for (const log of range.logs) {
@@ -92,7 +97,8 @@ async function handleRange(deps: PayinsDeps, pass: Pass, range: ScannedRange, si
       throw new Error(
         `block ${log.blockHash} left chain ${deps.ingester.chainId} while it was read: it is scanned again`,
       );
-    must(await recordPayin(deps, deposit, { transfer, final: pass !== 'head' }));
+    const final = pass !== 'head';
+    await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }));
   }
 }
 
@@ -123,12 +129,25 @@ async function settlePending(deps: PayinsDeps, pass: Pass, next: Cursor, signal:
     const found = (await ingester.lookUp(payin.txHash, signal)).find(
       (transfer) => `${transfer.chainId}:${transfer.txHash}:${transfer.index}` === payin.transferId,
     );
-    if (!found) must(await recordOrphan(deps, payin, payin));
-    else
-      must(await recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber }));
+    await orPark(deps, payin, payin.txHash, () => {
+      if (!found) return recordOrphan(deps, payin, payin);
+      return recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber });
+    });
   }
 }
 
-function must(outcome: { readonly appended: number } | Refusal): void {
-  if (isRefusal(outcome)) throw new Error(`a payin could not be recorded (${outcome.refused}): ${outcome.message}`);
+/** An outage stops the range, which is read again; what the payment itself refuses is set aside. */
+async function orPark(
+  deps: PayinsDeps,
+  payment: PaymentRef,
+  txHash: string,
+  record: () => Promise<{ readonly appended: number } | Refusal>,
+): Promise<void> {
+  try {
+    const outcome = await record();
+    if (isRefusal(outcome)) await deps.park(payment, txHash, new Error(`${outcome.refused}: ${outcome.message}`));
+  } catch (error) {
+    if (!(error instanceof InvariantBroken)) throw error;
+    await deps.park(payment, txHash, error);
+  }
 }

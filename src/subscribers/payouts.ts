@@ -60,8 +60,10 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     name: 'payouts',
     concurrency: 16,
     async due(max, now) {
-      const items = await deps.due(max, now);
-      return items.filter(({ paymentId }) => (lookAgainAt.get(paymentId) ?? 0) <= epochMs(now));
+      const now_ms = epochMs(now);
+      // Those that wait are in the list too: asked for on top, they cannot crowd out the others.
+      const items = await deps.due(max + lookAgainAt.countAfter(now_ms), now);
+      return items.filter(({ paymentId }) => (lookAgainAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
     },
     keyOf: ({ paymentId }) => paymentId,
     async act({ paymentId }, signal) {
@@ -164,6 +166,7 @@ function boundedTimes() {
   const times = new Map<string, number>();
   return {
     get: (key: string) => times.get(key),
+    countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
     set(key: string, at_ms: number) {
       times.delete(key);
       times.set(key, at_ms);
