@@ -68,7 +68,9 @@ export function openChildren(file: string): Children {
       save();
     },
     async endAll() {
-      await Promise.all([...recorded.keys()].map((name) => self.end(name)));
+      // A process that records itself ends by itself.
+      const others = [...recorded].filter(([, { pid }]) => pid !== process.pid);
+      await Promise.all(others.map(([name]) => self.end(name)));
     },
   };
   return self;

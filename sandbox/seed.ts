@@ -1,0 +1,59 @@
+/** The demo apps: a merchant with a settlement wallet and a wallet app that anyone may create payments for. Made once. */
+import type { ManageMerchant } from '../commands/manageMerchant.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
+import type { SandboxFile } from './sandboxFile.ts';
+
+type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
+
+/** What seeding needs of the running service. */
+export interface Merchants extends ManageMerchant {
+  /** Resolves once a change can be read. */
+  readonly projected: (position: bigint) => Promise<void>;
+}
+
+const cause = 'sandbox';
+const merchantId = 'merchant_demo';
+const walletId = 'wallet_demo';
+
+/** @param known what an earlier start wrote down: keys and secrets are shown once and cannot be read again */
+export async function seed(
+  merchants: Merchants,
+  known: SandboxFile | undefined,
+  world: { readonly webhookUrl: string; readonly merchantWallet: string },
+): Promise<DemoApps> {
+  const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: world.merchantWallet } as const;
+  const wallet = await demoApp(merchants, walletId, world.webhookUrl, known?.wallet);
+  await settled(merchants, await merchants.setKeylessCreation(walletId, true, cause));
+  const merchant = await demoApp(merchants, merchantId, world.webhookUrl, known?.merchant);
+  await settled(merchants, await merchants.setSettlement(merchantId, settlement, cause));
+  return { wallet, merchant: { ...merchant, settlement: { ...settlement, chainId: String(settlement.chainId) } } };
+}
+
+/** A start that was cut short may have made an app whose keys nobody saw: then new ones are issued. */
+async function demoApp(
+  merchants: Merchants,
+  appId: string,
+  webhookUrl: string,
+  known: DemoApps['wallet'] | undefined,
+): Promise<DemoApps['wallet']> {
+  const registered = await settled(merchants, await merchants.register(appId, webhookUrl, cause));
+  await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, cause));
+  if (known && !registered.created) {
+    const { ordersKey, adminKey, webhookSecret } = known;
+    return { appId, ordersKey, adminKey, webhookSecret };
+  }
+  const orders = await settled(merchants, await merchants.issueKey(appId, 'orders', 'demo orders', cause));
+  const admin = await settled(merchants, await merchants.issueKey(appId, 'admin', 'demo admin', cause));
+  const webhookSecret =
+    registered.webhookSecret ?? (await settled(merchants, await merchants.rotateSecret(appId, cause))).webhookSecret;
+  return { appId, ordersKey: orders.key, adminKey: admin.key, webhookSecret };
+}
+
+async function settled<T extends { readonly position: bigint | null }>(
+  merchants: Merchants,
+  outcome: T | Refusal,
+): Promise<T> {
+  if (isRefusal(outcome)) throw new Error(`the demo apps could not be made: ${outcome.message}`);
+  if (outcome.position !== null) await merchants.projected(outcome.position);
+  return outcome;
+}

@@ -1,0 +1,122 @@
+/**
+ * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
+ * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { privateKeyToAddress } from 'viem/accounts';
+import { readConfig } from '../src/config.ts';
+import { startService } from '../src/main.ts';
+import { openChildren } from './children.ts';
+import { keepKeys, type SandboxKeys } from './keys.ts';
+import { progress } from './progress.ts';
+import { readSandboxFile, writeSandboxFile } from './sandboxFile.ts';
+import { seed } from './seed.ts';
+import { summary } from './summary.ts';
+import { startWorld, type World } from './world.ts';
+
+const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
+const steps = [
+  'Postgres',
+  'Webhook receiver',
+  'Base',
+  'BNB Chain',
+  'Ethereum',
+  'Arbitrum',
+  'Polygon',
+  'Service',
+  'Demo apps',
+];
+
+mkdirSync(dataDir, { recursive: true });
+const children = openChildren(`${dataDir}/processes.json`);
+const other = children.alive('service');
+if (other) {
+  console.error(
+    `\n  A sandbox already runs on ${dataDir} (pid ${other.pid}): ${readSandboxFile(dataDir)?.baseUrl ?? 'still starting'}\n`,
+  );
+  process.exit(1);
+}
+children.record('service', process.pid, {});
+await main();
+
+async function main(): Promise<void> {
+  const shown = progress(steps);
+  const keys = keepKeys(dataDir);
+  const world = await startWorld({
+    dataDir,
+    children,
+    keys,
+    blockTime_s: Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1),
+    step: shown.done,
+  });
+  const service = await startService(readConfig({ ...environment(world, keys), ...process.env, DATA_DIR: dataDir }));
+  stopOnSignals(() => service.stop());
+  shown.done('Service');
+
+  const apps = await seed(service.merchants, readSandboxFile(dataDir), {
+    webhookUrl: world.receiver.url,
+    merchantWallet: privateKeyToAddress(keys.merchantWallet),
+  });
+  const secrets = {
+    [apps.merchant.appId]: apps.merchant.webhookSecret,
+    [apps.wallet.appId]: apps.wallet.webhookSecret,
+  };
+  writeFileSync(world.receiver.secretsFile, JSON.stringify(secrets), { mode: 0o600 });
+  shown.done('Demo apps');
+
+  const customer = privateKeyToAddress(keys.customer);
+  const byChain = <T>(make: (rpcUrl: string) => T) =>
+    Object.fromEntries([...world.rpcUrls].map(([chainId, rpcUrl]) => [String(chainId), make(rpcUrl)]));
+  const file = {
+    baseUrl: service.url,
+    ...apps,
+    webhook: { url: world.receiver.url, log: world.receiver.log },
+    customer: byChain(() => ({ address: customer })),
+    chains: byChain((rpcUrl) => ({ rpcUrl })),
+    pids: { service: process.pid },
+  };
+  writeSandboxFile(dataDir, file);
+  shown.end();
+  console.log(summary(file, dataDir));
+}
+
+/** Only URLs and keys differ from production; a variable that is already set wins. */
+function environment(world: World, keys: SandboxKeys): Record<string, string> {
+  const chains = [...world.rpcUrls].flatMap(([chainId, rpcUrl]) => [
+    [`RPC_URLS_${chainId}`, rpcUrl],
+    [`CONFIRMATIONS_${chainId}`, '2'],
+    [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
+    [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
+    [`POLL_MS_${chainId}`, '250'],
+  ]);
+  return {
+    MODE: 'sandbox',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: world.databaseUrl,
+    MASTER_KEY: keys.masterKey,
+    TREASURY_PRIVATE_KEY: keys.treasury,
+    WEBHOOK_CA_FILE: world.receiver.caFile,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
+    ...Object.fromEntries(chains),
+  };
+}
+
+function stopOnSignals(stopService: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      console.log('\n  stopping …');
+      stopService()
+        .then(() => children.endAll())
+        .then(() => process.exit(0), exitWith);
+    });
+  }
+}
+
+function exitWith(error: unknown): void {
+  console.error(error);
+  process.exit(1);
+}

@@ -1,0 +1,41 @@
+import { relative } from 'node:path';
+import { chains } from '../domain/chains.ts';
+import type { SandboxFile } from './sandboxFile.ts';
+
+/** What a newcomer needs next, ready to paste. */
+export function summary(sandbox: SandboxFile, dataDir: string): string {
+  const { baseUrl, merchant, wallet, webhook } = sandbox;
+  const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);
+  const receiver = merchant.settlement.receiverAddress;
+  const body = JSON.stringify({
+    appId: wallet.appId,
+    type: 'exactOut',
+    display: { title: 'Coffee', currency: 'USD' },
+    source: { chainId: 8453, tokenSymbol: 'USDC' },
+    destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount: '10.00' },
+  });
+  return `
+  Payment Intents runs at ${baseUrl}
+
+    API reference   ${baseUrl}/docs
+    Health          ${baseUrl}/readyz
+    Chains          ${names.join(' · ')}
+    Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
+    Keys and URLs   ${relative(process.cwd(), dataDir)}/sandbox.json
+
+    ${merchant.appId}   orders ${merchant.ordersKey}
+                    admin  ${merchant.adminKey}
+    ${wallet.appId}     open for creation without a key
+
+  1. Create a payment: 10.00 USDC for a receiver on Ethereum, paid on Base
+
+     curl -s ${baseUrl}/payment-api/payments -H 'Content-Type: application/json' \\
+       -d '${body}'
+
+  2. Pay it as the customer, with the id from the answer
+
+     npm run pay -- <paymentId>
+
+  Ctrl-C stops everything; npm start goes on from here.
+`;
+}
