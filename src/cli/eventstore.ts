@@ -1,0 +1,41 @@
+/** `npm run eventstore`: the embedded event store alone, for auditors and tools. Ctrl-C ends it. */
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { DirectoryInUse } from '../eventstore/node/lock.ts';
+import { startNode } from '../eventstore/node/node.ts';
+
+const directoryInUseExitCode = 75;
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+    throw new InvalidArgumentError('a port is a whole number between 0 (any free one) and 65535');
+  }
+  return number;
+}
+
+const options = new Command()
+  .name('eventstore')
+  .description("Runs this product's event store alone. Any EventStoreDB client can connect.")
+  .option(
+    '--data <directory>',
+    'where its data is',
+    process.env['DATA_DIR'] ? `${process.env['DATA_DIR']}/eventstore` : 'data/eventstore',
+  )
+  .option('--port <number>', 'port on 127.0.0.1', port, 2113)
+  .parse()
+  .opts<{ data: string; port: number }>();
+
+try {
+  const node = await startNode({ dataDir: resolve(options.data), port: options.port });
+  console.log(`Event store at ${node.url}, data in ${resolve(options.data)}. Ctrl-C ends it.`);
+  const end = async (): Promise<void> => {
+    await node.close();
+    process.exit();
+  };
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(error instanceof DirectoryInUse ? directoryInUseExitCode : 1);
+}

@@ -1,0 +1,40 @@
+/** What a client asks before anything else: which calls the server knows, and where it is. */
+import { randomUUID } from 'node:crypto';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import type { handleUnaryCall } from '@grpc/grpc-js';
+import { structuredUuid } from './messages.ts';
+
+/** The server version whose behaviour this node shows. */
+const version = '24.6.0';
+
+const methods: readonly (readonly [service: string, method: string, ...features: string[]])[] = [
+  ['event_store.client.streams.streams', 'read', 'position', 'events'],
+  ['event_store.client.streams.streams', 'append'],
+  ['event_store.client.streams.streams', 'batchappend', 'deadline_duration'],
+  ['event_store.client.streams.streams', 'delete'],
+  ['event_store.client.streams.streams', 'tombstone'],
+  ['event_store.client.gossip.gossip', 'read'],
+  ['event_store.client.server_features.serverfeatures', 'getsupportedmethods'],
+];
+
+export const featuresService: handleUnaryCall<unknown, features.SupportedMethods> = (_call, callback) => {
+  const supported = methods.map(([service, method, ...names]) =>
+    new features.SupportedMethod().setServiceName(service).setMethodName(method).setFeaturesList(names),
+  );
+  callback(null, new features.SupportedMethods().setEventStoreServerVersion(version).setMethodsList(supported));
+};
+
+/** A cluster of one, its own leader. */
+export function gossipService(address: string, port: () => number): handleUnaryCall<unknown, gossip.ClusterInfo> {
+  const instanceId = structuredUuid(randomUUID());
+  return (_call, callback) => {
+    const member = new gossip.MemberInfo()
+      .setInstanceId(instanceId)
+      .setTimeStamp(`${Date.now()}0000`)
+      .setState(gossip.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress(address).setPort(port()));
+    callback(null, new gossip.ClusterInfo().setMembersList([member]));
+  };
+}

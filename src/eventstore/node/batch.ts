@@ -1,0 +1,126 @@
+import { decodeRecord } from './decoded.ts';
+import { isMetastream, metastreamOf, ownerOf, parseMetadata } from './metadata.ts';
+import type { RecentIds } from './recentIds.ts';
+import { encodeRecord, peekRecord } from './record.ts';
+import type { Head, Storage, Writes } from './storage.ts';
+
+/** An event somebody wants written. */
+export interface Proposal {
+  readonly id: string;
+  readonly type: string;
+  readonly json: boolean;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+export interface Placed {
+  readonly revision: number;
+  readonly position: number;
+}
+
+const noData = new Uint8Array();
+
+/**
+ * What one group commit will write. Reads see the stored data and, before it, what this batch has added: since batches
+ * follow one another, that is all there is.
+ */
+export interface Batch {
+  head(stream: string): Head | undefined;
+  idAt(stream: string, revision: number): string | undefined;
+  positionAt(stream: string, revision: number): number | null;
+  /** Position of the log's last record, 0 for none. */
+  lastPosition(): number;
+  /** Data of a stream's last event, empty without one. */
+  lastData(stream: string): Uint8Array;
+  /** Writes events behind the stream's end; returns the place of the last one. */
+  add(stream: string, events: readonly Proposal[]): Placed;
+  /** Ends a stream for good. */
+  addTombstone(stream: string, event: Proposal, revision: bigint): number;
+  readonly writes: Writes;
+}
+
+export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): Batch {
+  const ends = storage.ends();
+  const records: { position: number; record: Buffer }[] = [];
+  const index: { stream: number; revision: number; position: number }[] = [];
+  const heads = new Map<string, Head>();
+  const known = new Map<string, Head | undefined>();
+  const added = new Map<string, { readonly position: number; readonly record: Buffer }>();
+  let nextPosition = ends.position;
+  let nextStream = ends.stream;
+
+  function head(name: string): Head | undefined {
+    if (!known.has(name)) known.set(name, storage.head(name));
+    return known.get(name);
+  }
+  function setHead(name: string, head: Head): void {
+    known.set(name, head);
+    heads.set(name, head);
+  }
+  const headOrNew = (name: string): Head => head(name) ?? { id: nextStream++, last: -1 };
+  function recordAt(name: string, revision: number): Buffer | undefined {
+    const id = head(name)?.id ?? 0;
+    return added.get(`${id}:${revision}`)?.record ?? storage.recordAt(id, revision);
+  }
+
+  function log(name: string, event: Proposal, revision: number | bigint) {
+    const record = encodeRecord({ ...event, stream: name, revision, position: nextPosition, created_ms: now_ms });
+    const logged = { position: nextPosition, record };
+    records.push(logged);
+    nextPosition += record.length;
+    return logged;
+  }
+
+  return {
+    head,
+    idAt(name, revision) {
+      const record = recordAt(name, revision);
+      return record && peekRecord(record).id;
+    },
+    positionAt(name, revision) {
+      const id = head(name)?.id ?? 0;
+      return added.get(`${id}:${revision}`)?.position ?? storage.positionAt(id, revision) ?? null;
+    },
+    lastPosition: () => records.at(-1)?.position ?? storage.tail(),
+    lastData(name) {
+      const record = recordAt(name, head(name)?.last ?? -1);
+      return record ? decodeRecord(record).getData_asU8() : noData;
+    },
+    add(name, events) {
+      const before = headOrNew(name);
+      let { last } = before;
+      let position = 0;
+      for (const event of events) {
+        last++;
+        const logged = log(name, event, last);
+        position = logged.position;
+        index.push({ stream: before.id, revision: last, position });
+        added.set(`${before.id}:${last}`, logged);
+        recent.remember(event.id, name, last);
+      }
+      setHead(name, { ...before, last });
+      const newest = events.at(-1);
+      if (newest && isMetastream(name)) {
+        const owner = ownerOf(name);
+        setHead(owner, { ...headOrNew(owner), metadata: parseMetadata(newest.data, newest.json) });
+      }
+      return { revision: last, position };
+    },
+    addTombstone(name, event, revision) {
+      const { position } = log(name, event, revision);
+      setHead(name, { ...headOrNew(name), tombstoned: position });
+      return position;
+    },
+    get writes() {
+      return { records, index, heads, nextPosition, nextStream };
+    },
+  };
+}
+
+/** Whether the stream, or for a metadata stream its owner, has been deleted for good. */
+export const isTombstoned = (heads: { head(stream: string): Head | undefined }, stream: string): boolean =>
+  heads.head(stream)?.tombstoned !== undefined ||
+  (isMetastream(stream) && heads.head(ownerOf(stream))?.tombstoned !== undefined);
+
+export const hasMetadata = (heads: { head(stream: string): Head | undefined }, stream: string): boolean =>
+  (heads.head(metastreamOf(stream))?.last ?? -1) >= 0;

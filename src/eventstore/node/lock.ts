@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Another process works on this data directory. */
+export class DirectoryInUse extends Error {
+  override readonly name = 'DirectoryInUse';
+  readonly directory: string;
+  constructor(directory: string, holder: string) {
+    super(
+      `the event store's data directory ${directory} is in use by ${holder}: stop that process, or choose another directory`,
+    );
+    this.directory = directory;
+  }
+}
+
+export interface DirectoryLock {
+  release(): void;
+}
+
+/** The process that holds the lock tells here who it is: for messages and tools only, nothing depends on it. */
+const holderFile = 'holder.json';
+const retryPause_ms = 50;
+/** SQLITE_BUSY: the database is locked by another process. */
+const sqliteBusy = 5;
+
+/**
+ * Takes the directory for this process alone. The lock is SQLite's lock on an otherwise empty database: the operating
+ * system gives it up when the process ends, however it ends, so it is never stale and no two processes can both find it free.
+ * @param patience_ms how long to wait for a process that is about to end
+ * @throws DirectoryInUse
+ */
+export async function lockDirectory(directory: string, patience_ms: number): Promise<DirectoryLock> {
+  mkdirSync(directory, { recursive: true });
+  const until_ms = performance.now() + patience_ms;
+  for (;;) {
+    const lock = tryLock(join(directory, 'lock'));
+    if (lock) {
+      writeFileSync(join(directory, holderFile), JSON.stringify({ pid: process.pid }));
+      return { release: () => lock.close() };
+    }
+    if (performance.now() >= until_ms) throw new DirectoryInUse(directory, holderOf(directory));
+    await sleep(retryPause_ms);
+  }
+}
+
+function tryLock(file: string): DatabaseSync | null {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: unknown }).errcode === sqliteBusy) return null;
+    throw error;
+  }
+}
+
+function holderOf(directory: string): string {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(directory, holderFile), 'utf8'));
+    return `process ${pid}`;
+  } catch {
+    return 'another process';
+  }
+}

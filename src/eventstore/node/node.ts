@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { featuresService, gossipService } from './about.ts';
+import { appendService, deleteService, tombstoneService } from './appends.ts';
+import { batchAppendService } from './batchAppends.ts';
+import { createBell } from './bell.ts';
+import { lockDirectory } from './lock.ts';
+import type { Reply } from './present.ts';
+import { readService } from './reads.ts';
+import { openStorage } from './storage.ts';
+import { createWriter } from './writer.ts';
+
+export interface NodeOptions {
+  /** Everything the node keeps; made when missing. */
+  readonly dataDir: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  /** How long to wait for a process that still holds the directory but is about to end. */
+  readonly patience_ms?: number;
+}
+
+export interface EventStoreNode {
+  /** Connection string for clients. */
+  readonly url: string;
+  readonly port: number;
+  /** Finishes writing what was submitted, cuts off every call, then closes the data. */
+  close(): Promise<void>;
+}
+
+const address = '127.0.0.1';
+
+/** The real server's limit for a request; its 16 MiB leave room for the frame. */
+const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
+
+/** A record is a ReadResp already: only other replies are written out. */
+const withRecords = {
+  ...streams.StreamsService,
+  read: {
+    ...streams.StreamsService.read,
+    responseSerialize: (reply: Reply): Buffer =>
+      Buffer.isBuffer(reply) ? reply : Buffer.from(reply.serializeBinary()),
+  },
+} as unknown as ServiceDefinition<UntypedServiceImplementation>;
+
+const untyped = (service: unknown) => service as ServiceDefinition<UntypedServiceImplementation>;
+
+/**
+ * A single EventStoreDB node inside this program: the same gRPC protocol on the loopback interface, over LMDB. For one
+ * machine; a cluster is a matter of another connection string.
+ * @throws DirectoryInUse when another process works on the directory
+ */
+export async function startNode({ dataDir, port = 0, patience_ms = 0 }: NodeOptions): Promise<EventStoreNode> {
+  const lock = await lockDirectory(dataDir, patience_ms);
+  const storage = await openStorage(join(dataDir, 'events'));
+  const grown = createBell();
+  const writer = createWriter(storage, grown);
+  const server = new Server({
+    'grpc.max_receive_message_length': requestMost_bytes,
+    'grpc.max_send_message_length': -1,
+  });
+  let bound = port;
+  server.addService(withRecords, {
+    read: readService(storage, grown),
+    append: appendService(writer),
+    batchAppend: batchAppendService(writer),
+    delete: deleteService(writer),
+    tombstone: tombstoneService(writer),
+  });
+  server.addService(untyped(features.ServerFeaturesService), { getSupportedMethods: featuresService });
+  server.addService(untyped(gossip.GossipService), { read: gossipService(address, () => bound) });
+  bound = await listen(server, port).catch(async (error) => {
+    await storage.close();
+    lock.release();
+    throw error;
+  });
+
+  return {
+    url: `esdb://${address}:${bound}?tls=false`,
+    port: bound,
+    async close() {
+      await writer.drained();
+      server.forceShutdown();
+      // What was cut off in the middle ends, and what had just been submitted is written, before the data is closed.
+      await nextTurn();
+      await writer.drained();
+      await storage.close();
+      lock.release();
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${address}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+}

@@ -1,0 +1,57 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { decodeRecord, type RecordedEvent } from './decoded.ts';
+import { structuredUuid, uuidText } from './messages.ts';
+import { firstVisible } from './metadata.ts';
+import { streamState } from './reader.ts';
+import { peekRecord } from './record.ts';
+import type { Storage } from './storage.ts';
+
+/** A message, or a record that is one already. */
+export type Reply = streams.ReadResp | Buffer;
+
+/** Turns a record into the reply its reader asked for. */
+export type Present = (record: Buffer) => Reply;
+
+const linkType = '$>';
+
+/** Records go out as they are, unless links are to be followed or ids to be structured. */
+export function presenter(
+  storage: Storage,
+  { resolveLinks, structuredIds }: { resolveLinks: boolean; structuredIds: boolean },
+): Present {
+  if (!resolveLinks && !structuredIds) return (record) => record;
+  return (record) => {
+    const isLink = resolveLinks && peekRecord(record).type === linkType;
+    if (!isLink && !structuredIds) return record;
+    const original = decodeRecord(record);
+    const target = isLink ? linkTarget(storage, original) : 'malformed';
+    const event = new streams.ReadResp.ReadEvent().setCommitPosition(original.getCommitPosition());
+    if (target === 'malformed') event.setEvent(original);
+    else {
+      event.setLink(original);
+      if (target) event.setEvent(target);
+    }
+    if (structuredIds) for (const each of [event.getEvent(), event.getLink()]) structureId(each);
+    return new streams.ReadResp().setEvent(event);
+  };
+}
+
+/** A link's data is `<revision>@<stream>`; null when that event cannot be read any more. */
+function linkTarget(storage: Storage, link: RecordedEvent): RecordedEvent | null | 'malformed' {
+  const text = Buffer.from(link.getData_asU8()).toString('utf8');
+  const at = text.indexOf('@');
+  const revision = Number(text.slice(0, at));
+  if (at < 1 || !Number.isSafeInteger(revision)) return 'malformed';
+  const stream = text.slice(at + 1);
+  const head = storage.head(stream);
+  if (!head || streamState(storage, stream) !== 'there') return null;
+  if (revision < firstVisible(stream, head.last, head.metadata ?? {})) return null;
+  const record = storage.recordAt(head.id, revision);
+  return record ? decodeRecord(record) : null;
+}
+
+function structureId(event: RecordedEvent | undefined): void {
+  const id = event?.getId();
+  if (event && id instanceof shared.UUID) event.setId(structuredUuid(uuidText(id)));
+}

@@ -1,0 +1,91 @@
+/** Reads by page: each page is taken at one moment, and the event loop is free in between. */
+import { createdMs, decodeRecord } from './decoded.ts';
+import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
+import type { Head, Storage } from './storage.ts';
+
+export const pageSize = 256;
+
+export type Filter = (record: Buffer) => boolean;
+
+export interface Page {
+  readonly records: readonly Buffer[];
+  /** Where to continue; null when there is nothing more now. */
+  readonly next: number | null;
+}
+
+export type StreamState = 'there' | 'missing' | 'tombstoned';
+
+export function streamState(storage: Storage, stream: string): StreamState {
+  const head = storage.head(stream);
+  const owner = isMetastream(stream) ? storage.head(ownerOf(stream)) : undefined;
+  if (head?.tombstoned !== undefined || owner?.tombstoned !== undefined) return 'tombstoned';
+  if (!head || head.last < 0) return 'missing';
+  return head.metadata?.softDeleted && !isMetastream(stream) ? 'missing' : 'there';
+}
+
+/** Events of a stream that its metadata lets readers see, from `from` on, inclusive. */
+export function readStreamPage(
+  storage: Storage,
+  stream: string,
+  from: number,
+  backwards: boolean,
+  max: number,
+  now_ms: number,
+): Page {
+  const head = storage.head(stream);
+  if (!head) return { records: [], next: null };
+  const lowest = firstVisible(stream, head.last, head.metadata ?? {});
+  const start = backwards ? Math.min(from, head.last) : Math.max(from, lowest);
+  const count = Math.min(max, pageSize, backwards ? start - lowest + 1 : head.last - start + 1);
+  const records = recordsOf(storage, head, start, count, backwards ? -1 : 1).filter(youngEnough(stream, head, now_ms));
+  const next = backwards ? start - count : start + count;
+  const more = count > 0 && (backwards ? next >= lowest : next <= head.last);
+  return { records, next: more ? next : null };
+}
+
+/** Events of a stream after `after`, whatever its metadata says: what a live subscription is sent. */
+export function readStreamLive(storage: Storage, stream: string, after: number): Page {
+  const head = storage.head(stream);
+  if (!head) return { records: [], next: null };
+  const count = Math.min(pageSize, head.last - after);
+  return { records: recordsOf(storage, head, after + 1, count, 1), next: after + Math.max(0, count) };
+}
+
+function recordsOf(storage: Storage, head: Head, start: number, count: number, step: 1 | -1): Buffer[] {
+  const records: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    const record = storage.recordAt(head.id, start + step * i);
+    if (record) records.push(record);
+  }
+  return records;
+}
+
+function youngEnough(stream: string, head: Head, now_ms: number): Filter {
+  const maxAge_s = head.metadata?.maxAge_s;
+  if (maxAge_s === undefined || isMetastream(stream)) return () => true;
+  return (record) => createdMs(decodeRecord(record)) >= now_ms - maxAge_s * 1000;
+}
+
+/** The log from `from` on, inclusive in both directions. */
+export function readLogPage(
+  storage: Storage,
+  from: number,
+  backwards: boolean,
+  max: number,
+  filter: Filter | null,
+): Page {
+  const size = Math.min(max, pageSize);
+  const found = storage.scan(from, backwards, size);
+  const last = found.at(-1)?.key;
+  const records = found.map(({ value }) => value);
+  return {
+    records: filter ? records.filter(filter) : records,
+    next: last === undefined || found.length < size ? null : last + (backwards ? -1 : 1),
+  };
+}
+
+/** Positions come from this log; any other tells of a reader that belongs to another one. */
+export function isBoundary(storage: Storage, position: number | 'start' | 'end'): boolean {
+  if (typeof position === 'string' || position === 0 || position > storage.tail()) return true;
+  return storage.record(position) !== undefined;
+}

@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import type { Bell } from './bell.ts';
+import { outflow } from './outflow.ts';
+import { presenter, type Reply } from './present.ts';
+import { asServiceError, streamDeleted, unknown } from './problems.ts';
+import { isBoundary, type Page, pageSize, readLogPage, readStreamPage, streamState } from './reader.ts';
+import type { Reading } from './reading.ts';
+import { type ReadRequest, readRequest } from './readRequest.ts';
+import { streamNotFound } from './replies.ts';
+import type { Storage } from './storage.ts';
+import { subscribeToLog, subscribeToStream } from './subscriptions.ts';
+
+/** Streams/Read: reads and subscriptions of one stream or of the whole log. */
+export function readService(storage: Storage, grown: Bell): handleServerStreamingCall<streams.ReadReq, Reply> {
+  return (call) => {
+    serve(storage, grown, call).then(
+      () => call.end(),
+      (error) => call.emit('error', asServiceError(error)),
+    );
+  };
+}
+
+async function serve(storage: Storage, grown: Bell, call: ServerWritableStream<streams.ReadReq, Reply>): Promise<void> {
+  const request = readRequest(call.request);
+  const reading = { storage, grown, out: outflow(call), present: presenter(storage, request) };
+  if (request.subscribe) {
+    if (request.stream === null) await subscribeToLog(reading, request);
+    else await subscribeToStream(reading, request.stream, request.from);
+  } else if (request.stream === null) await readLog(reading, request);
+  else await readStream(reading, request.stream, request);
+}
+
+async function readStream(reading: Reading, stream: string, { from, backwards, max }: ReadRequest): Promise<void> {
+  const { storage, out } = reading;
+  const state = streamState(storage, stream);
+  if (state === 'tombstoned') throw streamDeleted(stream);
+  if (max === 0 || (from === 'end' && !backwards)) throw unknown('Unexpected ReadStreamResult: Error');
+  if (state === 'missing') return out.write(streamNotFound(stream));
+  const now_ms = Date.now();
+  const start = edge(from);
+  await sendPages(reading, start, max, (next, left) => readStreamPage(storage, stream, next, backwards, left, now_ms));
+}
+
+async function readLog(reading: Reading, { from, backwards, max, filter }: ReadRequest): Promise<void> {
+  const { storage } = reading;
+  if (max === 0 || (backwards ? from === 'start' || from === 0 : from === 'end')) return;
+  if (!isBoundary(storage, from)) throw unknown('Unexpected ReadAllResult: InvalidPosition');
+  // Backwards, the event at the given position itself is not returned.
+  const start = typeof from === 'number' && backwards ? from - 1 : edge(from);
+  await sendPages(reading, start, max, (next, left) =>
+    readLogPage(storage, next, backwards, filter ? pageSize : left, filter?.matches ?? null),
+  );
+}
+
+const edge = (from: ReadRequest['from']): number =>
+  from === 'start' ? 0 : from === 'end' ? Number.MAX_SAFE_INTEGER : from;
+
+async function sendPages(
+  { out, present }: Reading,
+  from: number,
+  max: number,
+  page: (from: number, left: number) => Page,
+): Promise<void> {
+  let left = max;
+  for (let next: number | null = from; next !== null && left > 0 && !out.cancelled; ) {
+    const { records, next: after } = page(next, left);
+    for (const record of records.slice(0, left)) {
+      if (out.full) await out.room();
+      out.write(present(record));
+    }
+    left -= records.length;
+    next = after;
+    if (next !== null) await nextTurn();
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * An event as the log holds it: the very `ReadResp` message that a reader is answered with (event_store.client.streams).
+ * A read is then a copy of bytes; only links, structured ids and a stream's age limit need the message taken apart.
+ */
+import { wireReader, wireWriter } from './wire.ts';
+
+export interface Recorded {
+  readonly stream: string;
+  readonly revision: number | bigint;
+  readonly position: number;
+  readonly id: string;
+  readonly type: string;
+  readonly json: boolean;
+  /** Server time of writing, milliseconds since 1970. */
+  readonly created_ms: number;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+/** Tags, lengths, numbers, id, time and the keys of the metadata map take less than this. */
+const overhead_bytes = 320;
+
+export function encodeRecord(event: Recorded): Buffer {
+  const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
+  const wire = wireWriter(overhead_bytes + variable);
+  const entry = (key: string, value: string): void => {
+    const mark = wire.mark();
+    wire.text(2, value);
+    wire.text(1, key);
+    wire.message(6, mark);
+  };
+  const end = wire.mark();
+  wire.uint64(3, event.position);
+  const record = wire.mark();
+  if (event.data.length > 0) wire.bytes(8, event.data);
+  if (event.metadata.length > 0) wire.bytes(7, event.metadata);
+  entry('content-type', event.json ? 'application/json' : 'application/octet-stream');
+  entry('created', `${event.created_ms}0000`); // 100 ns ticks
+  entry('type', event.type);
+  wire.uint64(5, event.position);
+  wire.uint64(4, event.position);
+  wire.uint64(3, event.revision);
+  const stream = wire.mark();
+  wire.text(3, event.stream);
+  wire.message(2, stream);
+  const id = wire.mark();
+  wire.text(2, event.id);
+  wire.message(1, id);
+  wire.message(1, record);
+  wire.message(1, end);
+  return wire.done();
+}
+
+/** Where in a record the three things stand that filters and the append rules ask for. */
+export interface Peeked {
+  readonly id: string;
+  readonly stream: string;
+  readonly type: string;
+}
+
+/** Reads id, stream and type without taking the message apart. */
+export function peekRecord(record: Buffer): Peeked {
+  const wire = wireReader(record);
+  const text = (): string => {
+    const length = wire.enter();
+    wire.skip(length);
+    return record.toString('utf8', wire.at - length, wire.at);
+  };
+  wire.enter(); // ReadResp.event
+  wire.enter(); // ReadEvent.event
+  wire.enter(); // RecordedEvent.id
+  const id = text();
+  wire.enter(); // RecordedEvent.stream_identifier
+  const stream = text();
+  wire.skipNumber(); // stream_revision
+  wire.skipNumber(); // prepare_position
+  wire.skipNumber(); // commit_position
+  wire.enter(); // RecordedEvent.metadata, first entry
+  wire.skip(wire.enter()); // its key: "type"
+  const type = text();
+  return { id, stream, type };
+}

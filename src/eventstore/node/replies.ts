@@ -1,0 +1,142 @@
+/** Plain values → reply messages. */
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import statuses from '@eventstore/db-client/generated/status_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { status } from '@grpc/grpc-js';
+import any from 'google-protobuf/google/protobuf/any_pb.js';
+import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
+import type { Expected } from './appendRules.ts';
+import type { Outcome } from './changes.ts';
+import { streamIdentifier, type Uuid } from './messages.ts';
+import { maxAppendSize_bytes } from './problems.ts';
+
+type Done = Extract<Outcome, { kind: 'done' }>;
+type ErrorStatus = statuses.Status;
+
+const { AppendResp, BatchAppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
+const empty = (): shared.Empty => new shared.Empty();
+
+interface Success<P> {
+  setCurrentRevision(revision: string): unknown;
+  setNoStream(empty?: shared.Empty): unknown;
+  setPosition(position?: P): unknown;
+  setNoPosition(empty?: shared.Empty): unknown;
+}
+
+interface Position {
+  setCommitPosition(value: string): unknown;
+  setPreparePosition(value: string): unknown;
+}
+
+/** Commit and prepare position of an event are the same here. */
+function at<P extends Position>(message: P, position: number): P {
+  message.setCommitPosition(position.toString());
+  message.setPreparePosition(position.toString());
+  return message;
+}
+
+function succeed<P extends Position>(success: Success<P>, { revision, position }: Done, empty_: P): void {
+  if (revision < 0) success.setNoStream(empty());
+  else success.setCurrentRevision(revision.toString());
+  if (position === null) success.setNoPosition(empty());
+  else success.setPosition(at(empty_, position));
+}
+
+export function appended(done: Done): streams.AppendResp {
+  const success = new AppendResp.Success();
+  succeed(success, done, new AppendResp.Position());
+  return new AppendResp().setSuccess(success);
+}
+
+/**
+ * A wrong version is a normal answer of Append, in both generations of its fields.
+ * The older one names "no stream" by uint64 max, which the generated message cannot hold; it is left out there.
+ */
+export function appendWrongVersion(expected: Expected, current: number): streams.AppendResp {
+  const wrong = new AppendResp.WrongExpectedVersion();
+  if (current < 0) wrong.setCurrentNoStream(empty()).setNoStream2060(empty());
+  else wrong.setCurrentRevision(current.toString()).setCurrentRevision2060(current);
+  if (expected === 'any') wrong.setExpectedAny(empty()).setAny2060(empty());
+  else if (expected === 'stream_exists') wrong.setExpectedStreamExists(empty()).setStreamExists2060(empty());
+  else if (expected === 'no_stream') wrong.setExpectedNoStream(empty());
+  else wrong.setExpectedRevision(expected.toString()).setExpectedRevision2060(Number(expected));
+  return new AppendResp().setWrongExpectedVersion(wrong);
+}
+
+export const deletedAt = (position: number): streams.DeleteResp =>
+  new DeleteResp().setPosition(at(new DeleteResp.Position(), position));
+
+export const tombstonedAt = (position: number): streams.TombstoneResp =>
+  new TombstoneResp().setPosition(at(new TombstoneResp.Position(), position));
+
+/** The one answer to one append of a batch; the stream is always named, clients look at it without asking. */
+export function batchReply(
+  correlationId: Uuid,
+  stream: shared.StreamIdentifier,
+  result: Done | ErrorStatus,
+): streams.BatchAppendResp {
+  const reply = new BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(stream);
+  if (result instanceof statuses.Status) return reply.setError(result);
+  const success = new BatchAppendResp.Success();
+  succeed(success, result, new shared.AllStreamPosition());
+  return reply.setSuccess(success);
+}
+
+function failure(code: number, message: string, details: { serializeBinary(): Uint8Array }, type: string): ErrorStatus {
+  const packed = new any.Any();
+  packed.pack(details.serializeBinary(), type);
+  return new statuses.Status().setCode(code).setMessage(message).setDetails(packed);
+}
+
+function batchWrongVersion(expected: Expected, current: number): ErrorStatus {
+  const details = new shared.WrongExpectedVersion();
+  const none = new protobufEmpty.Empty();
+  if (current < 0) details.setCurrentNoStream(none);
+  else details.setCurrentStreamRevision(current.toString());
+  if (expected === 'any') details.setExpectedAny(none);
+  else if (expected === 'stream_exists') details.setExpectedStreamExists(none);
+  else if (expected === 'no_stream') details.setExpectedNoStream(none);
+  else details.setExpectedStreamPosition(expected.toString());
+  return failure(status.ALREADY_EXISTS, 'WrongExpectedVersion', details, 'event_store.client.WrongExpectedVersion');
+}
+
+/** The errors that one append of a batch can be answered with. */
+export const batchFailure = {
+  wrongVersion: batchWrongVersion,
+  deleted: (stream: string): ErrorStatus =>
+    failure(
+      status.NOT_FOUND,
+      'StreamDeleted',
+      new shared.StreamDeleted().setStreamIdentifier(streamIdentifier(stream)),
+      'event_store.client.StreamDeleted',
+    ),
+  timeout: (): ErrorStatus =>
+    failure(status.DEADLINE_EXCEEDED, 'Timeout', new shared.Timeout(), 'event_store.client.Timeout'),
+  tooLarge: (): ErrorStatus =>
+    failure(
+      status.INVALID_ARGUMENT,
+      'MaximumAppendSizeExceeded',
+      new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize_bytes),
+      'event_store.client.MaximumAppendSizeExceeded',
+    ),
+  badRequest: (message: string): ErrorStatus =>
+    failure(
+      status.INVALID_ARGUMENT,
+      'BadRequest',
+      new shared.BadRequest().setMessage(message),
+      'event_store.client.BadRequest',
+    ),
+  unknown: (): ErrorStatus => failure(status.UNKNOWN, 'Unknown', new shared.Unknown(), 'event_store.client.Unknown'),
+  busy: (): ErrorStatus => failure(status.OK, 'Server Is Busy', new protobufEmpty.Empty(), 'google.protobuf.Empty'),
+};
+
+export const streamNotFound = (stream: string): streams.ReadResp =>
+  new ReadResp().setStreamNotFound(new ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream)));
+
+export const confirmation = (subscriptionId: string): streams.ReadResp =>
+  new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId));
+
+export const checkpointAt = (position: number): streams.ReadResp =>
+  new ReadResp().setCheckpoint(at(new ReadResp.Checkpoint(), position));
+
+export const caughtUp = (): streams.ReadResp => new ReadResp().setCaughtUp(new ReadResp.CaughtUp());

@@ -1,0 +1,103 @@
+/**
+ * Protocol buffer fields written from the last byte to the first: a message's length is known once its content stands, so
+ * nothing is measured beforehand or copied afterwards.
+ * @see https://protobuf.dev/programming-guides/encoding/
+ */
+export interface WireWriter {
+  /** Where the next byte goes; pass it to `message` to close what was written since. */
+  mark(): number;
+  bytes(field: number, value: Uint8Array): void;
+  text(field: number, value: string): void;
+  uint64(field: number, value: number | bigint): void;
+  /** Turns everything written since `mark` into one nested message. */
+  message(field: number, mark: number): void;
+  done(): Buffer;
+}
+
+const varintWireType = 0;
+const lengthWireType = 2;
+
+/** @param capacity at least the size of the message, in bytes */
+export function wireWriter(capacity: number): WireWriter {
+  const out = Buffer.allocUnsafe(capacity);
+  let at = capacity;
+
+  function varint(value: number | bigint): void {
+    let size = 1;
+    for (let rest = value; rest > 127; size++) rest = typeof rest === 'bigint' ? rest >> 7n : Math.floor(rest / 128);
+    at -= size;
+    let rest = value;
+    for (let i = 0; i < size; i++) {
+      const low = Number(typeof rest === 'bigint' ? rest & 127n : rest % 128);
+      out[at + i] = i < size - 1 ? low | 128 : low;
+      rest = typeof rest === 'bigint' ? rest >> 7n : Math.floor(rest / 128);
+    }
+  }
+  /** Fields up to 15 only: their tag is one byte. */
+  function tag(field: number, wireType: number): void {
+    out[--at] = (field << 3) | wireType;
+  }
+  function message(field: number, mark: number): void {
+    varint(mark - at);
+    tag(field, lengthWireType);
+  }
+
+  return {
+    mark: () => at,
+    bytes(field, value) {
+      const mark = at;
+      at -= value.length;
+      out.set(value, at);
+      message(field, mark);
+    },
+    text(field, value) {
+      const mark = at;
+      at -= Buffer.byteLength(value);
+      out.write(value, at);
+      message(field, mark);
+    },
+    uint64(field, value) {
+      varint(value);
+      tag(field, varintWireType);
+    },
+    message,
+    done: () => out.subarray(at),
+  };
+}
+
+/** Walks over the fields of a message in their order. */
+export interface WireReader {
+  /** Enters the nested message (or the text) that stands next; returns its length. */
+  enter(): number;
+  skip(bytes: number): void;
+  /** Passes over a number that stands next. */
+  skipNumber(): void;
+  readonly at: number;
+}
+
+/** Reads only what `wireWriter` wrote: the caller knows which field comes next. */
+export function wireReader(bytes: Uint8Array): WireReader {
+  let at = 0;
+  const byte = (): number => bytes[at++] ?? 0;
+  return {
+    get at() {
+      return at;
+    },
+    enter() {
+      byte();
+      let length = 0;
+      for (let shift = 1; ; shift *= 128) {
+        const next = byte();
+        length += (next & 127) * shift;
+        if (next < 128) return length;
+      }
+    },
+    skip(count) {
+      at += count;
+    },
+    skipNumber() {
+      byte();
+      while (byte() > 127);
+    },
+  };
+}
