@@ -10,7 +10,7 @@ import { epochMs } from '../../domain/time.ts';
 import { previewCharacters, type WebhookError } from '../../domain/webhook.ts';
 import { type AddressCheck, literalAddress } from '../security/publicAddress.ts';
 
-/** All addresses of a name, IPv4 and IPv6. @throws when it has none */
+/** All addresses of a name, IPv4 and IPv6; empty or an error when it has none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface WebhookPostDeps {
@@ -33,7 +33,7 @@ const userAgent = 'PaymentIntents-Webhook/1';
  * no more than 200 characters of the answer read; 10 s in all.
  */
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
-  const { clock, isAllowed, resolve = resolveName } = deps;
+  const { clock, isAllowed, resolve = resolveNames() } = deps;
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...(deps.extraCa ?? [])] });
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0, secureContext, autoSelectFamily: true });
 
@@ -95,6 +95,7 @@ function send({ url, body, headers, addresses, agent, signal }: Sending): Promis
       });
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
+      if (answered) return;
       const garbled = error.code?.startsWith('HPE_') ?? false;
       settle(failed(signal.aborted ? 'timeout' : garbled ? 'protocol' : phase));
     });
@@ -147,12 +148,19 @@ const pinnedTo =
       addresses.slice(0, addressesMax).map((address) => ({ address, family: isIP(address) })),
     );
 
-/** Asks the name servers directly: cancellable, and a slow one holds none of the process's few look-up threads. */
-const resolveName: Resolve = async (host, signal) => {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-};
+/**
+ * Asks the name servers directly: can be called off, and a slow one holds none of the process's few look-up threads.
+ *
+ * @param servers `address:port` of name servers; the system's when left out
+ */
+export const resolveNames =
+  (servers?: readonly string[]): Resolve =>
+  async (host, signal) => {
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  };
 
 const failed = (error: WebhookError): WebhookAnswer => ({ statusCode: null, error, responsePreview: null });
