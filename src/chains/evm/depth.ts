@@ -1,3 +1,4 @@
+import { lower } from './bigints.ts';
 import type { Depth } from './config.ts';
 import { knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
@@ -12,6 +13,5 @@ export async function finalHeight(node: EvmNode, head: bigint, depth: Depth, sig
   if (typeof depth === 'number') return head - BigInt(depth);
   const { tag, atLeast } = typeof depth === 'string' ? { tag: depth, atLeast: 0 } : depth;
   const tagged = (await knownHeader(node, tag, signal)).number;
-  const deep = head - BigInt(atLeast);
-  return tagged < deep ? tagged : deep;
+  return lower(tagged, head - BigInt(atLeast));
 }

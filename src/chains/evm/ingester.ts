@@ -1,18 +1,10 @@
 import { chainOf } from '../../../domain/chains.ts';
 import { epochMs, instant } from '../../../domain/time.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange, type TransferLog } from '../ports.ts';
+import { higher, lower } from './bigints.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './depth.ts';
-import {
-  blockAt,
-  cursorAt,
-  lower,
-  nearHead_blocks,
-  onChain,
-  type RangeSize,
-  readByHash,
-  readByRange,
-} from './ranges.ts';
+import { blockAt, cursorAt, nearHead_blocks, onChain, type RangeSize, readByHash, readByRange } from './ranges.ts';
 import { headerByHash, knownHeader, receiptOf } from './reads.ts';
 import { ChainUnavailable, createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 import { createTrail } from './trail.ts';
@@ -80,7 +72,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     async start(pass, at, signal) {
       const found = await rpc.first(async (node) => {
         const { end } = await endOf(node, pass, signal);
-        const newest = await knownHeader(node, end > 0n ? end : 0n, signal);
+        const newest = await knownHeader(node, higher(end, 0n), signal);
         return blockAt(node, newest, epochMs(at) / 1_000, signal);
       }, signal);
       if (!found) throw new Error(`chain ${chain.id} has no first block`);

@@ -2,6 +2,7 @@
 import type { Chain } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { Cursor, TransferLog } from '../ports.ts';
+import { lower } from './bigints.ts';
 import { type Header, header, knownHeader, type RawLog, transferLogs } from './reads.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 import { toTransferLog } from './transfers.ts';
@@ -112,8 +113,6 @@ function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) =>
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
 }
-
-export const lower = (a: bigint, b: bigint): bigint => (b < a ? b : a);
 
 export async function inGroups<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];

@@ -1,5 +1,6 @@
 import type { Cursor } from '../ports.ts';
-import { inGroups, lower } from './ranges.ts';
+import { lower } from './bigints.ts';
+import { inGroups } from './ranges.ts';
 import { type Header, header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 

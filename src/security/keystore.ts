@@ -1,0 +1,171 @@
+/** The treasury's key for EVM chains. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
+import {
+  type Address,
+  decodeFunctionData,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  isAddressEqual,
+  keccak256,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Clock } from '../../commands/ports.ts';
+import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory.ts';
+import { type Chain, chainOf, tokenAt } from '../../domain/chains.ts';
+import { rescale } from '../../domain/money.ts';
+import { epochMs, hour_ms } from '../../domain/time.ts';
+import { defaultEvmChainConfig, type EvmChainId, isEvmChain } from '../chains/evm/config.ts';
+import { forwarderAddresses } from '../chains/evm/forwarder.ts';
+import type { EvmPayload } from '../chains/evm/transaction.ts';
+import type { Signer, SigningPurpose, TransferOrder, Unsigned } from '../chains/ports.ts';
+
+const microUsd_decimals = 6;
+/** Signatures remembered for the hourly limit; more in an hour are refused. */
+const rememberedMax = 100_000;
+
+export interface SigningLimits {
+  /** Chains it signs for. */
+  readonly chainIds: readonly EvmChainId[];
+  /** Whole tokens in one transfer. */
+  readonly perTransfer_usd: bigint;
+  /** Whole tokens in transfers of any sixty minutes, over all chains. Counted since the process started. */
+  readonly perHour_usd: bigint;
+  /** Most coin that one transaction may burn, where it is not the product of the chain's default gas limits. */
+  readonly feeMax_wei?: Readonly<Partial<Record<EvmChainId, bigint>>>;
+}
+
+/** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
+export class SigningRefused extends Error {
+  override readonly name = 'SigningRefused';
+  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour';
+  constructor(reason: SigningRefused['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Signs treasury transactions: catalogue-token transfers within the limits, cancels and sweeps, nothing else.
+ * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
+ * @throws SigningRefused from `sign`
+ */
+export function createKeystoreSigner({ privateKey, limits, clock }: KeystoreDeps): Signer {
+  const key = privateKeyToAccount(privateKey);
+  const allowHour = hourlyLimit(limits.perHour_usd, clock);
+  const sweepTo = forwarderAddresses(key.address).factory;
+
+  return {
+    account: key.address,
+    async sign(unsigned, purpose) {
+      const { chain, payload } = checkFrame(unsigned, key.address, limits);
+      if (purpose.kind === 'cancel') checkCancel(payload, key.address);
+      else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
+      else {
+        checkTransfer(payload, chain, unsigned.order, purpose);
+        const amount = microUsd(unsigned.order);
+        if (amount > limits.perTransfer_usd * 10n ** BigInt(microUsd_decimals)) {
+          const cap = `${limits.perTransfer_usd} per transfer`;
+          throw new SigningRefused('perTransfer', `${purpose.kind} ${purpose.reference} is above the limit of ${cap}`);
+        }
+        allowHour(`${unsigned.chainId}:${unsigned.nonce}`, amount);
+      }
+      const bytes = await key.signTransaction(transaction(unsigned, payload));
+      return { bytes, hash: keccak256(bytes) };
+    },
+  };
+}
+
+export interface KeystoreDeps {
+  readonly privateKey: Hex;
+  readonly limits: SigningLimits;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+interface Framed {
+  readonly chain: Chain;
+  readonly payload: EvmPayload;
+}
+
+function checkFrame(unsigned: Unsigned, account: Address, limits: SigningLimits): Framed {
+  const { chainId, order } = unsigned;
+  if (!isEvmChain(chainId) || !limits.chainIds.includes(chainId) || order.chainId !== chainId) {
+    throw new SigningRefused('chain', `this key does not sign for chain ${chainId} (order: ${order.chainId})`);
+  }
+  if (unsigned.account !== account || unsigned.nonce === null) {
+    throw new SigningRefused('account', `this key signs for ${account} with a nonce, not for ${unsigned.account}`);
+  }
+  const payload = unsigned.payload as EvmPayload;
+  const { gasMax, maxFeePerGas_wei } = defaultEvmChainConfig(chainId, []).fees;
+  const most = limits.feeMax_wei?.[chainId] ?? gasMax * maxFeePerGas_wei;
+  const fee = BigInt(payload.gas) * BigInt(payload.maxFeePerGas);
+  if (fee > most) throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
+  return { chain: chainOf(chainId), payload };
+}
+
+function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, { kind, reference }: SigningPurpose) {
+  const token = tokenAt(chain, payload.to);
+  const args = [order.receiver as Address, order.amount] as const;
+  const same =
+    token !== undefined &&
+    token.address === order.token.address &&
+    token.decimals === order.token.decimals &&
+    order.amount > 0n &&
+    payload.data === encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  if (!same)
+    throw new SigningRefused('mismatch', `the transaction is not the transfer that ${kind} ${reference} orders`);
+}
+
+function checkCancel({ to, data }: EvmPayload, account: Address): void {
+  if (isAddressEqual(to, account) && data === '0x') return;
+  throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
+}
+
+function checkSweep({ to, data }: EvmPayload, chain: Chain, factory: Address): void {
+  const token = flushedToken(data);
+  if (isAddressEqual(to, factory) && token !== undefined && tokenAt(chain, token)) return;
+  throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits');
+}
+
+function flushedToken(data: Hex): Address | undefined {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: forwarderFactory.abi, data });
+    return functionName === 'flush' ? args[1] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sums what was signed in the last hour; one nonce counts once, however often it is signed. */
+function hourlyLimit(perHour_usd: bigint, clock: Pick<Clock, 'now'>) {
+  const most = perHour_usd * 10n ** BigInt(microUsd_decimals);
+  const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
+
+  return (key: string, amount: bigint): void => {
+    const now_ms = epochMs(clock.now());
+    for (const [old, { at_ms }] of signed) if (at_ms <= now_ms - hour_ms) signed.delete(old);
+    let sum = amount;
+    for (const [other, entry] of signed) if (other !== key) sum += entry.amount;
+    if (sum > most || signed.size >= rememberedMax) {
+      throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
+    }
+    signed.set(key, { at_ms: now_ms, amount });
+  };
+}
+
+/** Rounded up: a limit is never passed by fractions. */
+function microUsd({ amount, token }: TransferOrder): bigint {
+  const down = rescale(amount, token.decimals, microUsd_decimals);
+  return rescale(down, microUsd_decimals, token.decimals) < amount ? down + 1n : down;
+}
+
+const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
+  type: 'eip1559' as const,
+  chainId,
+  nonce: Number(nonce),
+  to: payload.to,
+  data: payload.data,
+  value: 0n,
+  gas: BigInt(payload.gas),
+  maxFeePerGas: BigInt(payload.maxFeePerGas),
+  maxPriorityFeePerGas: BigInt(payload.maxPriorityFeePerGas),
+});
