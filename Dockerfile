@@ -1,0 +1,28 @@
+# The service alone: no sandbox, no tests, no development tools. TypeScript runs as it is, so nothing is built.
+
+FROM node:24.21.0-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# TypeScript is an optional peer of viem, for its types only.
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && rm -r node_modules/typescript node_modules/@typescript
+
+FROM node:24.21.0-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+WORKDIR /app
+# The embedded event store lives in /data; with EVENTSTORE_URL set nothing of value does.
+RUN install --directory --owner=node --group=node --mode=0700 /data
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json ./
+COPY contracts/evm/artifacts contracts/evm/artifacts
+COPY domain domain
+COPY commands commands
+COPY projections projections
+COPY queries queries
+COPY src src
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# main.ts handles SIGTERM itself: no init process is needed.
+CMD ["node", "src/main.ts"]
