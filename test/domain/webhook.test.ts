@@ -13,9 +13,9 @@ import {
   webhook,
   webhookEventSchemas,
 } from '../../domain/webhook.ts';
-import { specOf } from '../support/spec.ts';
+import { specification } from '../support/specification.ts';
 
-const { given } = specOf(webhook);
+const { given } = specification(webhook);
 
 const start: WebhookStart = {
   deliveryId: 'delivery-1',
@@ -38,37 +38,37 @@ const started: WebhookEvent = { type: 'WebhookSendStarted', data: start };
 
 describe('webhook delivery', () => {
   it('is claimed by its start', () =>
-    given()
+    given([])
       .when((state) => startSend(state, start))
-      .then(started));
+      .then([started]));
 
   it('is never claimed twice, whether or not its outcome is known', () => {
-    given(started)
+    given([started])
       .when((state) => startSend(state, start))
-      .then();
-    given(started, { type: 'WebhookExhausted', data: outcome(null) })
+      .thenNothing();
+    given([started, { type: 'WebhookExhausted', data: outcome(null) }])
       .when((state) => startSend(state, start))
-      .then();
+      .thenNothing();
   });
 
   for (const status of [200, 204, 299]) {
     it(`is delivered by an answer ${status}`, () =>
-      given(started)
+      given([started])
         .when((state) => recordOutcome(state, outcome(status)))
-        .then({ type: 'WebhookDelivered', data: outcome(status) }));
+        .then([{ type: 'WebhookDelivered', data: outcome(status) }]));
   }
 
   for (const status of [199, 301, 302, 404, 500, null]) {
     it(`is exhausted by ${status === null ? 'no answer' : `an answer ${status}`}`, () =>
-      given(started)
+      given([started])
         .when((state) => recordOutcome(state, outcome(status)))
-        .then({ type: 'WebhookExhausted', data: outcome(status) }));
+        .then([{ type: 'WebhookExhausted', data: outcome(status) }]));
   }
 
   it('keeps its first outcome', () =>
-    given(started, { type: 'WebhookExhausted', data: outcome(500) })
+    given([started, { type: 'WebhookExhausted', data: outcome(500) }])
       .when((state) => recordOutcome(state, outcome(200)))
-      .then());
+      .thenNothing());
 
   it('has no outcome before its start', () =>
     assert.throws(() => recordOutcome(webhook.initial, outcome(200)), InvariantBroken));

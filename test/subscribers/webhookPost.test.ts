@@ -101,7 +101,7 @@ describe('webhook POST', () => {
     });
 
     it('come from the name servers, of both families', async () => {
-      const nameServer = await startNameServer({ A: ['127.0.0.1'], AAAA: ['0'.repeat(31) + '1'] });
+      const nameServer = await startNameServer({ A: ['127.0.0.1'], AAAA: [`${'0'.repeat(31)}1`] });
       const asked = await resolveNames([nameServer])('bakery.example', AbortSignal.timeout(5_000));
       assert.deepEqual(asked, ['127.0.0.1', '::1']);
       const onlyOne = await startNameServer({ A: ['127.0.0.1'], AAAA: [] });

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle } from '../../commands/handle.ts';
+import { createManageMerchant, fingerprintOf, webhookSecretContext } from '../../commands/manageMerchant.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
+import { createAddressCheck, literalAddress } from '../../src/security/publicAddress.ts';
+import { createSecretBox } from '../../src/security/secretBox.ts';
+
+const appId = 'merchant_bakery';
+const url = 'https://bakery.example/hooks';
+const address = '0x00000000000000000000000000000000000000aa';
+
+function world() {
+  const store = memoryEventStore();
+  const box = createSecretBox(randomBytes(32));
+  const isPublic = createAddressCheck([]);
+  const merchants = createManageMerchant({
+    handle: createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec }),
+    clock: systemClock,
+    ids: randomIds,
+    newKey: newApiKey,
+    seal: box.seal,
+    canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
+    isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
+  });
+  const events = () => store.read(`merchant-${appId}`);
+  return { store, box, merchants, events };
+}
+
+function accepted<T>(answer: T | Refusal): T {
+  if (isRefusal(answer)) assert.fail(answer.message);
+  return answer;
+}
+
+const refusedWith = (answer: unknown) => (isRefusal(answer) ? [answer.refused, answer.pointer] : answer);
+
+describe('manage merchant', () => {
+  it('registers in one append and shows the webhook secret once', async () => {
+    const { merchants, events, box } = world();
+    const first = accepted(await merchants.register(appId, url, 'test'));
+    assert.match(first.webhookSecret ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(
+      first.webhookSecretFingerprint,
+      `sha256:${createHash('sha256')
+        .update(Buffer.from(first.webhookSecret ?? '', 'utf8'))
+        .digest('hex')}`,
+    );
+    const stored = await events();
+    assert.deepEqual(
+      stored.map((event) => event.type),
+      ['MerchantRegistered', 'WebhookUrlSet', 'WebhookSecretRotated'],
+    );
+    assert(stored.every((event) => event.metadata.appId === appId && event.metadata.cause === 'test'));
+    const { ciphertext } = stored.at(-1)!.data as { ciphertext: string };
+    assert.equal(box.open(ciphertext, webhookSecretContext(appId)), first.webhookSecret);
+    assert.throws(() => box.open(ciphertext, webhookSecretContext('merchant_other')));
+
+    const again = accepted(await merchants.register(appId, null, 'test'));
+    assert.deepEqual(again, {
+      position: null,
+      created: false,
+      webhookUrl: url,
+      webhookSecret: null,
+      webhookSecretFingerprint: first.webhookSecretFingerprint,
+    });
+  });
+
+  it('never stores a secret or a key in the clear', async () => {
+    const { merchants, events } = world();
+    const { webhookSecret } = accepted(await merchants.register(appId, url, 'test'));
+    const rotated = accepted(await merchants.rotateSecret(appId, 'test'));
+    const { key } = accepted(await merchants.issueKey(appId, 'admin', 'till', 'test'));
+    const text = JSON.stringify(await events(), (_, value) => (typeof value === 'bigint' ? value.toString() : value));
+    for (const secret of [webhookSecret ?? '', rotated.webhookSecret, key]) assert(!text.includes(secret));
+  });
+
+  it('rotates the secret: another one, fingerprint to match', async () => {
+    const { merchants } = world();
+    const { webhookSecret } = accepted(await merchants.register(appId, url, 'test'));
+    const rotated = accepted(await merchants.rotateSecret(appId, 'test'));
+    assert.notEqual(rotated.webhookSecret, webhookSecret);
+    assert.equal(rotated.webhookSecretFingerprint, fingerprintOf(rotated.webhookSecret));
+    assert.equal(typeof rotated.position, 'bigint');
+  });
+
+  it('issues a key that is found by its hash, and revokes it', async () => {
+    const { merchants, events } = world();
+    await merchants.register(appId, url, 'test');
+    const issued = accepted(await merchants.issueKey(appId, 'orders', 'till', 'test'));
+    const data = (await events()).at(-1)?.data as { hash: string; hint: string };
+    assert.equal(data.hash, parseKey(issued.key));
+    assert.equal(data.hint, issued.hint);
+    accepted(await merchants.revokeKey(appId, issued.keyId, 'test'));
+    assert.deepEqual((await events()).at(-1)?.data, { keyId: issued.keyId });
+  });
+
+  it('spells the settlement address in the chain’s way, and finds the token in the catalogue', async () => {
+    const { merchants, events } = world();
+    await merchants.register(appId, url, 'test');
+    const wallet = {
+      chainId: 56,
+      tokenSymbol: 'USDT',
+      receiverAddress: address.toUpperCase().replace('X', 'x'),
+    } as const;
+    accepted(await merchants.setSettlement(appId, wallet, 'test'));
+    assert.deepEqual((await events()).at(-1)?.data, {
+      chainId: 56,
+      token: { symbol: 'USDT', address: '0x55d398326f99059fF775485246999027B3197955', decimals: 18 },
+      receiverAddress: address,
+      receiverMemo: null,
+    });
+  });
+
+  it('refuses with the field at fault', async () => {
+    const { merchants } = world();
+    await merchants.register(appId, url, 'test');
+    const settle = (more: object) =>
+      merchants.setSettlement(appId, { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: address, ...more }, 'test');
+    assert.deepEqual(refusedWith(await settle({ tokenSymbol: 'USDT' })), ['invalidRequest', '/tokenSymbol']);
+    assert.deepEqual(refusedWith(await settle({ receiverAddress: 'bakery' })), ['invalidRequest', '/receiverAddress']);
+    for (const target of [
+      'https://127.0.0.1/',
+      'https://[::1]/',
+      'https://2130706433/',
+      'http://bakery.example/',
+      'bakery',
+    ]) {
+      assert.deepEqual(refusedWith(await merchants.setWebhookUrl(appId, target, 'test')), [
+        'invalidRequest',
+        '/webhookUrl',
+      ]);
+      const other = await merchants.register('merchant_other', target, 'test');
+      assert.deepEqual(refusedWith(other), ['invalidRequest', '/webhookUrl']);
+    }
+    assert.deepEqual(refusedWith(await merchants.rotateSecret('merchant_unknown', 'test')), ['illegalStep', undefined]);
+    assert.deepEqual(refusedWith(await merchants.setKeylessCreation(appId, true, 'test')), ['forbidden', undefined]);
+  });
+});
