@@ -51,15 +51,15 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   answer(response, valid ? 200 : 401, valid ? { received: true } : { error: verdict });
 }
 
+/** The whole body; undefined when it was too large, of which no more is kept than allowed. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) return undefined;
-    chunks.push(chunk);
+    if (bytes <= bodyBytesMax) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return bytes <= bodyBytesMax ? Buffer.concat(chunks) : undefined;
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

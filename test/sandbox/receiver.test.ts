@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { createHmac, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { keepCertificate } from '../../sandbox/certificate.ts';
+import { startReceiver } from '../../sandbox/receiver.ts';
+import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
+import { temporaryDirectory } from '../support/eventstore.ts';
+import { onStop } from '../support/hooks.ts';
+import { startTestReceiver, type TestReceiver } from '../support/receiver.ts';
+
+const secret = '5e'.repeat(32);
+const minute_ms = 60_000;
+
+const signed = (body: string, at_ms: number, key = secret) => ({
+  'x-service-timestamp': String(at_ms),
+  'x-service-signature': `sha256=${createHmac('sha256', key).update(`${at_ms}.${body}`).digest('hex')}`,
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: unknown;
+}
+
+function send(receiver: TestReceiver, body: string, headers: Record<string, string>, method = 'POST'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(receiver.url, { method, headers, ca: receiver.ca }, async (response) => {
+      resolve({ status: response.statusCode, body: JSON.parse(await text(response)) });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+describe('webhook receiver', () => {
+  let receiver: TestReceiver;
+  before(async () => {
+    receiver = await startTestReceiver();
+    receiver.setSecrets({ wallet_other: 'ab'.repeat(32), merchant_bakery: secret });
+  });
+
+  it('takes what is signed with a known secret, and logs the raw body', async () => {
+    const body = '{ "title":  "Brötchen 🥐" }\n';
+    const headers = signed(body, Date.now());
+    assert.deepEqual(await send(receiver, body, headers), { status: 200, body: { received: true } });
+    const line = receiver.logged().at(-1);
+    assert.deepEqual(Object.keys(line ?? {}), ['receivedAt', 'headers', 'body', 'valid']);
+    assert.equal(line?.body, body);
+    assert.equal(line?.valid, true);
+    assert.equal(line?.headers['x-service-signature'], headers['x-service-signature']);
+  });
+
+  it('refuses a body that is not the one signed, and logs it as not valid', async () => {
+    const answer = await send(receiver, '{"amount":"9.00"}', signed('{"amount":"1.00"}', Date.now()));
+    assert.deepEqual(answer, { status: 401, body: { error: 'invalid_signature' } });
+    assert.equal(receiver.logged().at(-1)?.valid, false);
+  });
+
+  it('refuses a timestamp more than 5 minutes away, either way', async () => {
+    for (const away of [-6 * minute_ms, 6 * minute_ms]) {
+      const answer = await send(receiver, '{}', signed('{}', Date.now() + away));
+      assert.deepEqual(answer, { status: 401, body: { error: 'timestamp_expired' } });
+    }
+  });
+
+  it('knows a rotated secret at once, and the old one no more', async () => {
+    const next = 'c0'.repeat(32);
+    receiver.setSecrets({ merchant_bakery: next });
+    assert.equal((await send(receiver, '{}', signed('{}', Date.now(), next))).status, 200);
+    assert.equal((await send(receiver, '{}', signed('{}', Date.now()))).status, 401);
+    receiver.setSecrets({ merchant_bakery: secret });
+  });
+
+  it('takes no other method and no endless body', async () => {
+    assert.equal((await send(receiver, '', {}, 'GET')).status, 405);
+    const lines = receiver.logged().length;
+    assert.equal((await send(receiver, 'x'.repeat(300_000), {})).status, 413);
+    assert.equal(receiver.logged().length, lines);
+  });
+
+  it('says why it does not start', async () => {
+    const directory = await temporaryDirectory();
+    const files = { logFile: `${directory}/log`, secretsFile: `${directory}/secrets`, certificates: directory };
+    const second = startReceiver({ port: receiver.port, ...files, errorFile: `${directory}/errors` });
+    await assert.rejects(second, new RegExp(`port ${receiver.port}`));
+    assert.match(readFileSync(`${directory}/errors`, 'utf8'), /EADDRINUSE/);
+  });
+
+  it('is ended by its pid when detached', async () => {
+    const directory = await temporaryDirectory();
+    const files = { logFile: `${directory}/log`, secretsFile: `${directory}/secrets`, certificates: directory };
+    const detached = await startReceiver({ port: 0, ...files, detached: true });
+    onStop(() => detached.stop());
+    assert.doesNotThrow(() => process.kill(detached.pid, 0));
+    await detached.stop();
+    assert.throws(() => process.kill(detached.pid, 0), { code: 'ESRCH' });
+  });
+});
+
+describe('webhook verification', () => {
+  const now = Date.now();
+  const verify = (more: Partial<{ timestamp: string; signature: string }>, body = '{}', secrets = [secret]) => {
+    const headers = signed('{}', now);
+    const sent = { timestamp: headers['x-service-timestamp'], signature: headers['x-service-signature'], ...more };
+    return verifyWebhook(sent, Buffer.from(body), secrets, now);
+  };
+
+  it('accepts to the edge of 5 minutes', () => {
+    const at = (away: number) => {
+      const headers = signed('{}', now + away);
+      return verify({ timestamp: headers['x-service-timestamp'], signature: headers['x-service-signature'] });
+    };
+    assert.deepEqual([at(0), at(-5 * minute_ms), at(5 * minute_ms)], ['valid', 'valid', 'valid']);
+    assert.deepEqual([at(-5 * minute_ms - 1), at(5 * minute_ms + 1)], ['timestamp_expired', 'timestamp_expired']);
+  });
+
+  it('accepts nothing without a secret, with a changed body, or with an odd header', () => {
+    assert.equal(verify({}, '{}', []), 'invalid_signature');
+    assert.equal(verify({}, '{ }'), 'invalid_signature');
+    for (const signature of ['', 'sha256=', signed('{}', now)['x-service-signature'].toUpperCase(), 'sha256=ä']) {
+      assert.equal(verify({ signature }), 'invalid_signature');
+    }
+    for (const timestamp of ['', 'now', `${now}.5`, `-${now}`, '1e13', '9'.repeat(400)]) {
+      assert.equal(verify({ timestamp }), 'timestamp_expired');
+    }
+  });
+});
+
+describe('receiver certificate', () => {
+  it('is made once and kept, its key for the owner only', async () => {
+    const directory = await temporaryDirectory();
+    const { certFile, keyFile } = await keepCertificate(directory);
+    const first = readFileSync(certFile, 'utf8');
+    assert.equal(statSync(keyFile).mode & 0o777, 0o600);
+    const certificate = new X509Certificate(first);
+    assert(certificate.checkIP('127.0.0.1') && certificate.checkHost('localhost'));
+    assert.equal(certificate.checkHost('bakery.example'), undefined);
+    await keepCertificate(directory);
+    assert.equal(readFileSync(certFile, 'utf8'), first);
+  });
+
+  it('is made anew when its files are broken or do not belong together', async () => {
+    const [directory, other] = [await temporaryDirectory(), await temporaryDirectory()];
+    const { certFile, keyFile } = await keepCertificate(directory);
+    const foreign = await keepCertificate(other);
+    for (const key of ['', readFileSync(foreign.keyFile, 'utf8')]) {
+      writeFileSync(keyFile, key);
+      const before = readFileSync(certFile, 'utf8');
+      await keepCertificate(directory);
+      assert.notEqual(readFileSync(certFile, 'utf8'), before);
+    }
+  });
+});
