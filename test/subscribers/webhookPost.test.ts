@@ -93,6 +93,13 @@ describe('webhook POST', () => {
       assert.deepEqual([answer.statusCode, connections, asked], [200, 1, ['localhost']]);
     });
 
+    it('are the only ones connected to: the system’s own idea of the name does not count', async () => {
+      const isAllowed = createAddressCheck(['127.0.0.0/8']);
+      const resolve = async () => ['127.0.0.2'];
+      const { answer, connections } = await reached((port) => `https://localhost:${port}/`, { resolve, isAllowed });
+      assert.deepEqual([answer, connections], [failure('connection'), 0]);
+    });
+
     it('are tried one after the other until one connects', async () => {
       const isAllowed = createAddressCheck(['127.0.0.0/8', '::1/128']);
       const resolve = async () => ['::1', '127.0.0.1'];
