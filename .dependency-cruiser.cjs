@@ -2,7 +2,7 @@
 const only = (name, from, allowed, comment) => ({
   name, comment, severity: 'error',
   from: { path: from },
-  to: { pathNot: allowed, dependencyTypesNot: ['type-only-external'] },
+  to: { pathNot: allowed },
 });
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -14,8 +14,8 @@ module.exports = {
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/ports', 'node_modules/(knex|pg)/'], 'queries take no decisions'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
       from: { path: '^(domain|commands|projections|queries|src)/' }, to: { path: '^(sandbox|test|bench)/' } },
-    { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts, the CLI entries and the outside start the wiring',
-      from: { path: '^src/', pathNot: '^src/(main|cli/|wire)' }, to: { path: '^src/(main|wire)' } },
+    { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts with its roles and the CLI entries wire',
+      from: { path: '^src/', pathNot: '^src/(main|cli/|roles/)' }, to: { path: '^src/(main|roles/)' } },
     { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'http knows neither chains nor subscribers',
       from: { path: '^src/http/' }, to: { path: '^src/(subscribers|eventstore|chains/(evm|solana|stellar))/' } },
     { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: '^(domain|commands|projections|queries|src)/' }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
