@@ -105,8 +105,9 @@ interface Call {
 export const simulate = (node: EvmNode, call: Call, signal: AbortSignal): Promise<Hex> =>
   ask(node, 'eth_call', [call, 'latest'], signal, hex);
 
+/** On mined state: on pending state, our own pending transfer would make its replacement look cheaper than it is. */
 export const gasNeeded = (node: EvmNode, call: Call, signal: AbortSignal): Promise<bigint> =>
-  ask(node, 'eth_estimateGas', [call], signal, quantity);
+  ask(node, 'eth_estimateGas', [call, 'latest'], signal, quantity);
 
 async function ask<T>(
   node: EvmNode,

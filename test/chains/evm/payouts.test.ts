@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { type Address, keccak256, parseEther, parseGwei, parseTransaction } from 'viem';
+import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../domain/chains.ts';
+import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { instant } from '../../../domain/time.ts';
+import { fund, sandboxTokenAbi } from '../../../sandbox/tokens.ts';
+import { createEvmDeposits } from '../../../src/chains/evm/deposits.ts';
+import { createEvmPayoutRail } from '../../../src/chains/evm/payouts.ts';
+import { prepareSweep } from '../../../src/chains/evm/sweep.ts';
+import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
+import { createKeystoreSigner } from '../../../src/security/keystore.ts';
+import {
+  accountOf,
+  type ChainClient,
+  chainClient,
+  isolatedAnvil,
+  sharedAnvil,
+  treasury,
+  treasuryKey,
+} from '../../support/anvil.ts';
+import { evmConfig } from './support.ts';
+
+const { signal } = new AbortController();
+const signer = createKeystoreSigner({
+  privateKey: treasuryKey,
+  limits: { chainIds: [8453, 56, 1, 42161, 137], perTransfer_usd: 10_000n, perHour_usd: 1_000_000n },
+  clock: { now: () => instant(0) },
+});
+const payoutDepth = 3;
+
+describe('EVM payouts', () => {
+  for (const { id, name, tokens } of chains.filter(({ family }) => family === 'evm')) {
+    for (const { symbol } of tokens) {
+      it(`pays ${symbol} on ${name} and sees it become final at the configured depth`, async () => {
+        const { rail, client, nonce } = await funded(id);
+        const order = orderOf(id, symbol, accountOf(id + 7), 1_000_001n);
+        const attempt = await sign(await rail.prepare(order, nonce));
+        assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+
+        await rail.broadcast(attempt.bytes);
+        assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: false });
+        await client.mine({ blocks: 1 });
+        assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+        await client.mine({ blocks: payoutDepth });
+
+        const fate = await rail.fate([attempt], signal);
+        const { blockNumber, blockHash } = await client.getTransactionReceipt({ hash: attempt.hash as `0x${string}` });
+        assert.deepEqual(fate, { kind: 'final', attempt: 1, hash: attempt.hash, blockNumber, blockHash });
+        assert.equal(await balance(client, order), 1_000_001n);
+      });
+    }
+  }
+
+  it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
+    await Promise.all([rail.broadcast(attempt.bytes), rail.broadcast(attempt.bytes)]);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 });
+    await rail.broadcast(attempt.bytes);
+    assert.equal(await balance(client, orderOf(8453, 'USDC', accountOf(21))), 5n);
+  });
+
+  it('replaces a pending attempt with an eighth more on both caps, and at most one of them lands', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const order = orderOf(8453, 'USDC', accountOf(22));
+    const first = await sign(await rail.prepare(order, nonce));
+    await rail.broadcast(first.bytes);
+    const second = await sign(await rail.prepare(order, nonce, first), 2);
+
+    for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas']) {
+      assert.ok(BigInt(second.fee[cap]!) * 8n >= BigInt(first.fee[cap]!) * 9n, cap);
+    }
+    await rail.broadcast(second.bytes);
+    await rail.broadcast(first.bytes);
+    await client.mine({ blocks: 1 + payoutDepth });
+    const fate = await rail.fate([first, second], signal);
+    assert.deepEqual(
+      { ...fate, blockNumber: 0n, blockHash: '' },
+      { kind: 'final', attempt: 2, hash: second.hash, blockNumber: 0n, blockHash: '' },
+    );
+    assert.equal(await balance(client, order), 5n);
+  });
+
+  it('never replaces above the configured fee', async () => {
+    const { rail, nonce } = await funded(8453);
+    const order = orderOf(8453, 'USDC', accountOf(23));
+    const dear = { ...(await sign(await rail.prepare(order, nonce))), fee: feeOf(parseGwei('4.9')) };
+    await rejectsAs('gas', rail.prepare(order, nonce, dear));
+  });
+
+  it('calls attempts dead only once another transaction’s use of the nonce is final, and names it', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(24)), nonce));
+    const cancel = await sign(await rail.prepareCancel(nonce), 2, 'cancel');
+    await rail.broadcast(cancel.bytes);
+    await client.mine({ blocks: 1 });
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+
+    await client.mine({ blocks: payoutDepth + 20 });
+    const fate = await rail.fate([attempt], signal);
+    assert.ok(fate.kind === 'dead');
+    assert.deepEqual([fate.attempts, fate.proof.reason], [[1], 'nonceUsed']);
+    assert.match(fate.proof.detail, new RegExp(cancel.hash));
+    assert.equal(await balance(client, orderOf(8453, 'USDC', accountOf(24))), 0n);
+  });
+
+  it('calls a reverted attempt dead once its block is final', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const order = orderOf(8453, 'USDC', accountOf(25));
+    const attempt = await sign(await rail.prepare(order, nonce));
+    await freeze(client, order.receiver as Address, true);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 });
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    await client.mine({ blocks: payoutDepth });
+    const fate = await rail.fate([attempt], signal);
+    assert.equal(fate.kind === 'dead' && fate.proof.reason, 'reverted');
+  });
+
+  it('goes back to pending and lands again when a reorganisation moves or drops the payout', async () => {
+    const anvil = await isolatedAnvil(8453);
+    const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
+    const order = orderOf(8453, 'USDC', accountOf(26));
+    const attempt = await sign(await rail.prepare(order, nonce));
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 2 + payoutDepth });
+    const settled = await rail.fate([attempt], signal);
+    assert.ok(settled.kind === 'final');
+    assert.equal(await rail.stillFinal(settled, signal), true);
+
+    await client.request({ method: 'anvil_reorg', params: [5, []] } as never);
+    assert.equal(await rail.stillFinal(settled, signal), false);
+    assert.notEqual((await rail.fate([attempt], signal)).kind, 'final');
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 + payoutDepth });
+    const again: Fate = await rail.fate([attempt], signal);
+    assert.equal(again.kind === 'final' && again.hash, attempt.hash);
+    assert.equal(await balance(client, order), 5n);
+  });
+
+  it('sends a gap’s later nonces once the gap is filled', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const order = orderOf(8453, 'USDC', accountOf(27));
+    const [first, second] = [
+      await sign(await rail.prepare(order, nonce)),
+      await sign(await rail.prepare(order, nonce + 1n)),
+    ];
+    await rail.broadcast(second.bytes);
+    await client.mine({ blocks: 1 });
+    assert.deepEqual(await rail.fate([second], signal), { kind: 'pending', mined: false });
+    await rail.broadcast(first.bytes);
+    await client.mine({ blocks: 1 + payoutDepth });
+    assert.equal((await rail.fate([second], signal)).kind, 'final');
+    assert.equal(await rail.minedNonce(signal), nonce + 2n);
+  });
+
+  describe('signs nothing', () => {
+    it('without enough of the token', async () => {
+      const { rail, nonce } = await funded(8453);
+      await rejectsAs('float', rail.prepare(orderOf(8453, 'USDC', accountOf(28), 10n ** 30n), nonce));
+    });
+
+    it('without coin for the gas', async () => {
+      const { rail, client, nonce } = await funded(8453);
+      await client.setBalance({ address: treasury, value: 1n });
+      await rejectsAs('gas', rail.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
+    });
+
+    it('when the token refuses the receiver', async () => {
+      const { rail, client, nonce } = await funded(8453);
+      await freeze(client, accountOf(29), true);
+      await rejectsAs('refusedByToken', rail.prepare(orderOf(8453, 'USDC', accountOf(29)), nonce));
+    });
+
+    it('while the chain asks for more than the configured fee', async () => {
+      const anvil = await isolatedAnvil(8453);
+      const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('50') });
+      await client.mine({ blocks: 1 });
+      await rejectsAs('gas', rail.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
+    });
+  });
+
+  it('tells the treasury’s coin and tokens', async () => {
+    const { rail, client } = await funded(1);
+    const { gas, tokens } = await rail.balances(signal);
+    assert.equal(gas, await client.getBalance({ address: treasury }));
+    assert.deepEqual(
+      Object.keys(tokens),
+      chainOf(1).tokens.map(({ address }) => address),
+    );
+    assert.equal(tokens[findToken(chainOf(1), 'USDT')!.address], await balance(client, orderOf(1, 'USDT', treasury)));
+  });
+
+  it('sweeps deposits to the treasury by the same sign path', async () => {
+    const { rail, client, rpcUrl, nonce } = await funded(137);
+    const usdt = findToken(chainOf(137), 'USDT')!;
+    const deposits = createEvmDeposits({ treasury });
+    const made = await Promise.all(['sweep-1', 'sweep-2'].map((id) => deposits.assign(id, usdt)));
+    for (const { address } of made) await fund(rpcUrl, 137, address as Address, { tokens: { USDT: 30n } });
+    const before = await balance(client, orderOf(137, 'USDT', treasury));
+
+    const unsigned = await prepareSweep(
+      rail,
+      made.map(({ salt }) => salt as Address),
+      usdt,
+      nonce,
+    );
+    const sweep = await sign(unsigned, 1, 'sweep');
+    await rail.broadcast(sweep.bytes);
+    await client.mine({ blocks: 1 + payoutDepth });
+    assert.equal((await rail.fate([sweep], signal)).kind, 'final');
+    assert.equal((await balance(client, orderOf(137, 'USDT', treasury))) - before, 60n);
+  });
+
+  it('signs what was prepared, hash known before anything is sent', async () => {
+    const { rail, nonce } = await funded(56);
+    const unsigned = await rail.prepare(orderOf(56, 'USDC', accountOf(30)), nonce);
+    const attempt = await sign(unsigned);
+    const parsed = parseTransaction(attempt.bytes as `0x${string}`);
+    assert.equal(keccak256(attempt.bytes as `0x${string}`), attempt.hash);
+    assert.deepEqual([parsed.chainId, parsed.nonce, parsed.value], [56, Number(nonce), undefined]);
+    assert.equal((await sign(unsigned)).bytes, attempt.bytes);
+  });
+});
+
+async function funded(chainId: ChainId, url?: string) {
+  const rpcUrl = url ?? (await sharedAnvil(chainId)).rpcUrl;
+  const client = chainClient(rpcUrl);
+  const tokens = { USDC: 10n ** 24n, USDT: 10n ** 24n };
+  await fund(rpcUrl, chainId, treasury, { gas: parseEther('1'), tokens });
+  const config = { ...evmConfig(chainId, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: payoutDepth } };
+  const rail = createEvmPayoutRail(config, treasury);
+  return { rail, client, rpcUrl, nonce: (await rail.minedNonce(signal))! };
+}
+
+function orderOf(chainId: ChainId, symbol: TokenSymbol, receiver: Address, amount = 5n): TransferOrder {
+  return { chainId, token: findToken(chainOf(chainId), symbol)!, receiver, receiverMemo: null, amount };
+}
+
+async function sign(
+  unsigned: Unsigned,
+  attempt = 1,
+  kind: 'payout' | 'cancel' | 'sweep' = 'payout',
+): Promise<SignedAttempt> {
+  const { order, chainId, account, nonce, validUntil, fee } = unsigned;
+  const { bytes, hash } = await signer.sign(unsigned, { kind, reference: 'test' });
+  const { token, receiver, receiverMemo } = order;
+  const terms = { token, receiver, receiverMemo, amount: String(order.amount), signedAt: instant(0) };
+  return { attempt, chainId, account, nonce: String(nonce), hash, bytes, validUntil, fee, ...terms };
+}
+
+const feeOf = (wei: bigint) => ({ gas: '60000', maxFeePerGas: String(wei), maxPriorityFeePerGas: String(wei) });
+
+const balance = (client: ChainClient, { token, receiver }: TransferOrder) =>
+  client.readContract({
+    address: token.address as Address,
+    abi: sandboxTokenAbi,
+    functionName: 'balanceOf',
+    args: [receiver as Address],
+  });
+
+async function freeze(client: ChainClient, account: Address, value: boolean): Promise<void> {
+  const [sender] = await client.getAddresses();
+  const address = findToken(chainOf(8453), 'USDC')!.address as Address;
+  const call = { address, abi: sandboxTokenAbi, functionName: 'setFrozen', args: [account, value] } as const;
+  await client.writeContract({ ...call, account: sender!, chain: null });
+  await client.mine({ blocks: 1 });
+}
+
+const rejectsAs = (reason: PayoutBlocked['reason'], promise: Promise<unknown>) =>
+  assert.rejects(promise, (error) => error instanceof PayoutBlocked && error.reason === reason);
