@@ -121,7 +121,7 @@ export function createHandle(deps: HandleDeps): Handle {
 
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
 export async function loadStream<S, E extends DomainEvent>(
-  store: EventStore,
+  store: Pick<EventStore, 'read'>,
   codec: Codec,
   decider: Decider<S, E>,
   instance: string,
@@ -136,7 +136,11 @@ export async function loadStream<S, E extends DomainEvent>(
 }
 
 /** All events of a stream, page by page; or, with `window`, its last ones in order. */
-export async function readStream(store: EventStore, stream: string, window?: number): Promise<readonly StoredEvent[]> {
+export async function readStream(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  window?: number,
+): Promise<readonly StoredEvent[]> {
   if (window !== undefined) return [...(await store.read(stream, { backwards: true, max: window }))].reverse();
   const events: StoredEvent[] = [];
   for (;;) {

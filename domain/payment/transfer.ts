@@ -30,12 +30,14 @@ export interface TransferLeg {
   readonly order: Order;
   readonly attempts: readonly Attempt[];
   readonly settled: Settled | null;
+  /** A confirmation that was orphaned later was news all the same: the next one is not told again. */
+  readonly everSettled: boolean;
 }
 
 /** Fee bumps and replacements after proven deaths, all together. */
 export const attemptsMax = 100;
 
-export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null });
+export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null, everSettled: false });
 
 export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
   leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
@@ -56,6 +58,7 @@ export const died = (leg: TransferLeg, attempt: number): TransferLeg => ({
 export const settle = (leg: TransferLeg, settled: Settled): TransferLeg => ({
   ...leg,
   settled,
+  everSettled: true,
   attempts: withFate(leg, settled.attempt, 'settled'),
 });
 

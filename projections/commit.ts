@@ -1,0 +1,87 @@
+/** Commits batches of events to one generation: rows and checkpoint together, or nothing. */
+import type { StoredEvent } from '../domain/event.ts';
+import { applyChanges, type Table } from './apply.ts';
+import type { Fold } from './fold.ts';
+import { advance, type Generation } from './generations.ts';
+import type { ProjectionSet, RowChange } from './projection.ts';
+import type { Sql, SqlDatabase } from './sql.ts';
+
+/** This event cannot be handled: never skipped, its set stops here until the program or the event's reading is mended. */
+export class PoisonEvent extends Error {
+  override readonly name = 'PoisonEvent';
+  readonly stored: Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'type'>;
+  constructor({ stream, revision, position, type }: StoredEvent, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`${type} (${stream}, revision ${revision}) cannot be projected: ${reason}`, { cause });
+    this.stored = { stream, revision, position, type };
+  }
+}
+
+export interface CommitDeps {
+  readonly db: SqlDatabase;
+  readonly set: ProjectionSet;
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly fold: Fold;
+  /** Called where a crash must lose or double nothing. */
+  readonly crash: (point: string) => void | Promise<void>;
+}
+
+export interface EventBatch {
+  readonly events: readonly StoredEvent[];
+  readonly position: bigint;
+}
+
+/**
+ * Projects a batch and commits it on top of `from`.
+ *
+ * Crash before the commit: Postgres rolls rows and checkpoint back, the batch comes again. After it: both stand, the
+ * subscription goes on behind the batch. A commit whose answer was lost is told by the checkpoint, read anew.
+ *
+ * @returns the generation as it stands now
+ * @throws PoisonEvent, FenceLost, Unavailable
+ */
+export async function commitBatch(deps: CommitDeps, from: Generation, batch: EventBatch): Promise<Generation> {
+  const { db, set, fold, tables, crash } = deps;
+  try {
+    await fold.prepare(batch.events);
+    const changes = batch.events.flatMap((stored) => project(deps, stored));
+    const next = await db.transaction(async (tx) => {
+      // Rows and checkpoint are lost together or not at all, and what is lost comes again from the log: no fsync is waited for.
+      await tx.query('SET LOCAL synchronous_commit = off');
+      const advanced = await advance(tx, from, batch.position, batch.events.length);
+      await crash(`projections.${set.name}.beforeRows`);
+      const touched = await applyChanges(tx, tables, changes);
+      if (from.status === 'active') await notify(tx, set, touched, batch.position);
+      await crash(`projections.${set.name}.beforeCommit`);
+      return advanced;
+    });
+    await crash(`projections.${set.name}.afterCommit`);
+    fold.keep();
+    return next;
+  } catch (error) {
+    fold.drop();
+    throw error;
+  }
+}
+
+function project({ set, fold }: CommitDeps, stored: StoredEvent): readonly RowChange[] {
+  try {
+    const seen = fold.see(stored);
+    return seen ? set.projections.flatMap((projection) => projection.project(seen)) : [];
+  } catch (error) {
+    throw new PoisonEvent(stored, error);
+  }
+}
+
+/** Channel on which every commit of a live set is told: `<set> <position>`. */
+export const projectedChannel = 'projected';
+
+async function notify(tx: Sql, set: ProjectionSet, touched: readonly string[], position: bigint): Promise<void> {
+  const channels = new Set(touched.flatMap((table) => set.channels[table] ?? []));
+  const messages = [...channels].map((channel) => [channel, '']);
+  messages.push([projectedChannel, `${set.name} ${position}`]);
+  await tx.query('SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told(channel, payload)', [
+    messages.map(([channel]) => channel),
+    messages.map(([, payload]) => payload),
+  ]);
+}

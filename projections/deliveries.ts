@@ -1,0 +1,24 @@
+import { ofWebhooks, upsert } from './projection.ts';
+
+/** The log of attempted webhooks. A start without an outcome is as good as exhausted: it is never sent again. */
+export const deliveries = ofWebhooks('deliveries', ({ after }) => {
+  if (after.stage === 'new') return [];
+  const { deliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
+  const outcome = after.stage === 'started' ? null : after.outcome;
+  return [
+    upsert('deliveries', {
+      delivery_id: deliveryId,
+      payment_id: paymentId,
+      app_id: appId,
+      event_type: eventType,
+      url,
+      status: after.stage === 'delivered' ? 'delivered' : 'exhausted',
+      status_code: outcome?.statusCode,
+      error: outcome?.error,
+      response_preview: outcome?.responsePreview,
+      started_at: startedAt,
+      delivered_at: outcome?.finishedAt,
+      attempt_number: 1,
+    }),
+  ];
+});

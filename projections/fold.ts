@@ -1,0 +1,110 @@
+/** Gives each event the states before and after it. */
+import { assert, type Decider } from '../domain/decider.ts';
+import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.ts';
+import { merchant } from '../domain/merchant.ts';
+import { nextStep } from '../domain/payment/next.ts';
+import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { webhook } from '../domain/webhook.ts';
+import type { Seen } from './projection.ts';
+
+export interface FoldDeps {
+  /** The event in today's form; undefined for a type that this version does not know. */
+  readonly read: (stored: StoredEvent) => DomainEvent | undefined;
+  /** The stream's events before `revision`, in order. */
+  readonly history: (stream: string, revision: bigint) => Promise<readonly StoredEvent[]>;
+  readonly statesMax?: number;
+}
+
+export interface Fold {
+  /** Reads what is not in memory of the streams that these events continue. */
+  prepare(events: readonly StoredEvent[]): Promise<void>;
+  /** The event between its two states; undefined when no read model is about it. */
+  see(stored: StoredEvent): Seen | undefined;
+  /** The batch is committed: its states are good for the next one. */
+  keep(): void;
+  /** The batch failed: its states are forgotten. */
+  drop(): void;
+}
+
+interface Known {
+  readonly revision: bigint;
+  readonly state: unknown;
+}
+
+const deciders: Readonly<Record<string, Decider<unknown, never>>> = { payment: paymentDecider, merchant, webhook };
+const statesMaxDefault = 50_000;
+const readsAtOnce = 16;
+
+/** States of streams, most recently used last; only what was committed stays. */
+export function createFold({ read, history, statesMax = statesMaxDefault }: FoldDeps): Fold {
+  const kept = new Map<string, Known>();
+  const fresh = new Map<string, Known>();
+
+  return {
+    async prepare(events) {
+      const missing: StoredEvent[] = [];
+      const looked = new Set<string>();
+      for (const event of events) {
+        if (looked.has(event.stream)) continue;
+        looked.add(event.stream);
+        if (deciderOf(event) && event.revision > 0n && kept.get(event.stream)?.revision !== event.revision - 1n) {
+          missing.push(event);
+        }
+      }
+      for (let done = 0; done < missing.length; done += readsAtOnce) {
+        await Promise.all(missing.slice(done, done + readsAtOnce).map(reload));
+      }
+    },
+
+    see(stored) {
+      const decider = deciderOf(stored);
+      if (!decider) return undefined;
+      const known = stored.revision === 0n ? undefined : (fresh.get(stored.stream) ?? kept.get(stored.stream));
+      assert(
+        stored.revision === (known?.revision ?? -1n) + 1n,
+        `event ${stored.revision} of ${stored.stream} follows revision ${known?.revision ?? 'none'}: the log has a gap`,
+      );
+      const before = known ? known.state : decider.initial;
+      const event = read(stored);
+      const after = event ? decider.evolve(before, event as never) : before;
+      fresh.set(stored.stream, { revision: stored.revision, state: after });
+      return event && ({ category: categoryOf(stored.stream), event, stored, before, after } as Seen);
+    },
+
+    keep() {
+      for (const [stream, known] of fresh) {
+        kept.delete(stream);
+        if (!isOver(stream, known.state)) kept.set(stream, known);
+      }
+      fresh.clear();
+      for (const oldest of kept.keys()) {
+        if (kept.size <= statesMax) break;
+        kept.delete(oldest);
+      }
+    },
+
+    drop: () => fresh.clear(),
+  };
+
+  async function reload({ stream, revision }: StoredEvent): Promise<void> {
+    const decider = deciders[categoryOf(stream)];
+    const events = await history(stream, revision);
+    assert(BigInt(events.length) === revision, `stream ${stream} has ${events.length} events before ${revision}`);
+    const state = events.reduce((folded, stored) => {
+      const event = read(stored);
+      return event && decider ? decider.evolve(folded, event as never) : folded;
+    }, decider?.initial);
+    kept.set(stream, { revision: revision - 1n, state });
+  }
+}
+
+const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders[categoryOf(stream)];
+
+/** Streams of which no more is expected make room; should more come, they are read again. */
+const isOver = (stream: string, state: unknown): boolean => {
+  if (stream.startsWith('payment-')) {
+    const payment = state as PaymentState;
+    return payment !== null && nextStep(payment, payment.terms.createdAt as never).do === 'done';
+  }
+  return stream.startsWith('webhook-') && (state as { stage: string }).stage !== 'started';
+};

@@ -1,0 +1,164 @@
+/** Generations of a projection set: each its own schema and checkpoint; the public views show one of them. */
+import type { ProjectionSet } from './projection.ts';
+import { quoted, type Sql, type SqlDatabase } from './sql.ts';
+
+export interface Generation {
+  readonly set: string;
+  readonly number: number;
+  readonly schema: string;
+  readonly status: 'building' | 'active';
+  /** Null before the first event. */
+  readonly position: bigint | null;
+  readonly events: bigint;
+}
+
+/** DDL of a set's tables, and of their indexes, to be run inside a generation's schema. */
+export interface SetDdl {
+  readonly tables: string;
+  readonly indexes: string;
+}
+
+/** The rows were filled by other code than this: they must be rebuilt before this code may go on with them. */
+export class ProjectionOutdated extends Error {
+  override readonly name = 'ProjectionOutdated';
+  constructor(set: string, filled: number, code: number) {
+    super(
+      `read models "${set}" are of version ${filled}, this program's are ${code}: run npm run rebuild -- --set ${set}`,
+    );
+  }
+}
+
+/** The checkpoint was moved, or the generation replaced, by somebody else: nothing of the batch was written. */
+export class FenceLost extends Error {
+  override readonly name = 'FenceLost';
+  constructor({ set, number }: Generation) {
+    super(`another runner moved read models "${set}" (generation ${number}): read the checkpoint again`);
+  }
+}
+
+interface Row {
+  readonly generation: number;
+  readonly version: number;
+  readonly status: Generation['status'];
+  readonly position: bigint | null;
+  readonly events: bigint;
+}
+
+const generationOf = (set: string, row: Row): Generation => ({
+  set,
+  number: row.generation,
+  schema: `${set}_${row.generation}`,
+  status: row.status,
+  position: row.position,
+  events: row.events,
+});
+
+const rowsOf = (sql: Sql, set: string, status: string) =>
+  sql.query<Row>(
+    `SELECT generation, version, status, position, events FROM ops.projections WHERE set_name = $1 AND status = $2
+      ORDER BY generation DESC`,
+    [set, status],
+  );
+
+/** One at a time may make or replace generations of a set. */
+const alone = (tx: Sql, set: string) =>
+  tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`gen:${set}`]);
+
+/** The generation that the public views show; a set's first one is made here, empty. @throws ProjectionOutdated */
+export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
+  return db.transaction(async (tx) => {
+    await alone(tx, set.name);
+    const [active] = await rowsOf(tx, set.name, 'active');
+    if (active && active.version !== set.version) throw new ProjectionOutdated(set.name, active.version, set.version);
+    if (active) return generationOf(set.name, active);
+    const first = await addGeneration(tx, set, ddl);
+    await tx.query(ddl.indexes);
+    return await show(tx, first);
+  });
+}
+
+/** A generation beside the active one: what an interrupted rebuild left, or a new one. */
+export function openBuilding(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
+  return db.transaction(async (tx) => {
+    await alone(tx, set.name);
+    for (const left of await rowsOf(tx, set.name, 'building')) {
+      if (left.version === set.version) return generationOf(set.name, left);
+      await dropGeneration(tx, generationOf(set.name, left));
+    }
+    return await addGeneration(tx, set, ddl);
+  });
+}
+
+async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
+  const [row] = await tx.query<Row>(
+    `INSERT INTO ops.projections (set_name, generation, version, status)
+     SELECT $1, 1 + coalesce(max(generation), 0), $2, 'building' FROM ops.projections WHERE set_name = $1
+     RETURNING generation, version, status, position, events`,
+    [set.name, set.version],
+  );
+  if (!row) throw new Error('INSERT … RETURNING answered no row');
+  const generation = generationOf(set.name, row);
+  await tx.query(`CREATE SCHEMA ${quoted(generation.schema)}`);
+  await inSchema(tx, generation);
+  await tx.query(ddl.tables);
+  return generation;
+}
+
+/** Unqualified names mean this generation's tables until the transaction ends. */
+export const inSchema = (tx: Sql, { schema }: Generation) => tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
+
+/**
+ * Moves the checkpoint, first thing in the batch's transaction: its row lock lets one runner through at a time, and its
+ * condition only the one who knows where the rows stand.
+ * @throws FenceLost
+ */
+export async function advance(tx: Sql, from: Generation, position: bigint, events: number): Promise<Generation> {
+  const moved = await tx.query(
+    `UPDATE ops.projections
+        SET position = $1, events = events + $2, stopped = NULL, updated_at = now()
+      WHERE set_name = $3 AND generation = $4 AND status = $5 AND position IS NOT DISTINCT FROM $6
+      RETURNING 1`,
+    [position, events, from.set, from.number, from.status, from.position],
+  );
+  if (moved.length === 0) throw new FenceLost(from);
+  return { ...from, position, events: from.events + BigInt(events) };
+}
+
+/** Says in the checkpoint why the set stands still, for whoever asks whether the service is ready. */
+export const markStopped = (sql: Sql, { set, number }: Generation, reason: string) =>
+  sql.query('UPDATE ops.projections SET stopped = $1, updated_at = now() WHERE set_name = $2 AND generation = $3', [
+    reason,
+    set,
+    number,
+  ]);
+
+/** Locks the active generation's checkpoint: its runner cannot commit until the transaction ends. */
+export async function lockActive(tx: Sql, set: string): Promise<{ readonly events: bigint } | undefined> {
+  const [active] = await tx.query<{ events: bigint }>(
+    `SELECT events FROM ops.projections WHERE set_name = $1 AND status = 'active' FOR UPDATE`,
+    [set],
+  );
+  return active;
+}
+
+/** The public views show this generation from the commit on; the former one is retired and its runner loses the fence. */
+export async function show(tx: Sql, generation: Generation): Promise<Generation> {
+  const { set, number, schema } = generation;
+  await tx.query(`UPDATE ops.projections SET status = 'retired' WHERE set_name = $1 AND status = 'active'`, [set]);
+  await tx.query(`UPDATE ops.projections SET status = 'active' WHERE set_name = $1 AND generation = $2`, [set, number]);
+  await tx.query('SELECT ops.show_tables($1)', [schema]);
+  return { ...generation, status: 'active' };
+}
+
+/** Drops what no view shows any more. Waits for readers that still hold on to it. */
+export function dropRetired(db: SqlDatabase, set: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    await alone(tx, set);
+    for (const row of await rowsOf(tx, set, 'retired')) await dropGeneration(tx, generationOf(set, row));
+  });
+}
+
+async function dropGeneration(tx: Sql, { set, number, schema }: Generation): Promise<void> {
+  await tx.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
+  await tx.query('DELETE FROM ops.projections WHERE set_name = $1 AND generation = $2', [set, number]);
+}

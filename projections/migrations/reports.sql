@@ -1,0 +1,57 @@
+-- Projection set "reports": what people look at. Its bugs never stop a payout.
+
+CREATE TABLE transactions (
+  payment_id    text        NOT NULL,
+  app_id        text        NOT NULL,
+  kind          text        NOT NULL,
+  chain_id      integer     NOT NULL,
+  tx_hash       text        NOT NULL,
+  index         bigint      NOT NULL,
+  status        text        NOT NULL,
+  standing      text,
+  token_symbol  text        NOT NULL,
+  token_address text        NOT NULL,
+  amount        numeric     NOT NULL,
+  from_address  text        NOT NULL,
+  to_address    text        NOT NULL,
+  block_number  numeric(20),
+  block_hash    text,
+  at            timestamptz NOT NULL,
+  PRIMARY KEY (payment_id, kind, chain_id, tx_hash, index)
+);
+COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen and payout attempts signed. Amounts in whole tokens.';
+COMMENT ON COLUMN transactions.kind IS 'payin, payout or refund.';
+COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts: number of the attempt.';
+COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts: live, dead, settled.';
+COMMENT ON COLUMN transactions.standing IS 'Payins: counted towards the payment, or why the money is held.';
+COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts: when the attempt was signed.';
+
+CREATE TABLE hourly_stats (
+  app_id text        NOT NULL,
+  hour   timestamptz NOT NULL,
+  volume numeric     NOT NULL,
+  net    numeric     NOT NULL,
+  count  bigint      NOT NULL,
+  PRIMARY KEY (app_id, hour)
+);
+COMMENT ON TABLE hourly_stats IS 'Payments by app and UTC hour of their confirmed payout, in whole tokens (USDT counts as USDC).';
+COMMENT ON COLUMN hourly_stats.volume IS 'Sum of accepted source amounts.';
+COMMENT ON COLUMN hourly_stats.net IS 'Sum of destination amounts: what reached the receivers.';
+
+CREATE TABLE deliveries (
+  delivery_id      text        PRIMARY KEY,
+  payment_id       text        NOT NULL,
+  app_id           text        NOT NULL,
+  event_type       text        NOT NULL,
+  url              text        NOT NULL,
+  status           text        NOT NULL,
+  status_code      integer,
+  error            text,
+  response_preview text,
+  started_at       timestamptz NOT NULL,
+  delivered_at     timestamptz,
+  attempt_number   integer     NOT NULL
+);
+COMMENT ON TABLE deliveries IS 'Every webhook that was attempted; each is attempted once.';
+COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; so is a start whose outcome is unknown.';
+COMMENT ON COLUMN deliveries.delivered_at IS 'When the answer came or was given up; null while no outcome is recorded.';

@@ -1,0 +1,16 @@
+-- Built when the rows are there: a rebuild fills bare tables.
+
+CREATE INDEX IF NOT EXISTS payments_newest     ON payments (app_id, created_at DESC, payment_id DESC);
+CREATE INDEX IF NOT EXISTS payments_by_status  ON payments (app_id, status, created_at DESC, payment_id DESC);
+CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
+CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');
+CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address, status)
+  INCLUDE (destination_amount)
+  WHERE status IN ('payment_unpaid', 'payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
+CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
+CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
+CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
+CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (created_at, delivery_id);
+CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
+CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);

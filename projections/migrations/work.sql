@@ -1,0 +1,148 @@
+-- Projection set "work": what the service itself needs to act. Filled from the event log only.
+
+CREATE TABLE payments (
+  payment_id                text        PRIMARY KEY,
+  app_id                    text        NOT NULL,
+  order_id                  text,
+  status                    text        NOT NULL,
+  error_code                text,
+  error_message             text,
+  type                      text        NOT NULL,
+  intent                    text,
+  keyless                   boolean     NOT NULL,
+  title                     text,
+  description               text,
+  currency                  text,
+  metadata                  json,
+  webhook_url               text,
+  created_at                timestamptz NOT NULL,
+  updated_at                timestamptz NOT NULL,
+  expires_at                timestamptz NOT NULL,
+  source_chain_id           integer     NOT NULL,
+  source_token_symbol       text        NOT NULL,
+  source_token_address      text        NOT NULL,
+  source_amount             numeric,
+  source_fee                numeric,
+  deposit_address           text        NOT NULL,
+  deposit_memo              text,
+  deposit_contract          text,
+  deposit_contract_memo     text,
+  sender_address            text,
+  payin_tx_hash             text,
+  amount_received           numeric,
+  payin_confirmed_at        timestamptz,
+  destination_chain_id      integer     NOT NULL,
+  destination_token_symbol  text        NOT NULL,
+  destination_token_address text        NOT NULL,
+  destination_amount        numeric,
+  receiver_address          text        NOT NULL,
+  receiver_memo             text,
+  payout_tx_hash            text,
+  payout_confirmed_at       timestamptz,
+  revision                  bigint      NOT NULL
+);
+COMMENT ON TABLE payments IS 'Every payment as its last event left it: the fields of the public API. Amounts in whole tokens.';
+COMMENT ON COLUMN payments.source_amount IS 'What the customer pays, fee included; null for anyAmount until it is funded.';
+COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
+COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, seen or confirmed.';
+COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
+COMMENT ON COLUMN payments.destination_amount IS 'What the receiver gets; null for anyAmount until it is funded.';
+COMMENT ON COLUMN payments.keyless IS 'Created without an API key (quick start).';
+COMMENT ON COLUMN payments.revision IS 'The last event of stream payment-<payment_id> that is in this row.';
+
+CREATE TABLE payins (
+  transfer_id   text        NOT NULL,
+  payment_id    text        NOT NULL,
+  app_id        text        NOT NULL,
+  chain_id      integer     NOT NULL,
+  tx_hash       text        NOT NULL,
+  index         bigint      NOT NULL,
+  block_number  numeric(20) NOT NULL,
+  block_hash    text        NOT NULL,
+  block_time    timestamptz NOT NULL,
+  token_symbol  text        NOT NULL,
+  token_address text        NOT NULL,
+  from_address  text        NOT NULL,
+  to_address    text        NOT NULL,
+  amount        numeric     NOT NULL,
+  agreed_usd    bigint,
+  phase         text        NOT NULL,
+  standing      text        NOT NULL,
+  PRIMARY KEY (payment_id, transfer_id)
+);
+COMMENT ON TABLE payins IS 'Transfers to deposit addresses, all of them: the agreed ones and those held.';
+COMMENT ON COLUMN payins.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
+COMMENT ON COLUMN payins.index IS 'Place among the transaction''s own logs.';
+COMMENT ON COLUMN payins.agreed_usd IS 'What the payment agreed on, in whole tokens rounded up: how deep it must be before it is final.';
+COMMENT ON COLUMN payins.phase IS 'detected, confirmed (final), orphaned (its block left the chain) or lost (orphaned after funding).';
+COMMENT ON COLUMN payins.standing IS 'counted towards the payment, or held: late, surplus, wrongToken, wrongChain.';
+
+CREATE TABLE deposits (
+  address       text        NOT NULL,
+  memo          text        NOT NULL,
+  payment_id    text        NOT NULL,
+  app_id        text        NOT NULL,
+  chain_id      integer     NOT NULL,
+  token_address text        NOT NULL,
+  expires_at    timestamptz NOT NULL,
+  agreed_usd    bigint,
+  PRIMARY KEY (address, memo)
+);
+COMMENT ON TABLE deposits IS 'Where each payment is paid to. Kept for ever: late money is found too.';
+COMMENT ON COLUMN deposits.address IS 'EVM addresses in lower case: the same on every EVM chain, whichever of them pays it.';
+COMMENT ON COLUMN deposits.memo IS 'Empty where the address alone tells the payment.';
+COMMENT ON COLUMN deposits.chain_id IS 'The agreed source chain.';
+COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up; null where any amount is taken.';
+
+CREATE TABLE todo_payments (
+  payment_id text        PRIMARY KEY,
+  chain_id   integer     NOT NULL,
+  step       text        NOT NULL,
+  due_at     timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_payments IS 'Payments whose process is not over and what is next. A hint: workers look at the stream before they act.';
+COMMENT ON COLUMN todo_payments.step IS 'expire, requestPayout, sign or broadcast.';
+COMMENT ON COLUMN todo_payments.chain_id IS 'Where the step happens: the source chain for expire, else the destination chain.';
+
+CREATE TABLE todo_webhooks (
+  delivery_id    text        PRIMARY KEY,
+  payment_id     text        NOT NULL,
+  app_id         text        NOT NULL,
+  event_type     text        NOT NULL,
+  event_id       text        NOT NULL,
+  event_revision bigint      NOT NULL,
+  url            text        NOT NULL,
+  created_at     timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_webhooks IS 'Payment events that their app is still to be told of; the start of the one attempt removes the row.';
+COMMENT ON COLUMN todo_webhooks.event_revision IS 'The payment is shown as this event of its stream left it.';
+
+CREATE TABLE apps (
+  app_id                     text        PRIMARY KEY,
+  id_salt                    text        NOT NULL,
+  registered_at              timestamptz NOT NULL,
+  webhook_url                text,
+  webhook_secret_ciphertext  text,
+  webhook_secret_fingerprint text,
+  settlement_chain_id        integer,
+  settlement_token_symbol    text,
+  settlement_token_address   text,
+  settlement_address         text,
+  settlement_memo            text,
+  keyless_creation           boolean     NOT NULL
+);
+COMMENT ON TABLE apps IS 'Apps and their settings now. Holds secrets (salt, ciphertext): not for analysts.';
+COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
+COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to.';
+
+CREATE TABLE api_keys (
+  key_id     text        PRIMARY KEY,
+  hash       text        NOT NULL,
+  app_id     text        NOT NULL,
+  scope      text        NOT NULL,
+  hint       text        NOT NULL,
+  name       text        NOT NULL,
+  revoked_at timestamptz
+);
+COMMENT ON TABLE api_keys IS 'API keys by the SHA-256 of the key; the key itself is stored nowhere.';
+COMMENT ON COLUMN api_keys.hint IS 'What people recognise it by: prefix and last four characters.';

@@ -1,0 +1,29 @@
+/** Two sets, so that a bug in statistics never stops a payout. */
+import { apiKeys } from './apiKeys.ts';
+import { apps } from './apps.ts';
+import { deliveries } from './deliveries.ts';
+import { deposits } from './deposits.ts';
+import { hourlyStats } from './hourlyStats.ts';
+import { payins } from './payins.ts';
+import { payments } from './payments.ts';
+import type { ProjectionSet } from './projection.ts';
+import { todoPayments, todoWebhooks } from './todos.ts';
+import { transactions } from './transactions.ts';
+
+/** What the service itself needs to act. */
+export const workSet: ProjectionSet = {
+  name: 'work',
+  version: 1,
+  projections: [payments, payins, deposits, todoPayments, todoWebhooks, apps, apiKeys],
+  channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
+};
+
+/** What people look at. */
+export const reportsSet: ProjectionSet = {
+  name: 'reports',
+  version: 1,
+  projections: [transactions, hourlyStats, deliveries],
+  channels: {},
+};
+
+export const projectionSets: readonly ProjectionSet[] = [workSet, reportsSet];

@@ -1,0 +1,41 @@
+/** Postgres refuses to run as root, and containers often are root: then its server runs as somebody else. */
+import { execFile } from 'node:child_process';
+import { chown, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface ServerUser {
+  /** Owner of the server's files as this process sees it; null when they simply are ours. */
+  readonly uid: number | null;
+  readonly spawn: { readonly uid?: number; readonly gid?: number };
+  command(file: string, args: readonly string[]): [file: string, args: string[]];
+}
+
+const run = promisify(execFile);
+const nobody = 65_534;
+const userNamespace = ['-U', '--map-user=1000', '--map-group=1000'];
+
+/**
+ * A user namespace comes first: the files stay ours and the binaries need not be readable by others.
+ * Where the kernel forbids it (many containers), the server runs as `nobody`.
+ */
+export async function serverUser(): Promise<ServerUser> {
+  const direct: ServerUser = { uid: null, spawn: {}, command: (file, args) => [file, [...args]] };
+  if (process.getuid?.() !== 0) return direct;
+  const namespaces = await run('unshare', [...userNamespace, 'true']).then(
+    () => true,
+    () => false,
+  );
+  return namespaces
+    ? { uid: 0, spawn: {}, command: (file, args) => ['unshare', [...userNamespace, file, ...args]] }
+    : { ...direct, uid: nobody, spawn: { uid: nobody, gid: nobody } };
+}
+
+/** Gives a file or a whole directory to the server's user, when another user's server left it. */
+export async function owned(path: string, { uid }: ServerUser): Promise<void> {
+  if (uid === null || (await stat(path)).uid === uid) return;
+  if ((await stat(path)).isDirectory()) {
+    for (const entry of await readdir(path, { recursive: true })) await chown(join(path, entry), uid, uid);
+  }
+  await chown(path, uid, uid);
+}

@@ -1,0 +1,74 @@
+import { type Instant, minute_ms, plus } from '../../domain/time.ts';
+import type { Failures } from '../subscribers/worker.ts';
+import type { Sql } from './database.ts';
+
+export interface FailuresOptions {
+  /** After so many failures of its own a key is parked. */
+  readonly attemptsMax?: number;
+  /** Errors of the world around the work (outage, no float): waited for, never counted. */
+  readonly isOutage?: (error: unknown) => boolean;
+}
+
+export interface WorkFailures extends Failures {
+  /** An operator's decision: the key is due again at once. @returns false when it has no failures */
+  unpark(worker: string, key: string): Promise<boolean>;
+}
+
+const attemptsMaxDefault = 10;
+const firstPause_ms = 1_000;
+const pauseMax_ms = 5 * minute_ms;
+const outagePause_ms = 2_000;
+const errorTextMax = 2_000;
+
+/** Names, because the classes belong to layers and libraries that this file need not know. */
+const outages: ReadonlySet<string> = new Set([
+  'Unavailable',
+  'PayoutBlocked',
+  'CursorMoved',
+  'HttpRequestError',
+  'RpcRequestError',
+  'TimeoutError',
+  'WebSocketRequestError',
+]);
+
+const isOutageByName = (error: unknown): boolean =>
+  error instanceof Error && (outages.has(error.name) || (error.cause !== undefined && isOutageByName(error.cause)));
+
+/** Failed work in Postgres: waits longer each time, then is parked and stays visible. Outside rebuilds. */
+export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {
+  const { attemptsMax = attemptsMaxDefault, isOutage = isOutageByName } = options;
+  return {
+    async failed(worker, key, error, at) {
+      const counts = isOutage(error) ? 0 : 1;
+      await sql.query(
+        `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (worker, key) DO UPDATE
+            SET attempts = f.attempts + $3, last_error = $4, failed_at = $5,
+                next_attempt_at = CASE WHEN $3 = 0 THEN $6::timestamptz
+                  ELSE $5::timestamptz + least($7 * power(2, least(f.attempts, 30)), $8) * interval '1 ms' END,
+                parked_at = CASE WHEN f.attempts + $3 >= $9 THEN coalesce(f.parked_at, $5) ELSE f.parked_at END`,
+        [worker, key, counts, textOf(error), at, firstRetry(at, counts), firstPause_ms, pauseMax_ms, attemptsMax],
+      );
+    },
+
+    async succeeded(worker, key) {
+      await sql.query('DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2', [worker, key]);
+    },
+
+    async unpark(worker, key) {
+      const removed = await sql.query('DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2 RETURNING 1', [
+        worker,
+        key,
+      ]);
+      return removed.length > 0;
+    },
+  };
+}
+
+const firstRetry = (at: Instant, counts: number): Instant => plus(at, counts === 0 ? outagePause_ms : firstPause_ms);
+
+const textOf = (error: unknown): string =>
+  (error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+    .replaceAll('\0', '')
+    .slice(0, errorTextMax);

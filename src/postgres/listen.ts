@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { Observable, retry, share, timer } from 'rxjs';
+import type { Database } from './database.ts';
+
+export interface Notification {
+  readonly channel: string;
+  readonly payload: string;
+}
+
+const reconnect_ms = 500;
+
+/**
+ * What is notified on the channels, over one connection for all who subscribe; a broken one is opened again.
+ * Whatever was told while nobody listened is lost: after each (re)connect every channel is told once with an empty payload.
+ */
+export function listen(database: Pick<Database, 'connect'>, channels: readonly string[]): Observable<Notification> {
+  return new Observable<Notification>((out) => {
+    let client: pg.Client | undefined;
+    const open = async () => {
+      client = await database.connect('listen');
+      if (out.closed) return await client.end();
+      client.on('notification', ({ channel, payload = '' }) => out.next({ channel, payload }));
+      client.on('error', (error) => out.error(error));
+      client.on('end', () => out.error(new Error('the connection that listens has ended')));
+      for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+      for (const channel of channels) out.next({ channel, payload: '' });
+    };
+    open().catch((error: unknown) => out.error(error));
+    return () => void client?.end().catch(() => {});
+  }).pipe(retry({ delay: () => timer(reconnect_ms) }), share());
+}

@@ -1,0 +1,31 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { SetDdl } from '../../projections/generations.ts';
+import type { Database } from './database.ts';
+
+const directory = new URL('../../projections/migrations/', import.meta.url);
+const lock = 'migrations';
+
+/**
+ * Brings the operational schema to today's: numbered SQL files, each in the one transaction that also records it.
+ * Several processes may call it at once; a kill leaves nothing to clear up.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+    await tx.query('CREATE SCHEMA IF NOT EXISTS ops');
+    await tx.query('CREATE TABLE IF NOT EXISTS ops.migrations (name text PRIMARY KEY, at timestamptz DEFAULT now())');
+    const done = await tx.query<{ name: string }>('SELECT name FROM ops.migrations');
+    for (const name of files.filter((file) => !done.some((row) => row.name === file))) {
+      await tx.query(await readSql(name));
+      await tx.query('INSERT INTO ops.migrations (name) VALUES ($1)', [name]);
+    }
+  });
+}
+
+/** The tables and indexes of a projection set. */
+export async function ddlOf(set: string): Promise<SetDdl> {
+  return { tables: await readSql(`${set}.sql`), indexes: await readSql(`${set}.indexes.sql`) };
+}
+
+const readSql = (name: string): Promise<string> => readFile(new URL(name, directory), 'utf8');

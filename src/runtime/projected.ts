@@ -1,0 +1,67 @@
+import { exhaustMap, filter, from, map, merge, type Observable, Subject, take, takeUntil, timer } from 'rxjs';
+import { Unavailable } from '../../commands/ports.ts';
+import { projectedChannel } from '../../projections/commit.ts';
+import type { Sql } from '../postgres/database.ts';
+import type { Notification } from '../postgres/listen.ts';
+
+export interface WaitOptions {
+  readonly timeout_ms?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Resolves once the read models hold everything up to the position, in whichever process they are filled.
+ * @throws Unavailable when that takes too long
+ */
+export type WaitUntilProjected = (position: bigint, options?: WaitOptions) => Promise<void>;
+
+const timeoutDefault_ms = 5_000;
+/** How often the checkpoint is read while no notification comes. */
+const poll_ms = 100;
+
+/** @param notifications of the `projected` channel at least */
+export function projectedWaiter(sql: Sql, notifications: Observable<Notification>, set = 'work'): WaitUntilProjected {
+  // Generations only replace each other when the new one has come as far: what was reached stays reached.
+  let reached = 0n;
+
+  return async (position, { timeout_ms = timeoutDefault_ms, signal } = {}) => {
+    if (position <= reached || position <= (await checkpoint())) return;
+    const stop = new Subject<void>();
+    const onAbort = () => stop.next();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const told = notifications.pipe(
+      filter(({ channel, payload }) => channel === projectedChannel && payload.startsWith(`${set} `)),
+      map(({ payload }) => note(BigInt(payload.slice(set.length + 1)))),
+    );
+    const read = timer(0, poll_ms).pipe(exhaustMap(() => from(checkpoint())));
+    try {
+      const arrived = await new Promise<boolean>((resolve, reject) => {
+        merge(told, read)
+          .pipe(
+            filter((at) => at >= position),
+            take(1),
+            takeUntil(merge(timer(timeout_ms), stop)),
+          )
+          .subscribe({ next: () => resolve(true), error: reject, complete: () => resolve(false) });
+        if (signal?.aborted) stop.next();
+      });
+      if (!arrived)
+        throw new Unavailable(`read models "${set}" have not come to ${position} in ${timeout_ms} ms: try again`);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+
+  async function checkpoint(): Promise<bigint> {
+    const [row] = await sql.query<{ position: bigint | null }>(
+      `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
+      [set],
+    );
+    return note(row?.position ?? 0n);
+  }
+
+  function note(position: bigint): bigint {
+    if (position > reached) reached = position;
+    return position;
+  }
+}

@@ -1,0 +1,133 @@
+/** Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison. */
+import { type Codec, streamPrefixes } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import { epochMs } from '../../domain/time.ts';
+import { describeTables } from '../../projections/apply.ts';
+import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
+import { createFold } from '../../projections/fold.ts';
+import { FenceLost, type Generation, markStopped, openActive } from '../../projections/generations.ts';
+import type { ProjectionSet } from '../../projections/projection.ts';
+import type { Database } from '../postgres/database.ts';
+import { ddlOf } from '../postgres/migrate.ts';
+import { follow } from './follow.ts';
+import { withLease } from './lease.ts';
+
+export interface ProjectionDeps {
+  readonly store: Pick<EventStore, 'all' | 'read'>;
+  readonly database: Database;
+  readonly codec: Pick<Codec, 'read'>;
+  readonly set: ProjectionSet;
+  readonly signal: AbortSignal;
+  readonly crash?: CrashPoint;
+}
+
+export interface RunProjections extends ProjectionDeps {
+  readonly clock: Clock;
+  readonly report?: (report: ProjectionReport) => void;
+}
+
+export type ProjectionReport =
+  | {
+      readonly kind: 'committed';
+      readonly set: string;
+      readonly events: number;
+      readonly position: bigint;
+      /** Caught up with the log's end. */
+      readonly live: boolean;
+      /** How old the newest event of the batch was when its rows were committed; null for a batch without events. */
+      readonly lag_ms: number | null;
+    }
+  | { readonly kind: 'retrying'; readonly set: string; readonly error: Error; readonly pause_ms: number }
+  | { readonly kind: 'stopped'; readonly set: string; readonly error: unknown };
+
+/** Events per transaction at most: beyond this, rows cost the same and a retry costs more. */
+export const batchEventsMax = 5_000;
+const firstPause_ms = 100;
+const pauseMax_ms = 5_000;
+
+/**
+ * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Outages and a switch to another
+ * generation are waited out; anything else is the program's own mistake and stops the set.
+ *
+ * @throws PoisonEvent, ProjectionOutdated and what else cannot pass by itself; said in the checkpoint's row too
+ */
+export async function runProjections(options: RunProjections): Promise<void> {
+  const { database, clock, set, signal, report = () => {} } = options;
+  const ddl = await ddlOf(set.name);
+  let pause_ms = firstPause_ms;
+
+  await withLease({ database, clock }, `projections:${set.name}`, signal, async (held) => {
+    while (!held.aborted) {
+      try {
+        const active = await openActive(database, set, ddl);
+        await runGeneration({ ...options, signal: held }, active, (batch, position) => {
+          pause_ms = firstPause_ms;
+          const newest = batch.events.at(-1)?.metadata.at;
+          const lag_ms = newest ? Math.max(0, epochMs(clock.now()) - epochMs(newest)) : null;
+          report({ kind: 'committed', set: set.name, events: batch.events.length, position, live: batch.live, lag_ms });
+        });
+      } catch (error) {
+        if (!passes(error)) {
+          report({ kind: 'stopped', set: set.name, error });
+          throw error;
+        }
+        report({ kind: 'retrying', set: set.name, error, pause_ms });
+        await clock.sleep(pause_ms, held);
+        pause_ms = Math.min(pause_ms * 2, pauseMax_ms);
+      }
+    }
+  });
+}
+
+/** What another try can cure. */
+const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
+
+async function runGeneration(
+  deps: ProjectionDeps,
+  active: Generation,
+  committed: (batch: EventBatch & { live: boolean }, position: bigint) => void,
+): Promise<void> {
+  const commit = await committer(deps, active);
+  const { store, database, signal } = deps;
+  let at = active;
+  try {
+    const options = { after: at.position, prefixes: streamPrefixes, eventsMax: batchEventsMax, signal };
+    for await (const batch of follow(store, options)) {
+      if (signal.aborted) return;
+      at = await commit(at, batch);
+      committed(batch, batch.position);
+    }
+  } catch (error) {
+    if (!passes(error)) await markStopped(database, at, String(error)).catch(() => {});
+    throw error;
+  }
+}
+
+/** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
+export async function committer(
+  { store, database, codec, set, crash = () => {} }: ProjectionDeps,
+  { schema }: Generation,
+): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
+  const fold = createFold({
+    read: codec.read,
+    history: async (stream, revision) => (await readStream(store, stream)).slice(0, Number(revision)),
+  });
+  const deps: CommitDeps = { db: database, set, tables: await describeTables(database, schema), fold, crash };
+
+  return async (from, batch) => {
+    if (batch.events.length === 0 && batch.position === from.position) return from;
+    try {
+      return await commitBatch(deps, from, batch);
+    } catch (error) {
+      if (passes(error) || batch.events.length === 0) throw error;
+    }
+    let at = from;
+    for (const event of batch.events) {
+      at = await commitBatch(deps, at, { events: [event], position: event.position }).catch((error: unknown) => {
+        throw passes(error) || error instanceof PoisonEvent ? error : new PoisonEvent(event, error);
+      });
+    }
+    return batch.position === at.position ? at : await commitBatch(deps, at, { events: [], position: batch.position });
+  };
+}

@@ -1,0 +1,84 @@
+/** Fills the next generation of a projection set beside the live one and switches to it. Nothing that acts on the world is part of it. */
+import { streamPrefixes } from '../../commands/codec.ts';
+import { assert } from '../../domain/decider.ts';
+import {
+  dropRetired,
+  type Generation,
+  inSchema,
+  lockActive,
+  openBuilding,
+  show,
+} from '../../projections/generations.ts';
+import { quoted } from '../../projections/sql.ts';
+import { ddlOf } from '../postgres/migrate.ts';
+import { follow } from './follow.ts';
+import { batchEventsMax, committer, type ProjectionDeps } from './projections.ts';
+
+export interface RebuildDeps extends Omit<ProjectionDeps, 'store'> {
+  readonly store: ProjectionDeps['store'] & { tail(): Promise<bigint> };
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly events: bigint;
+  /** Positions in the log: how far it is, and where the log ended when it began. */
+  readonly position: bigint;
+  readonly tail: bigint;
+}
+
+/** How long the live runner may be held up while the new generation takes the last events. */
+const switch_ms = 10_000;
+
+/**
+ * Crash anywhere before the switch: the live generation was never touched, and running it again goes on where it stopped.
+ * After the switch the new one is live; the former one is dropped then or by the next rebuild.
+ *
+ * @throws Unavailable, PoisonEvent, FenceLost (another rebuild of the set is running)
+ */
+export async function rebuild(deps: RebuildDeps): Promise<Generation> {
+  const { database, set, store, signal, onProgress = () => {} } = deps;
+  const ddl = await ddlOf(set.name);
+  let generation = await openBuilding(database, set, ddl);
+  const commit = await committer(deps, generation);
+  const tail = await store.tail();
+
+  await catchUp(({ live }) => live, signal);
+  await database.transaction(async (tx) => {
+    await inSchema(tx, generation);
+    await tx.query(ddl.indexes);
+  });
+  await analyse();
+  await catchUp(({ live }) => live, signal);
+
+  // What was once visible must not vanish again, or a payin could miss its deposit: the live runner waits until the new
+  // generation holds every event that the old one holds.
+  const active = await database.transaction(async (tx) => {
+    const old = await lockActive(tx, set.name);
+    const asFar = () => generation.events >= (old?.events ?? 0n);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
+    if (!asFar()) await catchUp(asFar, inTime);
+    inTime.throwIfAborted();
+    return await show(tx, generation);
+  });
+  await dropRetired(database, set.name);
+  return active;
+
+  async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
+    const options = { after: generation.position, prefixes: streamPrefixes, eventsMax: batchEventsMax, signal: until };
+    for await (const batch of follow(store, options)) {
+      generation = await commit(generation, batch);
+      onProgress({ events: generation.events, position: generation.position ?? 0n, tail });
+      if (done(batch)) return;
+    }
+    until.throwIfAborted();
+    assert(false, 'a subscription ends only when its signal aborts');
+  }
+
+  async function analyse(): Promise<void> {
+    const tables = await database.query<{ name: string }>(
+      'SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = $2',
+      [quoted(generation.schema), 'r'],
+    );
+    for (const { name } of tables) await database.query(`ANALYZE ${quoted(generation.schema)}.${quoted(name)}`);
+  }
+}
