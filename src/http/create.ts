@@ -1,6 +1,5 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
 import type { NewPayment } from '../../commands/createPayment.ts';
-import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import type { App, Caller, HttpDeps } from './deps.ts';
@@ -21,8 +20,6 @@ interface CreateRequest {
 export const createCreate =
   (deps: HttpDeps, access: Access, full: (view: PaymentView) => object) =>
   async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
-    const intentRefusal = checkIntent(body);
-    if (intentRefusal) return intentRefusal;
     const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
@@ -47,11 +44,6 @@ const orderTaken = refuse(
   'this orderId belongs to a payment that was created in the other way (with or without a key): use another orderId',
   '/orderId',
 );
-
-function checkIntent({ intent, source }: CreatePaymentRequest): Refusal | undefined {
-  if (!intent || findChain(source.chainId)?.family === 'stellar') return undefined;
-  return refuse('invalidRequest', `the intent ${intent} is paid on Stellar: use chainId 1500`, '/source/chainId');
-}
 
 async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
   if (appId !== undefined && appId !== caller.appId) {

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { goodRequest, receiver, startWorld, type World } from './world.ts';
+
+const txHash = `0x${'ab'.repeat(32)}`;
+const base = '/payment-api/payments';
+
+describe('HTTP: payments', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const create = (body: object = {}, headers = world.keys.wallet) =>
+    world.call('POST', base, { headers, body: goodRequest(body) });
+
+  describe('creating', () => {
+    it('answers 201 with the payment, where it is read, and where the customer pays', async () => {
+      const { status, body, headers } = await create({ orderId: 'c-1', metadata: { cart: '7' } });
+      assert.equal(status, 201);
+      assert.equal(headers['location'], `${base}/${body.id}`);
+      assert.equal(body.appId, 'wallet_demo');
+      assert.equal(body.orderId, 'c-1');
+      assert.equal(body.status, 'payment_unpaid');
+      assert.deepEqual(body.display, {
+        title: 'Coffee beans',
+        name: 'Coffee beans',
+        description: null,
+        currency: 'USD',
+      });
+      assert.match(body.source.receiverAddress, /^0x[0-9a-fA-F]{40}$/);
+      assert.deepEqual([body.source.chainId, body.source.amount, body.source.fee], ['8453', '10.01', '0.01']);
+      assert.deepEqual([body.destination.chainId, body.destination.amount], ['1', '10.00']);
+      assert.deepEqual(body.metadata, { cart: '7' });
+      assert.equal(body.webhookSecret, null);
+      assert.equal(body.source.receiverAddressContract, null);
+    });
+
+    it('is the same endpoint at /payment-api', async () => {
+      const { status, body } = await world.call('POST', '/payment-api', {
+        headers: world.keys.wallet,
+        body: goodRequest(),
+      });
+      assert.equal(status, 201);
+      assert.equal((await world.call('GET', `${base}/${body.id}`, { headers: world.keys.wallet })).status, 200);
+    });
+
+    it('answers a repeated orderId with the payment it has, whatever the body says', async () => {
+      const first = await create({ orderId: 'c-2' });
+      const again = await create({ orderId: 'c-2', source: { chainId: 1, tokenSymbol: 'USDT' } });
+      assert.equal(again.status, 200);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+      assert.deepEqual(again.body, first.body);
+      assert.equal(first.headers['idempotent-replayed'], undefined);
+    });
+
+    it('answers fifty requests with one orderId at once with one payment', async () => {
+      const all = await Promise.all(Array.from({ length: 50 }, () => create({ orderId: 'c-3' })));
+      assert.equal(new Set(all.map(({ body }) => body.id)).size, 1);
+      assert.deepEqual(
+        all
+          .map(({ status }) => status)
+          .sort()
+          .slice(-2),
+        [200, 201],
+      );
+    });
+
+    it('pays a merchant app out to its settlement wallet, destination unset or null', async () => {
+      const body = { type: 'exactIn', source: { chainId: '56', tokenSymbol: 'USDC', amount: '5' } };
+      for (const destination of [{}, { destination: null }]) {
+        const { status, body: payment } = await world.call('POST', '/payment-api', {
+          headers: world.keys.merchant,
+          body: { ...body, ...destination },
+        });
+        assert.equal(status, 201);
+        assert.equal(payment.destination.receiverAddress, receiver);
+        assert.equal(payment.destination.chainId, '8453');
+      }
+    });
+
+    it('refuses another receiver for a merchant app, and one without a settlement wallet', async () => {
+      const other = await create({}, world.keys.merchant);
+      assert.deepEqual(
+        [other.status, other.body.error, other.body.errors[0].pointer],
+        [403, 'forbidden', '/destination/chainId'],
+      );
+      const bare = await create({ destination: undefined }, world.keys.bare);
+      assert.deepEqual([bare.status, bare.body.error], [409, 'settlementMissing']);
+    });
+
+    it('reads display.name as title, null as left out, and chain 900 as 501', async () => {
+      const { body } = await create({ display: { name: 'Tea', description: null }, orderId: null, metadata: null });
+      assert.deepEqual([body.display.title, body.display.name, body.display.currency], ['Tea', 'Tea', 'USD']);
+      const solana = await create({ source: { chainId: 900, tokenSymbol: 'USDC' } });
+      assert.match(solana.body.message, /Solana is not offered/);
+    });
+  });
+
+  describe('reading', () => {
+    it('gives the whole payment to its app and the public part to everybody else, cross-origin', async () => {
+      const created = await create({ orderId: 'r-1', metadata: { note: 'secret' } });
+      const path = `${base}/${created.body.id}`;
+      const own = await world.call('GET', path, { headers: world.keys.wallet });
+      assert.deepEqual(own.body, created.body);
+      assert.equal(own.headers['access-control-allow-origin'], undefined);
+
+      const open = await world.call('GET', path);
+      assert.equal(open.headers['access-control-allow-origin'], '*');
+      assert.equal(open.headers['access-control-allow-credentials'], undefined);
+      assert.deepEqual(open.body.source, created.body.source);
+      for (const hidden of ['appId', 'orderId', 'metadata', 'paymentLink', 'webhookUrl', 'webhookSecret', 'merchant']) {
+        assert.ok(!(hidden in open.body), hidden);
+      }
+    });
+
+    it('finds a payment by its order id, also one that needs percent-encoding', async () => {
+      const orderId = 'ä/1 %?#';
+      const created = await create({ orderId });
+      const path = `${base}/order/wallet_demo/${encodeURIComponent(orderId)}`;
+      const found = await world.call('GET', path, { headers: world.keys.wallet });
+      assert.equal(found.body.id, created.body.id);
+    });
+
+    it('lists newest first, page by page, with filters', async () => {
+      const { walletAdmin: headers } = world.keys;
+      const ids = [];
+      for (const orderId of ['l-1', 'l-2', 'l-3']) ids.unshift((await create({ orderId })).body.id);
+      const first = await world.call('GET', `${base}?limit=2`, { headers });
+      assert.deepEqual(
+        first.body.data.map(({ id }: { id: string }) => id),
+        ids.slice(0, 2),
+      );
+      assert.equal(first.body.hasMore, true);
+      const next = await world.call('GET', `${base}?limit=1&cursor=${first.body.nextCursor}`, { headers });
+      assert.equal(next.body.data[0].id, ids[2]);
+      const one = await world.call('GET', `${base}?orderId=l-2&status=payment_unpaid`, { headers });
+      assert.deepEqual([one.body.data.length, one.body.hasMore, one.body.nextCursor], [1, false, null]);
+      const later = await world.call('GET', `${base}?createdAfter=2026-11-21T11:00:00%2B02:00`, { headers });
+      assert.deepEqual(later.body.data, []);
+      const cursor = await world.call('GET', `${base}?cursor=nonsense`, { headers });
+      assert.equal(cursor.body.errors[0].pointer, '/cursor');
+    });
+
+    it('lists the transactions of a payment', async () => {
+      const { body } = await create();
+      const answer = await world.call('GET', `${base}/${body.id}/transactions`, { headers: world.keys.wallet });
+      assert.deepEqual(answer.body, { data: [] });
+    });
+  });
+
+  describe('registering a payin', () => {
+    const payin = { txHash, fromAddress: receiver };
+
+    it('answers the payment and the short form; the same again is fine, another is not', async () => {
+      const { body: created } = await create();
+      const path = `${base}/${created.id}/payin`;
+      const { status, body } = await world.call('POST', path, { headers: world.keys.wallet, body: payin });
+      assert.equal(status, 200);
+      assert.equal(body.success, true);
+      assert.equal(body.source.txHash, txHash);
+      assert.deepEqual(body.payment, {
+        id: created.id,
+        status: 'payment_unpaid',
+        source: { txHash, senderAddress: receiver },
+      });
+      assert.equal((await world.call('POST', path, { headers: world.keys.wallet, body: payin })).status, 200);
+      const other = { ...payin, txHash: `0x${'cd'.repeat(32)}` };
+      const refused = await world.call('POST', path, { headers: world.keys.wallet, body: other });
+      assert.deepEqual([refused.status, refused.body.error], [409, 'paymentNotUpdatable']);
+    });
+
+    it('answers 404 for a payment that does not exist', async () => {
+      const path = `${base}/f47ac10b-58cc-4372-a567-0e02b2c3d479/payin`;
+      const { status, body } = await world.call('POST', path, { headers: world.keys.wallet, body: payin });
+      assert.deepEqual([status, body.error], [404, 'paymentNotFound']);
+    });
+  });
+
+  describe('the merchant API', () => {
+    it('answers statistics for each period and the newest deliveries', async () => {
+      const { walletAdmin: headers } = world.keys;
+      for (const period of ['today', '7d', '30d']) {
+        const { body } = await world.call('GET', `/merchant-api/me/stats?period=${period}`, { headers });
+        assert.equal(body.period, period);
+      }
+      const deliveries = await world.call('GET', '/merchant-api/me/webhook/deliveries?limit=5', { headers });
+      assert.equal(deliveries.body.data[0].status, 'exhausted');
+      const wrong = await world.call('GET', '/merchant-api/me/stats?period=1y', { headers });
+      assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [400, '/period']);
+    });
+  });
+});

@@ -1,0 +1,200 @@
+/** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
+import pino from 'pino';
+import { getAddress, isAddress } from 'viem';
+import { eventCodec } from '../../commands/codec.ts';
+import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
+import { createHandle } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
+import type { AddressBook, Clock } from '../../commands/ports.ts';
+import type { Chain } from '../../domain/chains.ts';
+import { isRefusal, refuse } from '../../domain/decider.ts';
+import type { KeyScope } from '../../domain/merchant.ts';
+import { registerPayin } from '../../domain/payment/payins.ts';
+import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { type PaymentView, transactionsOf, viewOf } from '../../domain/payment/view.ts';
+import { type Instant, instant, plus } from '../../domain/time.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { createApp } from '../../src/http/app.ts';
+import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { startHttp } from '../../src/http/server.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { newApiKey } from '../../src/security/apiKey.ts';
+import { type Client, createClient } from './client.ts';
+import { sampleDelivery, sampleStats } from './samples.ts';
+
+export const receiver = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: receiver, receiverMemo: null };
+const treasury = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+const started = instant(Date.UTC(2026, 10, 21, 9));
+
+const app = (appId: string, more: Partial<App> = {}): App => ({
+  appId,
+  idSalt: randomIds.secret(),
+  webhookUrl: 'https://shop.example/hooks',
+  settlement: null,
+  keylessAllowed: false,
+  ...more,
+});
+
+export interface World {
+  readonly url: string;
+  readonly call: Client;
+  /** Keys by app and scope, as headers. */
+  readonly keys: Readonly<Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'bare', Headers>>;
+  readonly clock: { advance(duration_ms: number): void; now(): Instant };
+  /** Times that a key was looked up. */
+  readonly lookUps: () => number;
+  revoke(key: Headers): void;
+  stop(): Promise<void>;
+}
+export type Headers = Readonly<Record<string, string>>;
+
+/** @param replaced parts of the dependencies that a test brings itself */
+export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<World> {
+  const clock = steppedClock();
+  const apps = new Map(
+    [
+      app('wallet_demo', { keylessAllowed: true }),
+      app('wallet_closed'),
+      app('merchant_demo', { settlement }),
+      app('merchant_bare'),
+    ].map((each) => [each.appId, each]),
+  );
+  const callers = new Map<string, Caller>();
+  let lookUps = 0;
+  const keyFor = (appId: string, scope: KeyScope): Headers => {
+    const { keyId, key, hash } = newApiKey();
+    callers.set(hash, { keyId, appId, scope });
+    return { 'X-API-Key': key };
+  };
+  const keys = {
+    wallet: keyFor('wallet_demo', 'orders'),
+    walletAdmin: keyFor('wallet_demo', 'admin'),
+    other: keyFor('wallet_closed', 'orders'),
+    otherAdmin: keyFor('wallet_closed', 'admin'),
+    merchant: keyFor('merchant_demo', 'orders'),
+    bare: keyFor('merchant_bare', 'orders'),
+  };
+  const hashes = new Map([...callers.keys()].map((hash, index) => [Object.values(keys)[index], hash]));
+
+  const deps: HttpDeps = {
+    ...paymentDeps(clock, apps),
+    getStats: async (_appId, period) => ({ ...sampleStats, period }),
+    listDeliveries: async (_appId, limit) => [sampleDelivery].slice(0, limit),
+    findApiKey: async (hash) => {
+      lookUps += 1;
+      return callers.get(hash) ?? null;
+    },
+    findApp: async (appId) => apps.get(appId) ?? null,
+    metrics: async () => '# TYPE up gauge\nup 1\n',
+    readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
+    clock,
+    ids: randomIds,
+    logger: pino({ level: 'silent' }),
+    limits: defaultLimits,
+    ...replaced,
+  };
+  const server = await startHttp(createApp(deps), { port: 0, host: '127.0.0.1' });
+  return {
+    url: server.url,
+    call: await createClient(server.url),
+    keys,
+    clock,
+    lookUps: () => lookUps,
+    revoke: (key) => void callers.delete(hashes.get(key) ?? ''),
+    stop: server.close,
+  };
+}
+
+function steppedClock(): Clock & { advance(duration_ms: number): void } {
+  let now = started;
+  return {
+    now: () => now,
+    sleep: async () => {},
+    advance: (duration_ms) => {
+      now = plus(now, duration_ms);
+    },
+  };
+}
+
+const addresses: AddressBook = {
+  canonical: (chain: Chain, text: string) => (chain.family === 'evm' && isAddress(text) ? getAddress(text) : null),
+};
+
+/** Payments through the real commands; reads fold the streams. */
+function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
+  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
+  const newest: string[] = [];
+  const changed = new Map<string, Instant>();
+
+  const commands = {
+    handle,
+    clock,
+    ids: randomIds,
+    addresses,
+    deposits: { evm: createEvmDeposits({ treasury }) },
+    feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    checkRoute: () => undefined,
+  };
+  const load = async (paymentId: string): Promise<Payment | null> => {
+    const found = await handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+    return isRefusal(found) ? null : found.state;
+  };
+  const read = async (paymentId: string): Promise<PaymentView | null> => {
+    const payment = await load(paymentId);
+    return payment && viewOf(payment, changed.get(paymentId) ?? payment.terms.createdAt);
+  };
+
+  return {
+    createPayment: (async (request, settings, caller) => {
+      const created = await createPayment(commands, request, settings, caller);
+      if (!isRefusal(created) && created.createdNow) newest.unshift(created.payment.terms.paymentId);
+      return created;
+    }) satisfies HttpDeps['createPayment'],
+
+    registerPayin: (async (paymentId, { txHash, fromAddress }, cause) => {
+      const now = clock.now();
+      const hint = { txHash, senderAddress: fromAddress, now };
+      const facts = { cause, appId: null };
+      const handled = await handle(paymentDecider, paymentId, (state) => registerPayin(state, hint), facts);
+      if (isRefusal(handled)) return handled;
+      changed.set(paymentId, now);
+      return { payment: viewOf(handled.state as Payment, now) };
+    }) satisfies HttpDeps['registerPayin'],
+
+    getPayment: read,
+    getPaymentByOrder: async (appId: string, orderId: string) => {
+      const salt = apps.get(appId)?.idSalt;
+      return salt === undefined ? null : read(paymentIdOf(salt, orderId));
+    },
+    listTransactions: async (paymentId: string) => {
+      const payment = await load(paymentId);
+      return payment ? transactionsOf(payment) : [];
+    },
+    listPayments: (async ({ appId, limit, cursor, status, orderId, createdAfter }) => {
+      if (cursor !== undefined && !/^[0-9]{1,6}$/.test(cursor)) {
+        return refuse('invalidRequest', 'this cursor is not from here: start without one', '/cursor');
+      }
+      const from = Number(cursor ?? 0);
+      const views = (await Promise.all(newest.map(read))).filter(
+        (view): view is PaymentView =>
+          view?.appId === appId &&
+          (status ?? view.status) === view.status &&
+          (orderId ?? view.orderId) === view.orderId &&
+          (createdAfter === undefined || view.createdAt > createdAfter),
+      );
+      const end = from + limit;
+      return { payments: views.slice(from, end), nextCursor: end < views.length ? String(end) : null };
+    }) satisfies HttpDeps['listPayments'],
+  };
+}
+
+/** A request that is as good as they come, for the open wallet app. */
+export const goodRequest = (more: object = {}): Record<string, unknown> => ({
+  type: 'exactOut',
+  display: { title: 'Coffee beans', currency: 'USD' },
+  source: { chainId: 8453, tokenSymbol: 'USDC' },
+  destination: { chainId: 1, tokenSymbol: 'USDC', amount: '10.00', receiverAddress: receiver },
+  ...more,
+});
