@@ -1,4 +1,6 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
 import { type Chain, type ChainId, chains } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 
@@ -53,10 +55,18 @@ export class ConfigError extends Error {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Keys that everybody knows: the accounts of local development chains. */
-const sandboxAddresses = new Set([
+/** The ten accounts of local development chains: everybody has their keys. */
+const developmentAccounts: ReadonlySet<string> = new Set([
   '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
   '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+  '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
+  '0x15d34aaf54267db7d7c367839aaf71a00a2c6a65',
+  '0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc',
+  '0x976ea74026e726554db657fa54763abd0c3a0aa9',
+  '0x14dc79964da2c08b23698b3d3cc7ca32193d9955',
+  '0x23618e81e3f5cdf7f54c3d65f7fbc0abf5b21e8f',
+  '0xa0ee7a142d267c1f36714e4a8f75612f20a79720',
 ]);
 
 /** @throws ConfigError that names every problem at once */
@@ -102,19 +112,40 @@ export function readConfig(env: Env): Config {
   };
   if (config.chains.length === 0)
     problems.push('RPC_URLS_<chainId>: name at least one chain, for example RPC_URLS_8453=https://…');
-  if (!config.treasury.address && !config.treasury.privateKey)
-    problems.push('TREASURY_ADDRESS or TREASURY_PRIVATE_KEY is required');
+  problems.push(...treasuryProblems(config));
   if (config.mode === 'production') problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
+function treasuryProblems({ treasury: { address, privateKey }, mode }: Config): string[] {
+  if (!address && !privateKey) return ['TREASURY_ADDRESS or TREASURY_PRIVATE_KEY is required'];
+  const payer = privateKey && accountOf(privateKey);
+  if (payer === undefined) return ['TREASURY_PRIVATE_KEY is no key of the curve secp256k1'];
+  if (address && payer && address.toLowerCase() !== payer) {
+    return [
+      'TREASURY_ADDRESS is not the account of TREASURY_PRIVATE_KEY: deposits would go to one and payouts leave the other',
+    ];
+  }
+  const account = payer ?? address?.toLowerCase();
+  if (mode === 'production' && account && developmentAccounts.has(account)) {
+    return ['the treasury is a well-known development account: anybody can spend from it'];
+  }
+  return [];
+}
+
+/** In lower case; undefined when the curve has no such key. */
+function accountOf(privateKey: string): string | undefined {
+  try {
+    return privateKeyToAddress(privateKey as Hex).toLowerCase();
+  } catch {
+    return undefined;
+  }
+}
+
 function productionProblems(config: Config): string[] {
   const problems: string[] = [];
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
-  if (config.treasury.address && sandboxAddresses.has(config.treasury.address.toLowerCase())) {
-    problems.push('TREASURY_ADDRESS is a well-known development account: anybody can spend from it');
-  }
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
   return problems;
@@ -124,7 +155,10 @@ function chainConfig(read: Reader, chain: Chain): ChainConfig[] {
   const { id } = chain;
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return [];
-  for (const url of rpcUrls) read.check(/^https?:\/\//.test(url), `RPC_URLS_${id}: ${url} is no http(s) URL`);
+  for (const [index, url] of rpcUrls.entries()) {
+    // It may hold the key to a paid node: it is never printed.
+    read.check(/^https?:\/\//.test(url) && URL.canParse(url), `RPC_URLS_${id}: entry ${index + 1} is no http(s) URL`);
+  }
   const depth = (name: string) => read.depth(`${name}_${id}`);
   const [confirmations, confirmationsLarge, payoutConfirmations] = [
     'CONFIRMATIONS',

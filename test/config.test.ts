@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { toHex } from 'viem';
+import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+const privateKey = `0x${'0123456789abcdef'.repeat(4)}` as const;
+const good = {
+  MASTER_KEY: '0123456789abcdef'.repeat(4),
+  TREASURY_PRIVATE_KEY: privateKey,
+  RPC_URLS_8453: 'https://base.example.com/a, https://base.example.com/b',
+  DATABASE_URL: 'postgres://payments:secret@localhost/payments',
+};
+
+/** Every problem that is named, one a line. */
+function problemsOf(env: Readonly<Record<string, string>>): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message.split('\n').flatMap((line) => /^ {2}- (.*)$/.exec(line)?.[1] ?? []);
+  }
+}
+
+describe('configuration', () => {
+  it('is read with defaults for all that is not required', () => {
+    const config = readConfig(good);
+    assert.equal(config.port, 3000);
+    assert.equal(config.host, '127.0.0.1');
+    assert.equal(config.eventStoreUrl, null);
+    assert.equal(config.fee.fixed_microUsd, 10_000n);
+    assert.deepEqual(config.roles, ['api', 'projections', 'subscribers']);
+    assert.deepEqual(config.chains, [
+      { chainId: 8453, rpcUrls: ['https://base.example.com/a', 'https://base.example.com/b'] },
+    ]);
+  });
+
+  it('takes depths as blocks, a tag, or both', () => {
+    const [base] = readConfig({
+      ...good,
+      CONFIRMATIONS_8453: '12',
+      CONFIRMATIONS_LARGE_8453: 'finalized',
+      PAYOUT_CONFIRMATIONS_8453: 'safe+15',
+      LARGE_FROM_USD_8453: '5000',
+      POLL_MS_8453: '250',
+    }).chains;
+    assert.deepEqual(base?.confirmations, { blocks: 12, tag: null });
+    assert.deepEqual(base?.confirmationsLarge, { blocks: 0, tag: 'finalized' });
+    assert.deepEqual(base?.payoutConfirmations, { blocks: 15, tag: 'safe' });
+    assert.equal(base?.largeFrom_usd, 5_000n);
+    assert.equal(base?.poll_ms, 250);
+  });
+
+  it('names every missing variable at once', () => {
+    const problems = problemsOf({});
+    assert.equal(problems.length, 4);
+    for (const name of ['DATABASE_URL', 'MASTER_KEY', 'RPC_URLS_', 'TREASURY_PRIVATE_KEY']) {
+      assert.ok(
+        problems.some((problem) => problem.includes(name)),
+        `${name} is not named`,
+      );
+    }
+  });
+
+  const wrong = {
+    MODE: 'test',
+    ROLES: 'api,everything',
+    PORT: '70000',
+    PUBLIC_URL: 'ftp://example.com',
+    DATABASE_URL: 'mysql://localhost/payments',
+    EVENTSTORE_URL: 'http://localhost:2113',
+    MASTER_KEY: 'short',
+    TREASURY_ADDRESS: '0x12',
+    TREASURY_PRIVATE_KEY: `0x${'00'.repeat(32)}`,
+    SIGNER_MAX_TRANSFER_USD: '-1',
+    SIGNER_MAX_HOUR_USD: '1.5',
+    FEE_FIXED_USD: '0.0000001',
+    FEE_BASIS_POINTS: '10001',
+    LOG_LEVEL: 'loud',
+    RPC_URLS_8453: 'wss://base.example.com',
+    CONFIRMATIONS_8453: 'latest',
+    CONFIRMATIONS_LARGE_8453: '123456',
+    PAYOUT_CONFIRMATIONS_8453: 'safe+',
+    LARGE_FROM_USD_8453: '1e3',
+    POLL_MS_8453: '1',
+  };
+
+  it('names every wrong variable at once, each by its name', () => {
+    const problems = problemsOf({ ...good, ...wrong });
+    for (const name of Object.keys(wrong)) {
+      assert.ok(
+        problems.some((problem) => problem.startsWith(name)),
+        `${name}=${wrong[name as keyof typeof wrong]} is not named in\n${problems.join('\n')}`,
+      );
+    }
+    assert.equal(problems.length, Object.keys(wrong).length);
+  });
+
+  for (const [name, value] of Object.entries(wrong)) {
+    it(`refuses ${name}=${value} when all else is right`, () => {
+      const problems = problemsOf({ ...good, [name]: value });
+      assert.equal(problems.filter((problem) => problem.startsWith(name)).length, 1, problems.join('\n'));
+    });
+  }
+
+  it('never prints what may be secret', () => {
+    const secrets = {
+      MASTER_KEY: `${'0123456789abcdef'.repeat(4)}zz`,
+      TREASURY_PRIVATE_KEY: `0x${'fedcba9876543210'.repeat(4)}zz`,
+      DATABASE_URL: 'mysql://payments:open-sesame@localhost/payments',
+      EVENTSTORE_URL: 'http://admin:open-sesame@localhost:2113',
+      RPC_URLS_8453: 'https://fine.example.com,wss://base.example.com/v2/open-sesame',
+    };
+    const problems = problemsOf({ ...good, ...secrets });
+    assert.deepEqual(problems.map((problem) => /^[A-Z_0-9]+/.exec(problem)?.[0]).sort(), [
+      'DATABASE_URL',
+      'EVENTSTORE_URL',
+      'MASTER_KEY',
+      'RPC_URLS_8453',
+      'TREASURY_ADDRESS',
+      'TREASURY_PRIVATE_KEY',
+    ]);
+    const printed = problems.join('\n');
+    for (const secret of ['open-sesame', '0123456789abcdef', 'fedcba9876543210']) {
+      assert.ok(!printed.includes(secret), printed);
+    }
+    assert.match(printed, /RPC_URLS_8453: entry 2 /);
+  });
+
+  it('refuses an address that is not the account of the key', () => {
+    const address = privateKeyToAddress(privateKey);
+    assert.deepEqual(problemsOf({ ...good, TREASURY_ADDRESS: address }), []);
+    const other = privateKeyToAddress(`0x${'11'.repeat(32)}`);
+    assert.match(problemsOf({ ...good, TREASURY_ADDRESS: other }).join(), /not the account of TREASURY_PRIVATE_KEY/);
+  });
+
+  describe('in production', () => {
+    const mnemonic = 'test test test test test test test test test test test junk';
+    const development = Array.from({ length: 10 }, (_, addressIndex) => mnemonicToAccount(mnemonic, { addressIndex }));
+
+    it('refuses the accounts of development chains, by key and by address', () => {
+      for (const account of development) {
+        const known = toHex(account.getHdKey().privateKey!);
+        const { TREASURY_PRIVATE_KEY: _, ...withoutKey } = good;
+        assert.match(problemsOf({ ...good, TREASURY_PRIVATE_KEY: known }).join(), /well-known/);
+        assert.match(problemsOf({ ...withoutKey, TREASURY_ADDRESS: account.address }).join(), /well-known/);
+        assert.deepEqual(problemsOf({ ...good, TREASURY_PRIVATE_KEY: known, MODE: 'sandbox' }), []);
+      }
+    });
+
+    it('refuses a placeholder as master key', () => {
+      assert.match(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64) }).join(), /^MASTER_KEY is a placeholder/);
+      assert.deepEqual(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64), MODE: 'sandbox' }), []);
+    });
+
+    it('refuses crash points', () => {
+      assert.match(problemsOf({ ...good, CRASH_AT: 'payout.afterSign' }).join(), /^CRASH_AT is for tests/);
+      assert.equal(readConfig({ ...good, CRASH_AT: 'payout.afterSign', MODE: 'sandbox' }).crashAt, 'payout.afterSign');
+    });
+  });
+});

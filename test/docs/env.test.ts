@@ -1,0 +1,112 @@
+/** .env.example against the code that reads the variables and the compose file that hands them on. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { defaultEvmChainConfig, evmChainIds } from '../../src/chains/evm/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+
+const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const example = text('.env.example');
+const compose = text('docker-compose.yml');
+
+/** What a new user must fill in. */
+const filled = {
+  MASTER_KEY: '0123456789abcdef'.repeat(4),
+  TREASURY_PRIVATE_KEY: `0x${'0123456789abcdef'.repeat(4)}`,
+  RPC_URLS_8453: 'https://base.example.com',
+  DATABASE_URL: 'postgres://payments:secret@localhost:5432/payments',
+  POSTGRES_PASSWORD: 'secret',
+};
+
+const uncommented = example.replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '');
+const documented = Object.keys(parseEnv(uncommented));
+const onlyForCompose = ['POSTGRES_PASSWORD', 'EVENTSTORE_IMAGE'];
+
+/** All chains look alike: RPC_URLS_56 → RPC_URLS_<chainId>. */
+const family = (name: string) => name.replace(/_\d+$/, '_<chainId>');
+const families = (names: readonly string[]) => [...new Set(names.map(family))].sort();
+
+function namesAsked(): string[] {
+  const asked = new Set<string>();
+  const env = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get: (_target, name) => {
+        asked.add(String(name));
+        // A chain without a node is not asked about any further.
+        return String(name).startsWith('RPC_URLS_') ? 'https://node.example.com' : undefined;
+      },
+    },
+  );
+  assert.throws(() => readConfig(env), { name: 'ConfigError' });
+  return [...asked];
+}
+
+describe('.env.example', () => {
+  it('has every variable that the service reads, and no other', () => {
+    const serviceNames = documented.filter((name) => !onlyForCompose.includes(name));
+    assert.deepEqual(families(serviceNames), families(namesAsked()));
+  });
+
+  it('has every variable that docker-compose.yml asks for', () => {
+    const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
+    assert.ok(asked.includes('POSTGRES_PASSWORD'));
+    assert.deepEqual(
+      asked.filter((name) => !documented.includes(name)),
+      [],
+    );
+    for (const name of onlyForCompose) assert.ok(asked.includes(name), `${name} is used by nothing`);
+  });
+
+  it('offers every chain that is served', () => {
+    const offered = documented.flatMap((name) => /^RPC_URLS_(\d+)$/.exec(name)?.[1] ?? []);
+    assert.deepEqual(offered.map(Number).sort(), [...evmChainIds].sort());
+  });
+
+  it('is a usable configuration once the required part is filled in', () => {
+    const config = readConfig({ ...parseEnv(example), ...filled });
+    assert.deepEqual(
+      config.chains.map(({ chainId }) => chainId),
+      [8453],
+    );
+    assert.equal(config.mode, 'production');
+  });
+
+  it('leaves nothing required to be guessed: without its required part every missing variable is named', () => {
+    for (const name of ['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'RPC_URLS_', 'DATABASE_URL']) {
+      assert.throws(() => readConfig(parseEnv(example)), { message: new RegExp(`- .*${name}`) });
+    }
+  });
+
+  it('shows the defaults as they are', () => {
+    const withDefaults = readConfig({ ...parseEnv(uncommented), ...filled });
+    const without = readConfig({ ...parseEnv(example), ...filled });
+    assert.deepEqual(withoutTuning(withDefaults), withoutTuning(without));
+  });
+
+  it('shows the defaults of Base as they are', () => {
+    const [base] = readConfig({ ...parseEnv(uncommented), ...filled }).chains;
+    const { depths, largeFrom_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
+    const blocks = (count: number) => ({ blocks: count, tag: null });
+    assert.deepEqual(depths, { final: 10, finalLarge: 'finalized', payout: 10 });
+    assert.deepEqual(base?.confirmations, blocks(10));
+    assert.deepEqual(base?.confirmationsLarge, { blocks: 0, tag: 'finalized' });
+    assert.deepEqual(base?.payoutConfirmations, blocks(10));
+    assert.equal(base?.largeFrom_usd, BigInt(largeFrom_usd));
+    assert.equal(base?.poll_ms, pollInterval_ms);
+  });
+
+  it('explains every variable', () => {
+    const lines = example.split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (!/^(# )?[A-Z][A-Z0-9_]*=/.test(line)) continue;
+      const paragraph = lines.slice(0, index).join('\n').split('\n\n').at(-1) ?? '';
+      assert.match(paragraph, /^# [^─\n]{20,}$/m, `${line} is not explained`);
+    }
+  });
+});
+
+const withoutTuning = (config: Config) => ({
+  ...config,
+  chains: config.chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrls })),
+});
