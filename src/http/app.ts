@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
 import type { HttpDeps } from './deps.ts';
 import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
-import { createPlaces, localsOf, refuseDuplicateHost, securityHeaders, track } from './guards.ts';
+import { createPlaces, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { createAccess } from './keys.ts';
 import { openApiDocument } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
@@ -24,7 +24,7 @@ export function createApp(deps: HttpDeps): Express {
   app.set('query parser', false);
   app.use(track(deps));
   app.use(securityHeaders);
-  app.use(refuseDuplicateHost);
+  app.use(requireOneHost);
   app.use(createRouter(routes, access, createPlaces(deps.limits.concurrentMax)));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');

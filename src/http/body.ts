@@ -2,14 +2,16 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { ApiError } from './errors.ts';
 
 /** Far above the largest payment request. */
-const bodyMax_bytes = 64 * 1024;
+const bodyMax_bytes = 64_000;
 
 const parse: RequestHandler = express.json({ limit: bodyMax_bytes, type: () => true, inflate: false, strict: false });
 
 /** Reads a JSON body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */
 export async function readBody(request: Request, response: Response): Promise<unknown> {
   const isJson = request.is('application/json');
-  if (isJson === null) throw new ApiError('invalidRequest', 'a JSON body is required');
+  if (isJson === null || request.headers['content-length'] === '0') {
+    throw new ApiError('invalidRequest', 'a JSON body is required');
+  }
   if (isJson === false) {
     throw new ApiError('unsupportedMediaType', 'send the body as Content-Type: application/json');
   }

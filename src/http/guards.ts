@@ -62,14 +62,15 @@ function writeLog(logger: HttpDeps['logger'], seen: RequestSeen, { requestId, ke
   if (logger.isLevelEnabled(level)) logger[level]({ requestId, keyId, ...seen }, 'request');
 }
 
-/** Two Host headers are a way to be one site to a proxy and another to us. */
-export function refuseDuplicateHost({ rawHeaders }: Request, _response: Response, next: NextFunction): void {
+/** Two Host headers are a way to be one site to a proxy and another to us. Only HTTP/1.0 (health checks) may have none. */
+export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: Response, next: NextFunction): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  next(hosts > 1 ? new ApiError('invalidRequest', 'the request has more than one Host header: send one') : undefined);
+  const fine = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  next(fine ? undefined : new ApiError('invalidRequest', `the request has ${hosts} Host headers: send one`));
 }
 
 const overloadRetry_s = 1;

@@ -26,6 +26,8 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
       headersTimeout: headersTimeout_ms,
       keepAliveTimeout: keepAlive_ms,
       maxHeaderSize: headersMax_bytes,
+      // The app asks for it, and answers in its own error shape.
+      requireHostHeader: false,
     },
     app,
   );

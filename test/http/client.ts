@@ -45,7 +45,10 @@ function exchange(agent: Agent, url: string, method: string, path: string, { hea
   const raw = typeof body === 'string' || body instanceof Uint8Array;
   const content = body === undefined || raw ? body : JSON.stringify(body);
   const type = body === undefined || raw ? {} : { 'Content-Type': 'application/json' };
-  const length = content === undefined ? {} : { 'Content-Length': Buffer.byteLength(content as string) };
+  const length =
+    content === undefined || headers?.['Transfer-Encoding']
+      ? {}
+      : { 'Content-Length': Buffer.byteLength(content as string) };
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     const options = { agent, method, hostname, port, path, headers: { ...type, ...length, ...headers } };

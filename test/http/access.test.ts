@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { newApiKey } from '../../src/security/apiKey.ts';
+import { goodRequest, receiver, startWorld, type World } from './world.ts';
+
+const base = '/payment-api/payments';
+const unknownId = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
+const txHash = `0x${'ab'.repeat(32)}`;
+
+describe('HTTP: who may do what', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const create = (body: object, headers: Readonly<Record<string, string>> = world.keys.wallet) =>
+    world.call('POST', base, { headers, body: goodRequest(body) });
+  const get = (path: string, headers = {}) => world.call('GET', path, { headers });
+
+  it('takes a key as X-API-Key or as bearer token, and both when they are the same', async () => {
+    const key = String(world.keys.wallet['X-API-Key']);
+    const path = `${base}/order/wallet_demo/none`;
+    for (const headers of [
+      { 'X-API-Key': key },
+      { Authorization: `Bearer ${key}` },
+      { 'X-API-Key': key, Authorization: `bearer ${key}` },
+    ]) {
+      assert.equal((await get(path, headers)).body.error, 'paymentNotFound');
+    }
+  });
+
+  it('answers 401 without a key, with another scheme, with two keys, and with a key in the wrong place', async () => {
+    const path = `${base}/order/wallet_demo/none`;
+    const key = String(world.keys.wallet['X-API-Key']);
+    for (const headers of [
+      {},
+      { Authorization: 'Basic dXNlcjpwYXNz' },
+      { Authorization: `Bearer ${key}`, 'X-API-Key': String(world.keys.other['X-API-Key']) },
+      { 'X-API-Key': '' },
+      { 'X-API-Key': newApiKey().key },
+    ]) {
+      assert.equal((await get(path, headers)).body.error, 'unauthenticated');
+    }
+    const inUrl = await get(`${base}?api_key=${key}`, world.keys.walletAdmin);
+    assert.deepEqual([inUrl.status, inUrl.body.errors[0].pointer], [400, '/api_key']);
+    assert.match(inUrl.body.message, /X-API-Key header only/);
+  });
+
+  it('refuses a mistyped key without looking it up, on open endpoints too', async () => {
+    const key = String(world.keys.wallet['X-API-Key']);
+    const mistyped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
+    const before = world.lookUps();
+    assert.equal((await get(`${base}/${unknownId}`, { 'X-API-Key': mistyped })).status, 401);
+    assert.equal(world.lookUps(), before);
+  });
+
+  it('looks a key up once in half a second, and refuses it after it was revoked', async () => {
+    const own = await startWorld();
+    try {
+      const ask = () => own.call('GET', `${base}/${unknownId}`, { headers: own.keys.wallet });
+      await Promise.all(Array.from({ length: 20 }, ask));
+      assert.equal(own.lookUps(), 1);
+      own.revoke(own.keys.wallet);
+      own.clock.advance(499);
+      assert.equal((await ask()).status, 404);
+      own.clock.advance(1);
+      assert.equal((await ask()).status, 401);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('keeps lists and the merchant API for admin keys', async () => {
+    for (const path of [base, '/merchant-api/me/stats?period=today', '/merchant-api/me/webhook/deliveries']) {
+      assert.equal((await get(path)).status, 401);
+      const orders = await get(path, world.keys.wallet);
+      assert.deepEqual([orders.status, orders.body.error], [403, 'scope_insufficient']);
+      assert.equal((await get(path, world.keys.walletAdmin)).status, 200);
+    }
+  });
+
+  it('lets a key act for its own app only', async () => {
+    const { status, body } = await create({ appId: 'wallet_closed' });
+    assert.deepEqual([status, body.error, body.errors[0].pointer], [403, 'forbidden', '/appId']);
+    assert.equal((await create({ appId: 'wallet_demo' })).status, 201);
+  });
+
+  it("makes another app's payments invisible, whatever is asked", async () => {
+    const { body } = await create({ orderId: 'mine' });
+    const { other, otherAdmin } = world.keys;
+    const payin = { headers: other, body: { txHash, fromAddress: receiver } };
+    for (const answer of [
+      await get(`${base}/${body.id}`, other),
+      await get(`${base}/${body.id}`, otherAdmin),
+      await get(`${base}/${body.id}/transactions`, other),
+      await get(`${base}/order/wallet_demo/mine`, other),
+      await get(`${base}/order/wallet_closed/mine`, other),
+      await world.call('POST', `${base}/${body.id}/payin`, payin),
+    ]) {
+      assert.deepEqual([answer.status, answer.body.error], [404, 'paymentNotFound']);
+    }
+    assert.deepEqual((await get(base, otherAdmin)).body.data, []);
+    const theirs = await create({ orderId: 'mine' }, other);
+    assert.equal(theirs.status, 201);
+    assert.notEqual(theirs.body.id, body.id);
+  });
+
+  describe('without a key', () => {
+    const keyless = (body: object) => create(body, {});
+
+    it('creates for a wallet app that is open for it, and shows nothing that belongs to the app', async () => {
+      const { status, body } = await keyless({ appId: 'wallet_demo', orderId: 'k-1', metadata: { a: 'b' } });
+      assert.deepEqual([status, body.appId, body.orderId], [201, 'wallet_demo', 'k-1']);
+      for (const hidden of ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant']) {
+        assert.ok(!(hidden in body), hidden);
+      }
+      const again = await keyless({ appId: 'wallet_demo', orderId: 'k-1' });
+      assert.deepEqual([again.status, again.body.id], [200, body.id]);
+    });
+
+    it('does not create for any other app, and does not tell which apps there are', async () => {
+      const answers = [];
+      for (const appId of ['wallet_closed', 'wallet_nobody', 'merchant_demo']) {
+        const { status, body } = await keyless({ appId });
+        answers.push([status, body.error, body.message.replace(appId, '')]);
+      }
+      assert.deepEqual(answers[1], answers[0]);
+      assert.deepEqual(answers[2], answers[0]);
+      assert.equal(answers[0]?.[0], 401);
+    });
+
+    it('needs the appId', async () => {
+      const { status, body } = await keyless({});
+      assert.deepEqual([status, body.errors[0].pointer], [400, '/appId']);
+    });
+
+    it('neither reads the order of a key holder nor takes it away', async () => {
+      await create({ orderId: 'keyed' });
+      const read = await keyless({ appId: 'wallet_demo', orderId: 'keyed' });
+      assert.deepEqual([read.status, read.body.errors[0].pointer], [403, '/orderId']);
+      await keyless({ appId: 'wallet_demo', orderId: 'keyless' });
+      assert.equal((await create({ orderId: 'keyless' })).status, 403);
+    });
+  });
+});

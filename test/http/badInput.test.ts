@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import type { Sent } from './client.ts';
+import { goodRequest, startWorld, type World } from './world.ts';
+
+const base = '/payment-api/payments';
+const destination = goodRequest()['destination'] as object;
+const exactIn = (amount: unknown, source: object = {}) => ({
+  type: 'exactIn',
+  source: { chainId: 8453, tokenSymbol: 'USDC', amount, ...source },
+  destination: { ...destination, amount: undefined },
+});
+const out = (more: object) => ({ destination: { ...destination, ...more } });
+const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
+
+/** Name, what is changed in a good request, the pointer of the answer, words of its message. */
+const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
+  ['an unknown field', { color: 'red' }, '/color', /is not known here/],
+  ['a missing field', { type: undefined }, '/type', /is required/],
+  ['a missing source', { source: undefined }, '/source', /is required/],
+  ['a number for a text', { orderId: 7 }, '/orderId', /must be a string or null/],
+  ['a list for an object', { display: [] }, '/display', /must be an object or null/],
+  ['an unknown type', { type: 'exactly' }, '/type', /exactIn, exactOut, anyAmount/],
+  ['an unknown intent', { intent: 'magic' }, '/intent', /stellar_payin_contracts/],
+  ['an intent that is not offered', { intent: 'stellar_payin_contracts' }, '/intent', /not offered/],
+  ['an unknown chain', { source: { chainId: 2, tokenSymbol: 'USDC' } }, '/source/chainId', /8453 \(Base\)/],
+  ['a huge chain', { source: { chainId: 1e300, tokenSymbol: 'USDC' } }, '/source/chainId', /unknown chain/],
+  [
+    'a fractional chain',
+    { source: { chainId: 1.5, tokenSymbol: 'USDC' } },
+    '/source/chainId',
+    /a string or an integer/,
+  ],
+  ['an unknown token', { source: { chainId: 1, tokenSymbol: 'DOGE' } }, '/source/tokenSymbol', /USDC, USDT/],
+  ['a token that the chain lacks', { source: { chainId: 8453, tokenSymbol: 'USDT' } }, '/source/tokenSymbol', /Base/],
+  ['a chain that is not offered', { source: { chainId: 501, tokenSymbol: 'USDC' } }, '/source/chainId', /not offered/],
+  ['an amount as number', exactIn(10), '/source/amount', /must be a string/],
+  ['a negative amount', exactIn('-1'), '/source/amount', /plain decimal string/],
+  ['an exponent', exactIn('1e3'), '/source/amount', /plain decimal string/],
+  ['no digits', exactIn(''), '/source/amount', /plain decimal string/],
+  ['zero', exactIn('0.00'), '/source/amount', /greater than zero/],
+  ['an amount of 100,000 digits', exactIn('9'.repeat(50_000)), '/source/amount', /longer than 60/],
+  ['an amount above all limits', exactIn('1000000001'), '/source/amount', /limit/],
+  ['19 decimals', exactIn('1.0000000000000000001'), '/source/amount', /6 decimals/],
+  [
+    'decimals that only one of the tokens has',
+    exactIn('1.0000001', { chainId: 56 }),
+    '/source/amount',
+    /at most 6 decimals/,
+  ],
+  ['an amount that the fee eats', exactIn('0.01'), '/source/amount', /does not cover the fee/],
+  ['no amount', out({ amount: undefined }), '/destination/amount', /needs destination.amount/],
+  ['an amount too many', { type: 'anyAmount' }, '/destination/amount', /takes no destination.amount/],
+  [
+    'a wrong checksum',
+    out({ receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79c8' }),
+    '/destination/receiverAddress',
+    /checksum/,
+  ],
+  ['an address that is none', out({ receiverAddress: 'me' }), '/destination/receiverAddress', /no Ethereum address/],
+  ['a memo where there are none', out({ receiverMemo: 'x' }), '/destination/receiverMemo', /no memo/],
+  ['no receiver', out({ receiverAddress: undefined }), '/destination/receiverAddress', /required/],
+  ['a long title', { display: { title: 'x'.repeat(201) } }, '/display/title', /longer than 200/],
+  ['a NUL in a text', { display: { title: 'a\u0000b' } }, '/display/title', /without control characters/],
+  ['half a surrogate', { orderId: '\ud800' }, '/orderId', /without control characters/],
+  ['an empty order id', { orderId: '' }, '/orderId', /must not be empty/],
+  ['a currency that is none', { display: { currency: '$' } }, '/display/currency', /such as USD/],
+  ['metadata that is not text', { metadata: { a: 1 } }, '/metadata/a', /must be a string/],
+  ['deep metadata', { metadata: deep(1_000) }, '/metadata/a', /must be a string/],
+  [
+    '21 metadata entries',
+    { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, ''])) },
+    '/metadata',
+    /more than 20/,
+  ],
+  ['a metadata key that is too long', { metadata: { ['k'.repeat(65)]: '' } }, '/metadata', /name/],
+  ['an appId that is none', { appId: '../..' }, '/appId', /merchant_<slug> or wallet_<slug>/],
+];
+
+describe('HTTP: bad input', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const post = (sent: Sent) =>
+    world.call('POST', base, { ...sent, headers: { ...world.keys.wallet, ...sent.headers } });
+  const json = { 'Content-Type': 'application/json' };
+
+  for (const [name, change, pointer, message] of wrongFields) {
+    it(`refuses ${name}, and says where`, async () => {
+      const { status, body } = await post({ body: goodRequest(change) });
+      assert.deepEqual([status, body.error], [400, 'invalidRequest']);
+      const found = body.errors.find((error: { pointer: string }) => error.pointer === pointer);
+      assert.ok(found, JSON.stringify(body.errors));
+      assert.match(found.message, message);
+    });
+  }
+
+  it('refuses __proto__ wherever it stands', async () => {
+    const inside = (part: string) =>
+      JSON.stringify(goodRequest({ metadata: { a: 'b' } })).replace(part, '"\\u005f_proto__":"x"');
+    for (const part of ['"title":"Coffee beans"', '"a":"b"']) {
+      assert.equal((await post({ headers: json, body: inside(part) })).status, 400);
+    }
+    const top = await post({ headers: json, body: '{"__proto__":{"type":"exactIn"}}' });
+    assert.ok(top.body.errors.some(({ pointer }: { pointer: string }) => pointer === '/__proto__'));
+  });
+
+  it('tells several errors at once, but not a thousand', async () => {
+    const { body } = await post({ body: { source: { chainId: true }, extra: 1 } });
+    assert.deepEqual(body.errors.map(({ pointer }: { pointer: string }) => pointer).sort(), [
+      '/extra',
+      '/source/chainId',
+      '/source/tokenSymbol',
+      '/type',
+    ]);
+    const hostile = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 1]));
+    assert.equal((await post({ body: hostile })).body.errors.length, 20);
+  });
+
+  it('refuses bodies that are no JSON, no object, or missing', async () => {
+    for (const body of ['{', '{"a":}', '', '\u0000', '{"a":1}}']) {
+      assert.equal((await post({ headers: json, body })).status, 400, JSON.stringify(body));
+    }
+    for (const body of ['[]', '"text"', 'null', '7', '['.repeat(20_000) + ']'.repeat(20_000)]) {
+      const answer = await post({ headers: json, body });
+      assert.deepEqual([answer.status, answer.body.errors[0].pointer], [400, ''], body.slice(0, 20));
+    }
+    assert.equal((await post({})).status, 400);
+  });
+
+  it('refuses other content types, encodings and charsets', async () => {
+    const body = JSON.stringify(goodRequest());
+    for (const headers of [
+      { 'Content-Type': 'text/plain' },
+      { 'Content-Type': 'application/x-www-form-urlencoded' },
+      { 'Content-Type': 'nonsense' },
+      {},
+      { ...json, 'Content-Encoding': 'gzip' },
+      { 'Content-Type': 'application/json; charset=latin1' },
+    ]) {
+      const answer = await post({ headers, body });
+      assert.deepEqual([answer.status, answer.body.error], [415, 'unsupportedMediaType'], JSON.stringify(headers));
+    }
+    assert.equal((await post({ headers: { 'Content-Type': 'Application/JSON; charset=utf-8' }, body })).status, 201);
+  });
+
+  it('refuses a body of 65 kB, told before or found out on the way', async () => {
+    const body = JSON.stringify(goodRequest({ metadata: { a: 'x'.repeat(65_000) } }));
+    const told = await post({ headers: json, body });
+    assert.deepEqual([told.status, told.body.error], [413, 'payloadTooLarge']);
+    const chunked = await post({
+      headers: { ...json, 'Transfer-Encoding': 'chunked' },
+      body,
+    });
+    assert.equal(chunked.status, 413);
+    assert.equal((await post({ body: goodRequest() })).status, 201);
+  });
+
+  it('refuses ids that are no UUID, unknown ids and broken paths', async () => {
+    const get = (path: string) => world.call('GET', path, { headers: world.keys.wallet });
+    for (const id of ['1', 'f47ac10b-58cc-4372-a567-0e02b2c3d47', '%00', 'a'.repeat(5_000), '__proto__']) {
+      const { status, body } = await get(`${base}/${id}`);
+      assert.deepEqual([status, body.errors[0].pointer], [400, '/id'], id);
+    }
+    assert.equal((await get(`${base}/f47ac10b-58cc-4372-a567-0e02b2c3d479`)).status, 404);
+    assert.equal((await get(`${base}/%E0%A4%A`)).status, 400);
+    assert.equal((await get(`${base}/order/wallet_demo/%00`)).body.errors[0].pointer, '/orderId');
+    assert.equal((await get(`${base}/order/nobody/1`)).body.errors[0].pointer, '/appId');
+  });
+
+  it('refuses query parameters that are unknown, doubled or wrong', async () => {
+    const list = (query: string) => world.call('GET', `${base}?${query}`, { headers: world.keys.walletAdmin });
+    for (const [query, pointer] of [
+      ['limit=0', '/limit'],
+      ['limit=101', '/limit'],
+      ['limit=ten', '/limit'],
+      ['limit=1&limit=2', '/limit'],
+      ['page=2', '/page'],
+      ['status=paid', '/status'],
+      ['createdAfter=yesterday', '/createdAfter'],
+      ['updatedAfter=2026-13-01T00:00:00Z', '/updatedAfter'],
+      ['cursor=%00', '/cursor'],
+      ['__proto__=1', '/__proto__'],
+    ] as const) {
+      const { status, body } = await list(query);
+      assert.deepEqual([status, body.errors[0].pointer], [400, pointer], query);
+    }
+  });
+
+  it('refuses a payin that is none', async () => {
+    const { body } = await post({ body: goodRequest() });
+    const payin = (sent: object) =>
+      world.call('POST', `${base}/${body.id}/payin`, { headers: world.keys.wallet, body: sent });
+    assert.equal((await payin({ txHash: 'x', fromAddress: 'y' })).body.errors[0].pointer, '/txHash');
+    assert.equal((await payin({ txHash: `0x${'ab'.repeat(32)}` })).body.errors[0].pointer, '/fromAddress');
+  });
+});
