@@ -1,0 +1,132 @@
+import { bounceImpossible, expire } from '../../../domain/payment/close.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import {
+  attempt,
+  bounced,
+  confirmed,
+  created,
+  detected,
+  died,
+  done,
+  ethereumUsdc,
+  expired,
+  expires_at,
+  minute,
+  ordered,
+  orphaned,
+  paid,
+  payin,
+  sent,
+  signed,
+  unpaid,
+  unsettled,
+} from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const { given } = specification(paymentDecider);
+
+const expiring =
+  (chainTime = minute(61)) =>
+  (state: Parameters<typeof expire>[0]) =>
+    expire(state, { chainTime, now: minute(62) });
+
+describe('expiry', () => {
+  it('ends a payment that nobody paid, when its chain is scanned past its time', () => {
+    given(unpaid).when(expiring()).then([expired()]);
+  });
+
+  it('waits for the chain’s time, whatever our clock says', () => {
+    for (const chainTime of [minute(59), expires_at]) {
+      given(unpaid)
+        .when(expiring(chainTime))
+        .thenRefused('illegalStep', /not yet past/);
+    }
+    given(unpaid)
+      .when(expiring(minute(60.001)))
+      .then([expired(minute(60.001))]);
+  });
+
+  it('waits for a payin that was on time and is not final', () => {
+    given([...unpaid, detected(payin({ at: expires_at }))])
+      .when(expiring())
+      .thenRefused('illegalStep', /not final/);
+    const short = payin({ amount: '1.00' });
+    given([...unpaid, confirmed(short), detected(payin({ tx: 'rest', amount: '9.01' }))])
+      .when(expiring())
+      .thenRefused('illegalStep', /not final/);
+  });
+
+  it('does not wait for one that left the chain', () => {
+    given([...unpaid, detected(), orphaned()])
+      .when(expiring())
+      .then([expired()]);
+  });
+
+  it('does not wait for late payins; they bounce the payment when they are final', () => {
+    const late = payin({ at: minute(60.5) });
+    given([...unpaid, detected(late)])
+      .when(expiring())
+      .then([expired()]);
+    given([...unpaid, confirmed(late)])
+      .when(expiring())
+      .then([expired(), bounced('latePayin', '10.01')]);
+  });
+
+  it('bounces what fell short, with what came', () => {
+    const [some, more] = [payin({ amount: '1.00' }), payin({ amount: '2.00', tx: 'more' })];
+    given([...unpaid, confirmed(some), confirmed(more)])
+      .when(expiring())
+      .then([bounced('amountTooLow', '3.00')]);
+    given([created({ type: 'anyAmount' }), confirmed(payin({ amount: '0.019999' }))])
+      .when(expiring())
+      .then([bounced('amountTooLow', '0.019999')]);
+  });
+
+  it('bounces what came in another token or on another chain', () => {
+    const wrong = payin({ in: ethereumUsdc });
+    given([...unpaid, confirmed(wrong)])
+      .when(expiring())
+      .then([expired(), bounced('wrongChain', '10.01')]);
+  });
+
+  it('never ends a payment that is paid, and ends one once', () => {
+    for (const history of [paid, sent, done, [...unpaid, expired()]]) {
+      given(history)
+        .when(expiring(minute(600)))
+        .thenNothing();
+    }
+  });
+
+  it('needs a payment', () => {
+    given([]).when(expiring()).thenRefused('paymentNotFound');
+  });
+});
+
+describe('an impossible payout', () => {
+  const bounce = (state: Parameters<typeof bounceImpossible>[0]) => bounceImpossible(state, minute(62));
+  const impossible = bounced('payoutImpossible', '10.01');
+
+  it('bounces a funded payment of which nothing can land', () => {
+    for (const history of [paid, ordered, [...sent, died()]]) {
+      given(history).when(bounce).then([impossible]);
+    }
+  });
+
+  it('is refused while an attempt can still land, or has', () => {
+    const replaced = [...sent, died(), signed(attempt(2, { nonce: '8' }))];
+    for (const history of [sent, done, replaced, [...done, unsettled()]]) {
+      given(history).when(bounce).thenRefused('illegalStep');
+    }
+  });
+
+  it('is refused without funding, and happens once', () => {
+    given(unpaid).when(bounce).thenRefused('illegalStep');
+    given([...unpaid, expired()])
+      .when(bounce)
+      .thenRefused('illegalStep');
+    given([...paid, impossible])
+      .when(bounce)
+      .thenNothing();
+    given([]).when(bounce).thenRefused('paymentNotFound');
+  });
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { isRefusal } from '../../../domain/decider.ts';
+import { agree, createPayment } from '../../../domain/payment/create.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import {
+  type Asset,
+  baseUsdc,
+  bnbUsdc,
+  created,
+  created_at,
+  digits,
+  ethereumUsdc,
+  expires_at,
+  paymentAfter,
+  polygonUsdc,
+  stellarUsdc,
+  terms,
+  unpaid,
+} from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const { given } = specification(paymentDecider);
+
+/** The amounts that a payment's terms fix. */
+function amountsOf(sketch: Parameters<typeof created>[0]) {
+  const { source, destination, fee, limits } = paymentAfter([created(sketch)]).terms;
+  return { source: source.amount, destination: destination.amount, fee: fee.amount, limits };
+}
+
+const fixed = (from: Asset, to: Asset, source: string, destination: string, fee: string) => ({
+  source: digits(source, from),
+  destination: digits(destination, to),
+  fee: digits(fee, from),
+  limits: null,
+});
+
+describe('creating a payment', () => {
+  it('fixes all its terms in one event', () => {
+    const sketch = terms({ orderId: 'order-1', keyless: true, webhookUrl: 'https://shop.example/hook' });
+    given([])
+      .when((state) => createPayment(state, sketch))
+      .then([
+        {
+          type: 'PaymentCreated',
+          data: {
+            paymentId: sketch.paymentId,
+            appId: 'wallet_demo',
+            orderId: 'order-1',
+            keyless: true,
+            type: 'exactOut',
+            intent: null,
+            display: { title: 'Coffee beans', description: null, currency: 'USD' },
+            metadata: null,
+            source: { chainId: 8453, token: baseUsdc.token, amount: digits('10.01'), senderAddress: null },
+            destination: {
+              chainId: 1,
+              token: ethereumUsdc.token,
+              amount: digits('10.00'),
+              receiverAddress: sketch.destination.receiverAddress,
+              receiverMemo: null,
+            },
+            fee: { fixed: digits('0.01'), basisPoints: 0, amount: digits('0.01') },
+            limits: null,
+            deposit: sketch.deposit,
+            webhookUrl: 'https://shop.example/hook',
+            createdAt: created_at,
+            expiresAt: expires_at,
+          },
+        },
+      ]);
+  });
+
+  it('happens once: a payment that exists stays as it is, whatever the new terms say', () => {
+    given(unpaid)
+      .when((state) => createPayment(state, terms({ amount: '999.00', from: bnbUsdc })))
+      .thenNothing();
+  });
+
+  describe('with exactIn', () => {
+    it('takes the fee from what the customer pays', () => {
+      assert.deepEqual(
+        amountsOf({ type: 'exactIn', amount: '100.00', fee: { fixed: '0.01', basisPoints: 25 } }),
+        fixed(baseUsdc, ethereumUsdc, '100.00', '99.74', '0.26'),
+      );
+    });
+
+    it('moves exactly between 18 and 6 decimals', () => {
+      assert.deepEqual(
+        amountsOf({ type: 'exactIn', amount: '10.000001', from: bnbUsdc, to: polygonUsdc }),
+        fixed(bnbUsdc, polygonUsdc, '10.000001', '9.990001', '0.01'),
+      );
+    });
+
+    it('refuses an amount that the fee eats up, by one unit', () => {
+      given([])
+        .when((state) => createPayment(state, terms({ type: 'exactIn', amount: '0.01' })))
+        .thenRefused('invalidRequest', /fee/);
+      assert.deepEqual(
+        amountsOf({ type: 'exactIn', amount: '0.010001' }),
+        fixed(baseUsdc, ethereumUsdc, '0.010001', '0.000001', '0.01'),
+      );
+    });
+  });
+
+  describe('with exactOut', () => {
+    it('puts the fee on top of what the merchant gets', () => {
+      assert.deepEqual(
+        amountsOf({ amount: '100.00', fee: { fixed: '0.01', basisPoints: 25 } }),
+        fixed(baseUsdc, ethereumUsdc, '100.26', '100.00', '0.26'),
+      );
+    });
+
+    it('rounds the fee down to what both tokens can hold', () => {
+      // 0.000001 × 25 basis points is far below a unit of either token; of 1.000399 it is 0.0025009975.
+      const fee = { fixed: '0', basisPoints: 25 };
+      assert.deepEqual(
+        amountsOf({ amount: '1.000399', from: bnbUsdc, to: polygonUsdc, fee }),
+        fixed(bnbUsdc, polygonUsdc, '1.002899', '1.000399', '0.0025'),
+      );
+      assert.deepEqual(
+        amountsOf({ amount: '0.000001', from: baseUsdc, to: stellarUsdc, fee }),
+        fixed(baseUsdc, stellarUsdc, '0.000001', '0.000001', '0'),
+      );
+    });
+  });
+
+  describe('with anyAmount', () => {
+    it('fixes no amount, only the limits: 0.02 to 10,000 in the source token', () => {
+      for (const from of [baseUsdc, bnbUsdc, stellarUsdc]) {
+        assert.deepEqual(amountsOf({ type: 'anyAmount', from }), {
+          source: null,
+          destination: null,
+          fee: null,
+          limits: { min: digits('0.02', from), max: digits('10000', from) },
+        });
+      }
+    });
+  });
+
+  describe('refuses', () => {
+    const refusalOf = (over: { type: 'exactIn' | 'exactOut'; amount: string; from: Asset; to: Asset }) => {
+      const refusal = agree(terms(over));
+      assert.ok(isRefusal(refusal), 'refused');
+      return refusal;
+    };
+
+    it('an amount that one of the tokens cannot represent, pointing at the field', () => {
+      const fine = '1.0000001';
+      const out = refusalOf({ type: 'exactOut', amount: fine, from: baseUsdc, to: bnbUsdc });
+      assert.deepEqual([out.refused, out.pointer], ['invalidRequest', '/destination/amount']);
+      assert.match(out.message, /at most 6 decimals/);
+      const into = refusalOf({ type: 'exactIn', amount: fine, from: stellarUsdc, to: polygonUsdc });
+      assert.deepEqual([into.refused, into.pointer], ['invalidRequest', '/source/amount']);
+      const seven = agree(terms({ type: 'exactIn', amount: fine, from: stellarUsdc, to: bnbUsdc }));
+      assert.ok(!isRefusal(seven), 'seven decimals fit both Stellar and BNB Chain');
+    });
+
+    it('zero and less', () => {
+      const out = refusalOf({ type: 'exactOut', amount: '0.00', from: baseUsdc, to: ethereumUsdc });
+      assert.deepEqual([out.refused, out.pointer], ['invalidRequest', '/destination/amount']);
+      for (const amount of [-1n, null]) {
+        const { destination, ...rest } = terms();
+        assert.ok(isRefusal(agree({ ...rest, destination: { ...destination, amount } })));
+      }
+    });
+  });
+});

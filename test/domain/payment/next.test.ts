@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { nextStep, type Step } from '../../../domain/payment/next.ts';
+import {
+  attempt,
+  bounced,
+  confirmed,
+  detected,
+  died,
+  done,
+  expired,
+  expires_at,
+  feeCaps,
+  minute,
+  ordered,
+  paid,
+  payin,
+  paymentAfter,
+  sent,
+  signed,
+  unpaid,
+  unsettled,
+} from '../../support/payments.ts';
+
+const step = (history: readonly PaymentEvent[], now = minute(10)) => nextStep(paymentAfter(history), now);
+const order = paymentAfter(ordered).payout?.order as Extract<Step, { do: 'sign' }>['order'];
+
+describe('the next step', () => {
+  it('of nothing is none', () => assert.deepEqual(nextStep(null, minute(0)), { do: 'done' }));
+
+  it('is to wait until the end of its time while a payment is not funded', () => {
+    for (const history of [unpaid, [...unpaid, detected()], [...unpaid, confirmed(payin({ amount: '1.00' }))]]) {
+      assert.deepEqual(step(history), { do: 'wait', until: expires_at });
+      assert.deepEqual(step(history, expires_at), { do: 'wait', until: expires_at });
+    }
+  });
+
+  it('is to expire right after', () => {
+    assert.deepEqual(step(unpaid, minute(60.001)), { do: 'expire' });
+    assert.deepEqual(step([...unpaid, detected()], minute(61)), { do: 'expire' });
+  });
+
+  it('is to order the payout of a funded one, however late it is by our clock', () => {
+    assert.deepEqual(step(paid, minute(600)), { do: 'requestPayout' });
+  });
+
+  it('is to sign what is ordered, and again after every attempt died', () => {
+    assert.deepEqual(step(ordered), { do: 'sign', order, attempt: 1 });
+    assert.deepEqual(step([...sent, died()]), { do: 'sign', order, attempt: 2 });
+  });
+
+  it('is to send all that can still land, until one has', () => {
+    const bump = attempt(2, { fee: feeCaps(113) });
+    assert.deepEqual(step(sent), { do: 'broadcast', order, attempts: [attempt()] });
+    assert.deepEqual(step([...sent, signed(bump)]), { do: 'broadcast', order, attempts: [attempt(), bump] });
+    assert.deepEqual(step([...sent, signed(bump), died(1)]), { do: 'broadcast', order, attempts: [bump] });
+    assert.deepEqual(step(done), { do: 'done' });
+  });
+
+  it('is to send again what left the chain', () => {
+    assert.deepEqual(step([...done, unsettled()]), { do: 'broadcast', order, attempts: [attempt()] });
+  });
+
+  it('is none once the payment is closed', () => {
+    assert.deepEqual(step([...unpaid, expired()], minute(600)), { do: 'done' });
+    assert.deepEqual(step([...ordered, bounced('payoutImpossible', '10.01')]), { do: 'done' });
+  });
+});

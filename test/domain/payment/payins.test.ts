@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { transferId } from '../../../domain/payment/events.ts';
+import { orphanPayin, payinsMax, recordPayin, registerPayin } from '../../../domain/payment/payins.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import {
+  bounced,
+  confirmed,
+  created,
+  customerWallet,
+  detected,
+  done,
+  ethereumUsdc,
+  ethereumUsdt,
+  event,
+  expired,
+  expires_at,
+  funded,
+  hashOf,
+  lost,
+  minute,
+  ordered,
+  orphaned,
+  paid,
+  payin,
+  paymentAfter,
+  unpaid,
+} from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const { given } = specification(paymentDecider);
+
+type Sketch = Parameters<typeof payin>[0];
+const see = (sketch: Sketch, final: boolean, now = minute(6)) => {
+  const transfer = payin(sketch);
+  return (state: Parameters<typeof recordPayin>[0]) => recordPayin(state, { transfer, final, now });
+};
+const seen = (sketch: Sketch = {}) => see(sketch, false);
+const seenFinal = (sketch: Sketch = {}, now = minute(6)) => see(sketch, true, now);
+const leaves = (sketch: Sketch = {}) => {
+  const { blockHash, ...transfer } = payin(sketch);
+  return (state: Parameters<typeof orphanPayin>[0]) =>
+    orphanPayin(state, { transferId: transferId(transfer), blockHash });
+};
+
+describe('a payin', () => {
+  describe('that is seen', () => {
+    it('is detected', () => {
+      given(unpaid).when(seen()).then([detected()]);
+    });
+
+    it('again changes nothing, nor does it after it was final', () => {
+      given([...unpaid, detected()])
+        .when(seen())
+        .thenNothing();
+      given(paid).when(seen()).thenNothing();
+      given(paid).when(seenFinal()).thenNothing();
+    });
+
+    it('is another one at another index of the same transaction', () => {
+      given([...unpaid, detected()])
+        .when(seen({ index: 1 }))
+        .then([detected(payin({ index: 1 }))]);
+    });
+
+    it('is none when nothing was transferred: anybody can make a token log that', () => {
+      given(unpaid)
+        .when(seen({ amount: '0' }))
+        .thenNothing();
+      given([created({ type: 'anyAmount' })])
+        .when(seenFinal({ amount: '0' }))
+        .thenNothing();
+    });
+
+    it('needs a payment', () => {
+      given([]).when(seen()).thenRefused('paymentNotFound');
+    });
+  });
+
+  describe('that is final', () => {
+    it('funds the payment', () => {
+      given([...unpaid, detected()])
+        .when(seenFinal())
+        .then([confirmed(), funded()]);
+    });
+
+    it('funds it also when it was never seen before', () => {
+      given(unpaid).when(seenFinal()).then([detected(), confirmed(), funded()]);
+    });
+  });
+
+  describe('that leaves the chain', () => {
+    it('is orphaned, once', () => {
+      given([...unpaid, detected()])
+        .when(leaves())
+        .then([orphaned()]);
+      given([...unpaid, detected(), orphaned()])
+        .when(leaves())
+        .thenNothing();
+    });
+
+    it('is not orphaned by another block', () => {
+      given([...unpaid, detected()])
+        .when(leaves({ block: 101 }))
+        .thenNothing();
+    });
+
+    it('is orphaned even when it was final: the depth was too shallow', () => {
+      const half = payin({ amount: '5.00' });
+      given([...unpaid, detected(half), confirmed(half)])
+        .when(leaves({ amount: '5.00' }))
+        .then([orphaned(half)]);
+    });
+
+    it('comes back in another block and counts again', () => {
+      const back = payin({ block: 101 });
+      given([...unpaid, detected(), orphaned()])
+        .when(seenFinal({ block: 101 }))
+        .then([detected(back), confirmed(back), funded([back])]);
+    });
+
+    it('has moved when it is seen in another block before anybody missed it', () => {
+      const moved = payin({ block: '100b' });
+      given([...unpaid, detected()])
+        .when(seen({ block: '100b' }))
+        .then([orphaned(), detected(moved)]);
+      given([...unpaid, detected()])
+        .when(seenFinal({ block: '100b' }))
+        .then([orphaned(), detected(moved), confirmed(moved), funded([moved])]);
+    });
+
+    it('is a loss after it funded the payment: the payout stands', () => {
+      for (const history of [paid, ordered, done]) {
+        given(history).when(leaves()).then([orphaned(), lost()]);
+      }
+      assert.equal(paymentAfter([...ordered, orphaned(), lost()]).payins[0]?.phase, 'lost');
+    });
+
+    it('and comes back after it was a loss funds nothing twice', () => {
+      const back = payin({ block: 101 });
+      given([...paid, orphaned(), lost()])
+        .when(seenFinal({ block: 101 }))
+        .then([detected(back), confirmed(back)]);
+    });
+
+    it('and was unknown is nobody’s', () => {
+      given(unpaid).when(leaves()).thenNothing();
+      given([]).when(leaves()).thenNothing();
+    });
+  });
+
+  describe('in parts', () => {
+    const [first, second] = [
+      payin({ amount: '4.00', tx: 'first' }),
+      payin({ amount: '6.01', tx: 'second', at: minute(30) }),
+    ];
+
+    it('adds up to the agreed amount', () => {
+      given(unpaid)
+        .when(seenFinal({ amount: '4.00', tx: 'first' }))
+        .then([detected(first), confirmed(first)]);
+      given([...unpaid, detected(first), confirmed(first)])
+        .when(seenFinal({ amount: '6.01', tx: 'second', at: minute(30) }))
+        .then([detected(second), confirmed(second), funded([first, second])]);
+    });
+
+    it('waits for every part to be final', () => {
+      given([...unpaid, detected(first)])
+        .when(seenFinal({ amount: '6.01', tx: 'second', at: minute(30) }))
+        .then([detected(second), confirmed(second)]);
+    });
+
+    it('does not count a part that left the chain', () => {
+      given([...unpaid, detected(first), confirmed(first), orphaned(first)])
+        .when(seenFinal({ amount: '6.01', tx: 'second', at: minute(30) }))
+        .then([detected(second), confirmed(second)]);
+    });
+  });
+
+  describe('beyond what was agreed', () => {
+    it('funds the agreed amount and holds the excess', () => {
+      const much = payin({ amount: '12.50' });
+      given(unpaid)
+        .when(seenFinal({ amount: '12.50' }))
+        .then([
+          detected(much),
+          confirmed(much),
+          funded([much], { rule: 'overpaid', received: '12.50', excess: '2.49' }),
+        ]);
+    });
+
+    it('is a surplus when the payment is funded already, also when it was seen before that', () => {
+      const second = payin({ tx: 'second' });
+      given(paid)
+        .when(seenFinal({ tx: 'second' }))
+        .then([detected(second), confirmed(second)]);
+      const late = paymentAfter([...unpaid, detected(second), detected(), confirmed(), funded(), confirmed(second)]);
+      assert.deepEqual(
+        late.payins.map(({ standing, phase }) => [standing, phase]),
+        [
+          ['surplus', 'confirmed'],
+          ['counted', 'confirmed'],
+        ],
+      );
+    });
+  });
+
+  describe('in another token or on another chain', () => {
+    it('is recorded and held, and funds nothing', () => {
+      const wrong = payin({ in: ethereumUsdc });
+      given(unpaid)
+        .when(seenFinal({ in: ethereumUsdc }))
+        .then([detected(wrong), confirmed(wrong)]);
+      assert.equal(paymentAfter([...unpaid, detected(wrong)]).payins[0]?.standing, 'wrongChain');
+
+      const tether = payin({ in: ethereumUsdt });
+      given([created({ from: ethereumUsdc })])
+        .when(seenFinal({ in: ethereumUsdt }))
+        .then([detected(tether), confirmed(tether)]);
+      assert.equal(paymentAfter([created({ from: ethereumUsdc }), detected(tether)]).payins[0]?.standing, 'wrongToken');
+    });
+  });
+
+  describe('near the end of the payment’s time', () => {
+    it('is on time up to the last millisecond by its block’s time, however late we see it', () => {
+      const last = payin({ at: expires_at });
+      given(unpaid)
+        .when(seenFinal({ at: expires_at }, minute(600)))
+        .then([detected(last), confirmed(last, minute(600)), funded([last], { at: minute(600) })]);
+    });
+
+    it('is late after it, and does not fund a payment that is still open', () => {
+      const late = payin({ at: minute(60.001) });
+      given(unpaid)
+        .when(seenFinal({ at: minute(60.001) }))
+        .then([detected(late), confirmed(late)]);
+    });
+
+    it('bounces a payment that expired, once it is final', () => {
+      const late = payin({ at: minute(90) });
+      given([...unpaid, expired()])
+        .when(seen({ at: minute(90) }))
+        .then([detected(late)]);
+      given([...unpaid, expired(), detected(late)])
+        .when(seenFinal({ at: minute(90) }, minute(91)))
+        .then([confirmed(late, minute(91)), bounced('latePayin', '10.01', minute(91))]);
+    });
+
+    it('bounces it also when its block was on time and nobody had seen it', () => {
+      const missed = payin();
+      given([...unpaid, expired()])
+        .when(seenFinal({}, minute(91)))
+        .then([detected(missed), confirmed(missed, minute(91)), bounced('latePayin', '10.01', minute(91))]);
+    });
+
+    it('bounces it with the reason of what came', () => {
+      const wrong = payin({ in: ethereumUsdc, at: minute(90) });
+      given([...unpaid, expired()])
+        .when(seenFinal({ in: ethereumUsdc, at: minute(90) }, minute(91)))
+        .then([detected(wrong), confirmed(wrong, minute(91)), bounced('wrongChain', '10.01', minute(91))]);
+    });
+
+    it('is only held when the payment bounced before', () => {
+      const [late, later] = [payin({ at: minute(90) }), payin({ at: minute(95), tx: 'later' })];
+      given([...unpaid, expired(), detected(late), confirmed(late), bounced('latePayin', '10.01')])
+        .when(seenFinal({ at: minute(95), tx: 'later' }))
+        .then([detected(later), confirmed(later)]);
+    });
+  });
+
+  it('is refused beyond what a stream takes up, those it knows excepted', () => {
+    const many = Array.from({ length: payinsMax }, (_, index) => detected(payin({ amount: '0.000001', index })));
+    given([...unpaid, ...many])
+      .when(seen({ index: payinsMax }))
+      .thenRefused('illegalStep');
+    const known = payin({ amount: '0.000001', index: 7 });
+    given([...unpaid, ...many])
+      .when(seenFinal({ amount: '0.000001', index: 7 }))
+      .then([confirmed(known)]);
+  });
+});
+
+describe('a registered payin', () => {
+  const hint = { txHash: hashOf('announced'), senderAddress: customerWallet, now: minute(2) };
+  const registered = event('PayinRegistered', {
+    txHash: hint.txHash,
+    senderAddress: customerWallet,
+    registeredAt: minute(2),
+  });
+
+  it('is a hint, taken while money is awaited or confirming', () => {
+    for (const history of [unpaid, [...unpaid, detected()]]) {
+      given(history)
+        .when((state) => registerPayin(state, hint))
+        .then([registered]);
+    }
+  });
+
+  it('may be repeated, whatever has happened since', () => {
+    given([...unpaid, registered, detected(), confirmed(), funded()])
+      .when((state) => registerPayin(state, { ...hint, now: minute(9) }))
+      .thenNothing();
+  });
+
+  it('cannot be replaced by another', () => {
+    for (const other of [{ txHash: hashOf('another') }, { senderAddress: '0x0' }]) {
+      given([...unpaid, registered])
+        .when((state) => registerPayin(state, { ...hint, ...other }))
+        .thenRefused('paymentNotUpdatable', /already registered/);
+    }
+  });
+
+  it('is refused once the payment is funded or closed', () => {
+    for (const history of [paid, done, [...unpaid, expired()]]) {
+      given(history)
+        .when((state) => registerPayin(state, hint))
+        .thenRefused('paymentNotUpdatable');
+    }
+  });
+
+  it('needs a payment', () => {
+    given([])
+      .when((state) => registerPayin(state, hint))
+      .thenRefused('paymentNotFound');
+  });
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import {
+  buryRefund,
+  confirmRefund,
+  refundable,
+  requestRefunds,
+  setRefundAddress,
+  signRefund,
+} from '../../../domain/payment/refund.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import {
+  bnbUsdc,
+  bounced,
+  confirmed,
+  customerWallet,
+  detected,
+  done,
+  ethereumUsdc,
+  event,
+  expired,
+  feeCaps,
+  funded,
+  landed,
+  lost,
+  merchantWallet,
+  minute,
+  nonceUsed,
+  of,
+  ordered,
+  orphaned,
+  paid,
+  payin,
+  paymentAfter,
+  refundAddressSet,
+  refundAttempt,
+  refundRequested,
+  refundSettled,
+  refundSigned,
+  unpaid,
+} from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const { given } = specification(paymentDecider);
+
+/** What can go back, as `reason amount chain`. */
+const owed = (history: readonly PaymentEvent[]) =>
+  refundable(paymentAfter(history)).map(({ reason, amount, chainId }) => `${reason} ${amount} ${chainId}`);
+
+const much = payin({ amount: '12.50' });
+const overpaid = [...unpaid, confirmed(much), funded([much], { rule: 'overpaid', received: '12.50', excess: '2.49' })];
+const short = [...unpaid, confirmed(payin({ amount: '3.00' })), bounced('amountTooLow', '3.00')];
+const wrong = payin({ in: bnbUsdc, amount: '5.00', tx: 'wrong' });
+
+describe('what can go back', () => {
+  it('is nothing of a payment that is open or paid exactly', () => {
+    for (const history of [unpaid, [...unpaid, detected()], [...unpaid, confirmed(payin({ amount: '3.00' }))], paid]) {
+      assert.deepEqual(owed(history), []);
+    }
+    assert.deepEqual(owed(done), []);
+  });
+
+  it('is the excess of an overpaid one', () => {
+    assert.deepEqual(owed(overpaid), [`excess ${of('2.49')} 8453`]);
+  });
+
+  it('is everything that is final on a bounced one, in each token by itself', () => {
+    assert.deepEqual(owed(short), [`bounced ${of('3.00')} 8453`]);
+    const mixed = [...unpaid, confirmed(payin({ amount: '3.00' })), confirmed(wrong), bounced('amountTooLow', '3.00')];
+    assert.deepEqual(owed(mixed), [`bounced ${of('3.00')} 8453`, `bounced ${of('5.00', bnbUsdc)} 56`]);
+    assert.deepEqual(owed([...paid, bounced('payoutImpossible', '10.01')]), [`bounced ${of('10.01')} 8453`]);
+    const pending = [...short, detected(payin({ tx: 'pending' }))];
+    assert.deepEqual(owed(pending), [`bounced ${of('3.00')} 8453`], 'what is not final may still leave');
+  });
+
+  it('is what is held: the wrong token, the late, the surplus', () => {
+    assert.deepEqual(owed([...unpaid, confirmed(wrong)]), [`held ${of('5.00', bnbUsdc)} 56`]);
+    const surplus = payin({ amount: '1.00', tx: 'surplus' });
+    assert.deepEqual(owed([...done, confirmed(surplus)]), [`held ${of('1.00')} 8453`]);
+    const together = owed([...overpaid, confirmed(surplus)]);
+    assert.deepEqual(together, [`held ${of('3.49')} 8453`], 'one entry per chain and token');
+  });
+
+  it('is less what was ordered already', () => {
+    assert.deepEqual(owed([...overpaid, refundRequested('2.49', { reason: 'excess' })]), []);
+    const more = confirmed(payin({ amount: '1.00', tx: 'surplus' }));
+    assert.deepEqual(owed([...overpaid, refundRequested('2.49', { reason: 'excess' }), more]), [
+      `held ${of('1.00')} 8453`,
+    ]);
+    const thenBounced = [
+      ...overpaid,
+      refundRequested('2.49', { reason: 'excess' }),
+      bounced('payoutImpossible', '12.50'),
+    ];
+    assert.deepEqual(owed(thenBounced), [`bounced ${of('10.01')} 8453`]);
+  });
+
+  it('is no excess that left the chain with its payin', () => {
+    assert.deepEqual(owed([...overpaid, orphaned(much), lost(much)]), []);
+    const [most, rest] = [payin({ amount: '10.00', tx: 'most' }), payin({ amount: '1.00', tx: 'rest' })];
+    const inParts = [
+      ...unpaid,
+      confirmed(most),
+      confirmed(rest),
+      funded([most, rest], { rule: 'overpaid', received: '11.00', excess: '0.99' }),
+    ];
+    assert.deepEqual(owed(inParts), [`excess ${of('0.99')} 8453`]);
+    assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest)]), []);
+    assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest), confirmed(rest)]), [`excess ${of('0.99')} 8453`]);
+  });
+});
+
+describe('a refund', () => {
+  type State = Parameters<typeof requestRefunds>[0];
+  const requesting = (state: State) => requestRefunds(state, minute(71));
+  const addressing =
+    (address = customerWallet) =>
+    (state: State) =>
+      setRefundAddress(state, { address, memo: null, now: minute(70) });
+
+  it('goes to an address that somebody set, never by itself to a sender', () => {
+    given(short)
+      .when(requesting)
+      .thenRefused('illegalStep', /address/);
+    given(short).when(addressing()).then([refundAddressSet()]);
+    given([...short, refundAddressSet()])
+      .when(addressing())
+      .thenNothing();
+    given([...short, refundAddressSet(merchantWallet)])
+      .when(addressing())
+      .then([refundAddressSet()]);
+    given([]).when(addressing()).thenRefused('paymentNotFound');
+  });
+
+  it('is ordered for everything that can go back, each token by itself, once', () => {
+    given([...short, refundAddressSet()])
+      .when(requesting)
+      .then([refundRequested('3.00')]);
+    given([
+      ...unpaid,
+      confirmed(wrong),
+      confirmed(payin({ amount: '3.00' })),
+      bounced('amountTooLow', '3.00'),
+      refundAddressSet(),
+    ])
+      .when(requesting)
+      .then([refundRequested('5.00', { refund: 1, in: bnbUsdc }), refundRequested('3.00', { refund: 2 })]);
+    given([...short, refundAddressSet(), refundRequested('3.00')])
+      .when(requesting)
+      .thenNothing();
+    given(ordered).when(requesting).thenNothing();
+    given([]).when(requesting).thenRefused('paymentNotFound');
+  });
+
+  it('keeps its address when another is set later', () => {
+    const history = [...short, refundAddressSet(), refundRequested('3.00'), refundAddressSet(merchantWallet)];
+    assert.equal(paymentAfter(history).refunds[0]?.order.receiver, customerWallet);
+  });
+
+  describe('once ordered', () => {
+    const history = [...short, refundAddressSet(), refundRequested('3.00')];
+    const first = refundAttempt(1, '3.00');
+    const second = refundAttempt(2, '3.00', { nonce: '8' });
+
+    it('is signed, dies and settles by the rules of a payout', () => {
+      given(history)
+        .when((state) => signRefund(state, 1, first))
+        .then([refundSigned(1, first)]);
+      given([...history, refundSigned(1, first)])
+        .when((state) => signRefund(state, 1, second))
+        .thenRefused('illegalStep', /can still land/);
+      const bump = refundAttempt(2, '3.00', { fee: feeCaps(113) });
+      given([...history, refundSigned(1, first)])
+        .when((state) => signRefund(state, 1, bump))
+        .then([refundSigned(1, bump)]);
+      given([...history, refundSigned(1, first)])
+        .when((state) => buryRefund(state, 1, 1, nonceUsed))
+        .then([event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })]);
+      given([...history, refundSigned(1, first), event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })])
+        .when((state) => signRefund(state, 1, second))
+        .then([refundSigned(1, second)]);
+      given([...history, refundSigned(1, first)])
+        .when((state) => confirmRefund(state, 1, landed(first)))
+        .then([refundSettled(1, first)]);
+      given([...history, refundSigned(1, first), refundSettled(1, first)])
+        .when((state) => signRefund(state, 1, second))
+        .thenRefused('illegalStep', /settled/);
+    });
+
+    it('is never more than was ordered, nor to somebody else', () => {
+      given(history)
+        .when((state) => signRefund(state, 1, refundAttempt(1, '3.01')))
+        .thenRefused('illegalStep');
+      given(history)
+        .when((state) => signRefund(state, 1, refundAttempt(1, '3.00', { receiver: merchantWallet })))
+        .thenRefused('illegalStep');
+      given(history)
+        .when((state) => signRefund(state, 1, refundAttempt(1, '3.00', { to: ethereumUsdc })))
+        .thenRefused('illegalStep');
+    });
+
+    it('is known by its number', () => {
+      given(history)
+        .when((state) => signRefund(state, 2, first))
+        .thenRefused('illegalStep');
+      given(history)
+        .when((state) => buryRefund(state, 2, 1, nonceUsed))
+        .thenRefused('illegalStep');
+      given([...unpaid, expired()])
+        .when((state) => confirmRefund(state, 1, landed(first)))
+        .thenRefused('illegalStep');
+    });
+  });
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { isRefusal } from '../../../domain/decider.ts';
+import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import * as transfers from '../../../domain/payment/transfer.ts';
+import {
+  attempt,
+  customerWallet,
+  ethereumUsdc,
+  feeCaps,
+  landed,
+  merchantWallet,
+  of,
+  polygonUsdc,
+} from '../../support/payments.ts';
+
+const order: transfers.Order = {
+  chainId: 1,
+  token: ethereumUsdc.token,
+  receiver: merchantWallet,
+  receiverMemo: null,
+  amount: of('10.00'),
+};
+const leg = (...attempts: SignedAttempt[]) => attempts.reduce(transfers.signed, transfers.newLeg(order));
+const first = attempt(1, { fee: feeCaps(100) });
+
+const verdict = (current: transfers.TransferLeg, next: SignedAttempt): string => {
+  const checked = transfers.checkSign(current, next);
+  if (checked === 'ok') return 'ok';
+  return isRefusal(checked) ? checked.message : 'already done';
+};
+
+describe('an owed transfer', () => {
+  it('takes a first attempt for exactly what was ordered', () => {
+    assert.equal(verdict(leg(), first), 'ok');
+    const strays: Partial<SignedAttempt>[] = [
+      { amount: of('10.000001').toString() },
+      { amount: of('9.99').toString() },
+      { receiver: customerWallet },
+      { receiverMemo: '7' },
+      { chainId: 137 },
+      { token: polygonUsdc.token },
+    ];
+    for (const stray of strays) {
+      assert.match(verdict(leg(), { ...first, ...stray }), /not the one that was ordered/, JSON.stringify(stray));
+    }
+  });
+
+  it('counts its attempts without gaps: who read an older stream is told to read again', () => {
+    assert.match(verdict(leg(), attempt(2)), /attempt 1 is next/);
+    assert.match(verdict(leg(first), attempt(1, { fee: feeCaps(200) })), /attempt 2 is next/);
+  });
+
+  it('takes the same bytes once', () => {
+    assert.equal(verdict(leg(first), first), 'already done');
+    assert.equal(verdict(transfers.died(leg(first), 1), first), 'already done');
+  });
+
+  describe('with a live attempt takes only its fee bump', () => {
+    const bump = (over: Partial<SignedAttempt>) =>
+      verdict(leg(first), { ...attempt(2, { fee: feeCaps(113) }), ...over });
+
+    it('same nonce, every cap higher', () => {
+      assert.equal(bump({}), 'ok');
+    });
+
+    it('not one with a cap that is equal, lower or missing', () => {
+      const { maxFeePerGas, gas } = feeCaps(113) as Record<string, string>;
+      for (const fee of [
+        feeCaps(100),
+        feeCaps(99),
+        { ...feeCaps(113), maxPriorityFeePerGas: '100' },
+        { maxFeePerGas, gas },
+      ]) {
+        assert.match(bump({ fee: fee as Record<string, string> }), /can still land/, JSON.stringify(fee));
+      }
+    });
+
+    it('not one under another nonce or from another account', () => {
+      assert.match(bump({ nonce: '8' }), /can still land/);
+      assert.match(bump({ account: customerWallet }), /can still land/);
+    });
+
+    it('not one where the chain has no nonce, or no caps to compare', () => {
+      const solana = { ...first, nonce: null };
+      assert.match(verdict(leg(solana), attempt(2, { nonce: null, fee: feeCaps(113) })), /can still land/);
+      const flat = { ...first, fee: { gasPrice: '100' } };
+      assert.match(verdict(leg(flat), attempt(2, { fee: { gasPrice: '200' } })), /can still land/);
+    });
+
+    it('measured against the latest live one', () => {
+      const bumped = leg(first, attempt(2, { fee: feeCaps(113) }));
+      assert.match(verdict(bumped, attempt(3, { fee: feeCaps(112) })), /attempt 2 can still land/);
+      assert.equal(verdict(bumped, attempt(3, { fee: feeCaps(128) })), 'ok');
+    });
+  });
+
+  describe('whose attempts are all dead', () => {
+    const dead = transfers.died(leg(first), 1);
+
+    it('takes another nonce', () => {
+      assert.equal(verdict(dead, attempt(2, { nonce: '8' })), 'ok');
+    });
+
+    it('takes no nonce that was used up, however high the fee', () => {
+      assert.match(verdict(dead, attempt(2, { fee: feeCaps(500) })), /nonce 7 is used up/);
+      assert.equal(verdict(dead, attempt(2, { account: customerWallet })), 'ok', 'another account counts by itself');
+    });
+  });
+
+  it('takes nothing more once it is settled', () => {
+    const settled = transfers.settle(leg(first), landed(first));
+    assert.match(verdict(settled, attempt(2, { fee: feeCaps(113) })), /settled/);
+  });
+
+  it('takes a bounded number of attempts', () => {
+    const many = Array.from({ length: transfers.attemptsMax }, (_, i) => attempt(i + 1, { fee: feeCaps(100 + i) }));
+    const next = attempt(transfers.attemptsMax + 1, { fee: feeCaps(1_000) });
+    assert.match(verdict(leg(...many), next), /operator/);
+    assert.equal(
+      verdict(leg(...many.slice(1).map((a, i) => ({ ...a, attempt: i + 1 }))), { ...next, attempt: 100 }),
+      'ok',
+    );
+  });
+});
