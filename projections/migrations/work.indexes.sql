@@ -5,9 +5,9 @@ CREATE INDEX IF NOT EXISTS payments_by_status  ON payments (app_id, status, crea
 CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
 CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');
-CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address, status)
+CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address)
   INCLUDE (destination_amount)
-  WHERE status IN ('payment_unpaid', 'payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
+  WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);

@@ -1,0 +1,56 @@
+/** To-do lists without what waits after a failure or is parked. */
+import type { Instant } from '../domain/time.ts';
+import type { WebhookEventType } from '../domain/webhook.ts';
+import type { Sql } from './sql.ts';
+
+export interface DuePayment {
+  readonly paymentId: string;
+  readonly chainId: number;
+  readonly step: string;
+}
+
+export interface DuePayments {
+  /** Whose failures count. */
+  readonly worker: string;
+  readonly chainIds: readonly number[];
+  /** Of `nextStep`: expire, requestPayout, sign, broadcast. */
+  readonly steps: readonly string[];
+  readonly max: number;
+  readonly now: Instant;
+}
+
+const notWaiting = (key: string) => `NOT EXISTS (
+  SELECT FROM ops.work_failures f
+   WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
+
+/** Oldest first. @throws Unavailable */
+export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
+  sql.query(
+    `SELECT payment_id AS "paymentId", chain_id AS "chainId", step FROM todo_payments
+      WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
+      ORDER BY due_at LIMIT $5`,
+    [due.worker, due.now, due.chainIds, due.steps, due.max],
+  );
+
+export interface DueWebhook {
+  readonly deliveryId: string;
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly eventType: WebhookEventType;
+  readonly eventId: string;
+  readonly eventRevision: bigint;
+  readonly url: string;
+}
+
+/** Oldest first; a payment whose webhook fails (before it is sent) holds back its others. @throws Unavailable */
+export const dueWebhooks = (
+  sql: Sql,
+  { worker, max, now }: Pick<DuePayments, 'worker' | 'max' | 'now'>,
+): Promise<readonly DueWebhook[]> =>
+  sql.query(
+    `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
+            event_id AS "eventId", event_revision AS "eventRevision", url
+       FROM todo_webhooks WHERE ${notWaiting('payment_id')}
+      ORDER BY created_at, delivery_id LIMIT $3`,
+    [worker, now, max],
+  );

@@ -1,0 +1,67 @@
+import { asStored, type Sql } from './sql.ts';
+
+/** An app's settings as its last command left them. */
+export interface App {
+  readonly appId: string;
+  readonly idSalt: string;
+  readonly webhookUrl: string | null;
+  readonly settlement: {
+    readonly chainId: number;
+    readonly tokenSymbol: string;
+    readonly receiverAddress: string;
+    readonly receiverMemo: string | null;
+  } | null;
+  readonly keylessAllowed: boolean;
+}
+
+interface Row {
+  readonly app_id: string;
+  readonly id_salt: string;
+  readonly webhook_url: string | null;
+  readonly settlement_chain_id: number | null;
+  readonly settlement_token_symbol: string;
+  readonly settlement_address: string;
+  readonly settlement_memo: string | null;
+  readonly keyless_creation: boolean;
+}
+
+/** Null for an app that is not registered (as far as is projected). @throws Unavailable */
+export async function findApp(sql: Sql, appId: string): Promise<App | null> {
+  const [row] = await sql.query<Row>(
+    `SELECT app_id, id_salt, webhook_url, settlement_chain_id, settlement_token_symbol, settlement_address, settlement_memo,
+            keyless_creation
+       FROM apps WHERE app_id = $1`,
+    [asStored(appId)],
+  );
+  if (!row) return null;
+  return {
+    appId: row.app_id,
+    idSalt: row.id_salt,
+    webhookUrl: row.webhook_url,
+    settlement:
+      row.settlement_chain_id === null
+        ? null
+        : {
+            chainId: row.settlement_chain_id,
+            tokenSymbol: row.settlement_token_symbol,
+            receiverAddress: row.settlement_address,
+            receiverMemo: row.settlement_memo,
+          },
+    keylessAllowed: row.keyless_creation,
+  };
+}
+
+export interface SealedSecret {
+  readonly ciphertext: string;
+  readonly fingerprint: string;
+}
+
+/** The app's webhook secret in force, sealed; null when it has none. @throws Unavailable */
+export async function findWebhookSecret(sql: Sql, appId: string): Promise<SealedSecret | null> {
+  const [secret] = await sql.query<SealedSecret>(
+    `SELECT webhook_secret_ciphertext AS ciphertext, webhook_secret_fingerprint AS fingerprint
+       FROM apps WHERE app_id = $1 AND webhook_secret_ciphertext IS NOT NULL`,
+    [appId],
+  );
+  return secret ?? null;
+}

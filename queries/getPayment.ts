@@ -1,0 +1,30 @@
+import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { PaymentEvent } from '../domain/payment/events.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
+import { type PaymentView, viewOf } from '../domain/payment/view.ts';
+import { type PaymentRow, viewOfRow } from './paymentRow.ts';
+import type { Sql } from './sql.ts';
+
+export interface GetPaymentDeps {
+  readonly sql: Sql;
+  /** All events of a stream, read only. */
+  readonly history: (stream: string) => Promise<readonly StoredEvent[]>;
+  /** The event in today's form; undefined for a type that this version does not know. */
+  readonly read: (stored: StoredEvent) => DomainEvent | undefined;
+}
+
+/** The payment's row; or, for one created a moment ago, what its stream says. Null when there is none. @throws Unavailable */
+export async function getPayment(deps: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
+  const [row] = await deps.sql.query<PaymentRow>('SELECT * FROM payments WHERE payment_id = $1', [paymentId]);
+  return row ? viewOfRow(row) : await fromStream(deps, paymentId);
+}
+
+async function fromStream({ history, read }: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
+  const events = await history(`payment-${paymentId}`);
+  const payment = events.reduce((state, stored) => {
+    const event = read(stored);
+    return event ? paymentDecider.evolve(state, event as PaymentEvent) : state;
+  }, paymentDecider.initial);
+  const last = events.at(-1);
+  return payment && last ? viewOf(payment, last.metadata.at) : null;
+}

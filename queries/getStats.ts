@@ -1,0 +1,56 @@
+import { hour_ms, type Instant, plus } from '../domain/time.ts';
+import { decimalText, type Sql } from './sql.ts';
+
+export type StatsPeriod = 'today' | '7d' | '30d';
+
+export interface Stats {
+  readonly period: StatsPeriod;
+  /** Σ accepted source amounts; USDT counts as USDC. */
+  readonly volumeUsdc: string;
+  readonly paymentCount: number;
+  /** To 6 decimals. */
+  readonly avgOrderUsdc: string;
+  /** Σ destination amounts. */
+  readonly netToWalletUsdc: string;
+  /** One entry per UTC day of the period, empty ones included. */
+  readonly chart: readonly { readonly date: string; readonly volumeUsdc: string; readonly paymentCount: number }[];
+}
+
+interface Sums {
+  /** Null for the whole period. */
+  readonly date: string | null;
+  readonly volume: string;
+  readonly net: string;
+  readonly count: string;
+  readonly average: string | null;
+}
+
+const days: Readonly<Record<StatsPeriod, number>> = { today: 1, '7d': 7, '30d': 30 };
+const day_ms = 24 * hour_ms;
+
+/** An app's payments by the UTC day of their confirmed payout: today and the days before. @throws Unavailable */
+export async function getStats(sql: Sql, appId: string, period: StatsPeriod, now: Instant): Promise<Stats> {
+  const today = `${now.slice(0, 10)}T00:00:00.000Z` as Instant;
+  const dates = Array.from({ length: days[period] }, (_, ago) => plus(today, -ago * day_ms).slice(0, 10)).reverse();
+  const sums = await sql.query<Sums>(
+    `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, sum(volume) AS volume, sum(net) AS net,
+            sum(count) AS count, round(sum(volume) / nullif(sum(count), 0), 6) AS average
+       FROM hourly_stats
+      WHERE app_id = $1 AND hour >= $2 AND hour < $3
+      GROUP BY GROUPING SETS ((1), ())`,
+    [appId, dates[0], plus(today, day_ms)],
+  );
+  const byDate = new Map(sums.map((row) => [row.date, row]));
+  const whole = byDate.get(null);
+  return {
+    period,
+    volumeUsdc: decimalText(whole?.volume ?? '0'),
+    paymentCount: Number(whole?.count ?? 0),
+    avgOrderUsdc: decimalText(whole?.average ?? '0'),
+    netToWalletUsdc: decimalText(whole?.net ?? '0'),
+    chart: dates.map((date) => {
+      const day = byDate.get(date);
+      return { date, volumeUsdc: decimalText(day?.volume ?? '0'), paymentCount: Number(day?.count ?? 0) };
+    }),
+  };
+}

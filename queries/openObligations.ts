@@ -1,0 +1,34 @@
+import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { Sql } from './sql.ts';
+
+/** What is owed on a chain in a token: payments whose money has been seen and whose payout is not settled. */
+export interface Obligation {
+  readonly chainId: number;
+  readonly tokenAddress: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+}
+
+/** @throws Unavailable */
+export async function openObligations(sql: Sql): Promise<readonly Obligation[]> {
+  const sums = await sql.query<{ chainId: ChainId; tokenAddress: string; amount: string }>(
+    `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress", sum(destination_amount) AS amount
+       FROM payments
+      WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
+        AND destination_amount IS NOT NULL
+      GROUP BY 1, 2`,
+  );
+  return sums.map(({ chainId, tokenAddress, amount }) => ({
+    chainId,
+    tokenAddress,
+    amount: inUnits(chainId, tokenAddress, amount),
+  }));
+}
+
+function inUnits(chainId: ChainId, tokenAddress: string, amount: string): bigint {
+  const token = tokenAt(chainOf(chainId), tokenAddress);
+  const parsed = token && parseAmount(amount, token.decimals);
+  if (typeof parsed !== 'bigint') throw new Error(`${amount} of ${tokenAddress} on chain ${chainId} is no amount`);
+  return parsed;
+}

@@ -1,0 +1,46 @@
+import type { Instant } from '../domain/time.ts';
+import type { Sql } from './sql.ts';
+
+/** A payin that is recorded; what is done about it is decided on its stream. */
+export interface RecordedPayin {
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly transferId: string;
+  readonly txHash: string;
+  readonly blockHash: string;
+  /** By its own amount or by the agreed one. */
+  readonly large: boolean;
+}
+
+const recorded = `SELECT payment_id AS "paymentId", app_id AS "appId", transfer_id AS "transferId", tx_hash AS "txHash",
+  block_hash AS "blockHash", amount >= $2 OR coalesce(agreed_usd, 0) >= $2 AS large FROM payins`;
+
+/** Payins of a chain that were recorded in one of these blocks. @throws Unavailable */
+export const payinsInBlocks = (
+  sql: Sql,
+  chainId: number,
+  blockHashes: readonly string[],
+  largeFrom_usd: bigint,
+): Promise<readonly RecordedPayin[]> =>
+  sql.query(`${recorded} WHERE chain_id = $1 AND block_hash = ANY ($3)`, [chainId, largeFrom_usd, blockHashes]);
+
+/** Detected, not confirmed and not orphaned, in blocks up to `upTo`; oldest first. @throws Unavailable */
+export const pendingPayins = (
+  sql: Sql,
+  chainId: number,
+  upTo: bigint,
+  largeFrom_usd: bigint,
+): Promise<readonly RecordedPayin[]> =>
+  sql.query(`${recorded} WHERE chain_id = $1 AND phase = 'detected' AND block_number <= $3 ORDER BY block_number`, [
+    chainId,
+    largeFrom_usd,
+    upTo,
+  ]);
+
+/** When the oldest payment was created that still waits for its money; null when none does. @throws Unavailable */
+export async function oldestOpenPayment(sql: Sql): Promise<Instant | null> {
+  const [oldest] = await sql.query<{ created_at: Instant }>(
+    `SELECT created_at FROM payments WHERE status IN ('payment_unpaid', 'payment_started') ORDER BY created_at LIMIT 1`,
+  );
+  return oldest?.created_at ?? null;
+}

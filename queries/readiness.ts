@@ -1,0 +1,35 @@
+import type { Instant } from '../domain/time.ts';
+import type { Sql } from './sql.ts';
+
+/** How the read side stands: facts, judged elsewhere. */
+export interface ReadModelFacts {
+  readonly sets: readonly {
+    readonly set: string;
+    readonly position: bigint | null;
+    readonly events: bigint;
+    readonly updatedAt: Instant;
+    /** Why the set stands still; null while it runs. */
+    readonly stopped: string | null;
+  }[];
+  /** Of the payments that are due by now; null when none is. */
+  readonly oldestDuePayment: Instant | null;
+  readonly oldestDueWebhook: Instant | null;
+  /** Work that waits for an operator, by worker. */
+  readonly parked: readonly { readonly worker: string; readonly count: bigint }[];
+}
+
+/** @throws Unavailable */
+export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelFacts> {
+  const [sets, [payment], [webhook], parked] = await Promise.all([
+    sql.query<ReadModelFacts['sets'][number]>(
+      `SELECT set_name AS set, position, events, updated_at AS "updatedAt", stopped
+         FROM ops.projections WHERE status = 'active' ORDER BY set_name`,
+    ),
+    sql.query<{ at: Instant | null }>('SELECT min(due_at) AS at FROM todo_payments WHERE due_at <= $1', [now]),
+    sql.query<{ at: Instant | null }>('SELECT min(created_at) AS at FROM todo_webhooks'),
+    sql.query<ReadModelFacts['parked'][number]>(
+      'SELECT worker, count(*) AS count FROM ops.work_failures WHERE parked_at IS NOT NULL GROUP BY worker ORDER BY worker',
+    ),
+  ]);
+  return { sets, oldestDuePayment: payment?.at ?? null, oldestDueWebhook: webhook?.at ?? null, parked };
+}

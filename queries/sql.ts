@@ -1,0 +1,26 @@
+/** How questions are put to Postgres: fixed ones as SQL, those whose conditions vary built with knex. */
+import knex, { type Knex } from 'knex';
+
+export interface Sql {
+  /** bigint columns arrive as bigint, numeric as text, timestamps as ISO 8601 UTC. @throws Unavailable */
+  query<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
+}
+
+/** Builds statements and never connects: they run on the one pool. */
+export const build = knex({ client: 'pg' });
+
+export function run<R>(sql: Sql, statement: Knex.QueryBuilder): Promise<readonly R[]> {
+  const { sql: text, bindings } = statement.toSQL().toNative();
+  return sql.query<R>(text, bindings);
+}
+
+const halfPairs = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Spells a caller's text as the read models hold it: what Postgres text cannot hold became U+FFFD there. */
+export const asStored = (text: string): string => text.replace(halfPairs, '\ufffd').replaceAll('\0', '\ufffd');
+
+/** Prints a numeric as amounts are printed: without trailing zeros, with at least two places. */
+export function decimalText(numeric: string): string {
+  const [whole = '0', fraction = ''] = numeric.split('.');
+  return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
