@@ -1,0 +1,75 @@
+import type { eventSchemas } from '../commands/codec.ts';
+
+export type Category = keyof typeof eventSchemas;
+
+export const streams: Readonly<Record<Category, { readonly name: string; readonly about: string }>> = {
+  payment: {
+    name: 'payment-<paymentId>',
+    about: 'One payment: its terms, the money that came in, the payout, refunds. What is public is derived from these.',
+  },
+  treasury: {
+    name: 'treasury-<chainId>-<account>',
+    about:
+      'One paying account on one chain. Nonces are handed out here, so that two signers can never use the same one.',
+  },
+  merchant: {
+    name: 'merchant-<appId>',
+    about: 'One app that takes payments: settings and API keys.',
+  },
+  webhook: {
+    name: 'webhook-<deliveryId>',
+    about: 'One webhook delivery: at most one automatic POST, claimed before it is made.',
+  },
+};
+
+/** Complete by type: an event without a line here, or a line without an event, does not compile. */
+export const meanings: {
+  readonly [C in Category]: { readonly [T in keyof (typeof eventSchemas)[C]]: string };
+} = {
+  payment: {
+    PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
+    PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
+    PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
+    PayinOrphaned: 'The block of a detected transfer left the chain before it was final',
+    PayinLost: 'A transfer left the chain after the payment was funded with it: a loss for the operator',
+    PayinConfirmed: 'A transfer to the deposit is final',
+    PaymentFunded:
+      'Decision, with its inputs: what was received and how it divides; received = payout + fee + excess + dust',
+    PayoutRequested: 'The receiver is to get this amount from the treasury',
+    PayoutSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
+    PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
+    PayoutOrphaned: 'A settled payout left its chain: the process goes on from its recorded bytes',
+    PayoutConfirmed: 'The payout is final on its chain',
+    PaymentExpired: 'Not funded in time, by the source chain’s clock',
+    PaymentBounced: 'Money came and cannot be paid out; it is held for refund',
+    RefundAddressSet: 'Where money goes back to',
+    RefundRequested: 'Money is to go back from the treasury',
+    RefundSigned: 'A signed refund, recorded before it is broadcast',
+    RefundDied: 'A refund attempt can provably never land',
+    RefundConfirmed: 'The refund is final on its chain',
+  },
+  treasury: {
+    TreasuryOpened: 'The account’s history here begins, at the nonce that its chain had mined up to',
+    NonceAssigned: 'A purpose got the next nonce; a restart finds it again by the purpose',
+    NonceCancelled: 'A no-value transaction used the nonce up, because its purpose was gone',
+    SweepSigned: 'A signed collection of deposits into the treasury, recorded before it is broadcast',
+    SweepConfirmed: 'The collection is final on its chain',
+    PayoutsPaused: 'No nonces are handed out until payouts are resumed',
+    PayoutsResumed: 'Nonces are handed out again',
+  },
+  merchant: {
+    MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',
+    SettlementWalletSet: 'Where a merchant_ app is paid out to, from the next payment on',
+    WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
+    WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
+    KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
+    ApiKeyIssued: 'An API key, known by its SHA-256 alone',
+    ApiKeyRevoked: 'The key stops',
+  },
+  webhook: {
+    WebhookSendStarted:
+      'This process claimed the delivery; without an outcome nobody knows whether the receiver got it',
+    WebhookDelivered: 'The receiver answered 2xx',
+    WebhookExhausted: 'Any other answer, or none; it is not sent again by itself',
+  },
+};

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { eventSchemas } from '../../commands/codec.ts';
+import { eventCatalogue } from '../../docs/catalogue.ts';
+
+const committed = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
+
+describe('docs/events.md', () => {
+  it('is what the schemas say today', () => {
+    assert.equal(committed, `${eventCatalogue()}\n`, 'docs/events.md is stale: run `npm run docs` and commit it');
+  });
+
+  it('explains every event and shows its fields', () => {
+    for (const [type, schema] of Object.values(eventSchemas).flatMap((schemas) => Object.entries(schemas))) {
+      const section = committed.split(`### ${type}\n`)[1]?.split('\n### ')[0] ?? '';
+      assert.match(section, /^\n\S.{10,}\.\n/, `${type} is not explained`);
+      for (const field of Object.keys(schema.properties)) {
+        assert.ok(section.includes(`| \`${field}`), `${type} lacks its field ${field}`);
+      }
+    }
+  });
+});
