@@ -60,8 +60,8 @@ export interface TreasuryState {
   readonly assigned: readonly { readonly nonce: bigint; readonly purpose: Purpose }[];
 }
 
-/** Each outstanding nonce leaves at most three events, and while payouts are paused nothing else is written. */
-const window = 4 * outstandingMax + 2;
+/** Each outstanding nonce leaves at most three events; the rest is room for two hundred pauses and resumptions among them. */
+const window = 3 * outstandingMax + 402;
 
 export const treasury: Decider<TreasuryState, TreasuryEvent> = {
   category: 'treasury',
