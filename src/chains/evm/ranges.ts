@@ -14,8 +14,8 @@ import { toTransferLog } from './transfers.ts';
 export const nearHead_blocks = 64n;
 /** Calls to one node at a time. */
 const parallelCalls = 8;
-/** A range with fewer logs than this may be followed by a wider one. */
-const fewLogs = 2_000;
+/** After so many good answers in a row a wider range is tried. */
+const goodEnough = 8;
 
 export interface BlocksRead {
   readonly logs: readonly TransferLog[];
@@ -58,9 +58,10 @@ function linked(parentHash: string, headers: readonly Header[]): readonly Header
   return broken === -1 ? headers : headers.slice(0, broken);
 }
 
-/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled while answers are short. */
+/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled after a while without. */
 export interface RangeSize {
   blocks: bigint;
+  good: number;
   readonly most: bigint;
 }
 
@@ -82,13 +83,21 @@ export async function readByRange(
       const raw = await transferLogs(node, addresses(chain), { from, to }, signal);
       const within = inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
       const logs = await withTimes(chain, node, within, signal);
-      if (raw.length < fewLogs) size.blocks = lower(size.most, size.blocks * 2n);
+      widen(size);
       return { headers: [last], logs };
     } catch (error) {
       if (!(error instanceof RpcFailed) || error.kind === 'malformed' || size.blocks === 1n) throw error;
       size.blocks /= 2n;
+      size.good = 0;
     }
   }
+}
+
+function widen(size: RangeSize): void {
+  size.good++;
+  if (size.good < goodEnough) return;
+  size.good = 0;
+  size.blocks = lower(size.most, size.blocks * 2n);
 }
 
 async function withTimes(

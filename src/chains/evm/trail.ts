@@ -10,6 +10,11 @@ const recalled_blocks = 32;
 /** How far a pass steps back when it remembers no block that is still on the chain, as after a restart. Reading again is harmless. */
 const stepBack_blocks = 128n;
 
+interface Block {
+  readonly number: bigint;
+  readonly hash: string;
+}
+
 export interface Fork {
   /** The newest block that is still on the chain. */
   readonly from: Header;
@@ -20,7 +25,7 @@ export interface Fork {
 export interface Trail {
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<void>;
-  add(blocks: readonly Pick<Header, 'number' | 'hash'>[]): void;
+  add(blocks: readonly Block[]): void;
   /** Finds where the node's chain left the one that this pass has followed up to `cursor`, and forgets what is above. */
   fork(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<Fork>;
 }
@@ -28,7 +33,7 @@ export interface Trail {
 export function createTrail(): Trail {
   const hashes = new Map<bigint, string>();
 
-  function add(blocks: readonly Pick<Header, 'number' | 'hash'>[]): void {
+  function add(blocks: readonly Block[]): void {
     for (const { number, hash } of blocks) hashes.set(number, hash);
     for (const number of hashes.keys()) {
       if (hashes.size <= remembered_blocks) break;

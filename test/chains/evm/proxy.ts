@@ -1,0 +1,98 @@
+/** A JSON-RPC node that forwards to a real one and can be made to lag, lie or fail. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onStop } from '../../support/hooks.ts';
+
+type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
+/** Answers a call itself, or forwards it (changed or not). Throw `Refusal` for a JSON-RPC error. */
+export type Behaviour = (method: string, params: readonly unknown[], forward: Ask) => Promise<unknown>;
+
+export class Refusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface NodeProxy {
+  readonly url: string;
+  /** Calls answered, by method. */
+  readonly calls: Map<string, number>;
+  behave(behaviour: Behaviour): void;
+}
+
+export const honest: Behaviour = (method, params, forward) => forward(method, params);
+export const broken: Behaviour = () => Promise.reject(new Error('down'));
+
+/** Like a node behind a balancer whose back end has only blocks up to `height`: ranges beyond it are silently empty. */
+export const lagging =
+  (height: bigint, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
+  async (method, params, forward) => {
+    if (method === 'eth_getLogs') return laggingLogs(height, params, forward);
+    if (method === 'eth_getTransactionReceipt') {
+      const receipt = (await forward(method, params)) as { blockNumber: string } | null;
+      return receipt && BigInt(receipt.blockNumber) <= height ? receipt : null;
+    }
+    if (method !== 'eth_getBlockByNumber' || claims === 'theRealHead') return forward(method, params);
+    const [tag, full] = params as [string, boolean];
+    if (tag === 'latest') return forward(method, [hex(height), full]);
+    return tag.startsWith('0x') && BigInt(tag) > height ? null : forward(method, params);
+  };
+
+async function laggingLogs(height: bigint, params: readonly unknown[], forward: Ask): Promise<unknown> {
+  const [filter] = params as [{ blockHash?: string; fromBlock?: string; toBlock?: string }];
+  if (filter.blockHash) {
+    const block = (await forward('eth_getBlockByHash', [filter.blockHash, false])) as { number: string } | null;
+    if (!block || BigInt(block.number) > height) throw new Refusal(-32000, 'unknown block');
+    return forward('eth_getLogs', params);
+  }
+  const [from, to] = [BigInt(filter.fromBlock ?? '0x0'), BigInt(filter.toBlock ?? '0x0')];
+  if (from > height) return [];
+  return forward('eth_getLogs', [{ ...filter, toBlock: hex(to < height ? to : height) }]);
+}
+
+export const hex = (value: bigint): string => `0x${value.toString(16)}`;
+
+export async function startProxy(upstream: string, first: Behaviour = honest): Promise<NodeProxy> {
+  let behaviour = first;
+  const calls = new Map<string, number>();
+  const forward: Ask = async (method, params) => {
+    const response = await fetch(upstream, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { result?: unknown; error?: { code: number; message: string } };
+    if (answer.error) throw new Refusal(answer.error.code, answer.error.message);
+    return answer.result;
+  };
+
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+    calls.set(method, (calls.get(method) ?? 0) + 1);
+    try {
+      const result = await (method === 'eth_chainId' ? forward(method, []) : behaviour(method, params, forward));
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    } catch (error) {
+      if (error instanceof Refusal) {
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }));
+      } else response.destroy();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onStop(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    behave: (next) => {
+      behaviour = next;
+    },
+  };
+}
