@@ -30,7 +30,7 @@ export const meanings: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
     PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
     PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
-    PayinOrphaned: 'The block of a detected transfer left the chain before it was final',
+    PayinOrphaned: 'The block that held a transfer left the chain',
     PayinLost: 'A transfer left the chain after the payment was funded with it: a loss for the operator',
     PayinConfirmed: 'A transfer to the deposit is final',
     PaymentFunded:
