@@ -3,8 +3,14 @@ import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import type { Refusal } from '../../domain/decider.ts';
-import type { KeyScope } from '../../domain/merchant.ts';
 import type { PaymentTransaction, PaymentView } from '../../domain/payment/view.ts';
+import type { Caller } from '../../queries/findApiKey.ts';
+import type { App } from '../../queries/findApp.ts';
+import type { Stats, StatsPeriod } from '../../queries/getStats.ts';
+import type { Delivery } from '../../queries/listDeliveries.ts';
+import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
+
+export type { App, Caller, PaymentFilter };
 
 export interface HttpDeps extends Commands, Queries {
   readonly clock: Pick<Clock, 'now'>;
@@ -34,64 +40,15 @@ export interface Commands {
 }
 
 export interface Queries {
+  /** This and `getPaymentByOrder` find a payment from the moment that it was created. */
   readonly getPayment: (paymentId: string) => Promise<PaymentView | null>;
   readonly getPaymentByOrder: (appId: string, orderId: string) => Promise<PaymentView | null>;
-  /** A refusal when the cursor is none of ours. */
   readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
   readonly listDeliveries: (appId: string, limit: number) => Promise<readonly Delivery[]>;
-  /** @param hash SHA-256 of the key as hex; null for a key that is unknown or revoked */
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
   readonly findApp: (appId: string) => Promise<App | null>;
-}
-
-export type StatsPeriod = 'today' | '7d' | '30d';
-
-/** Who calls: a key acts for its app and no other. */
-export interface Caller {
-  readonly keyId: string;
-  readonly appId: string;
-  readonly scope: KeyScope;
-}
-
-export type App = AppSettings & { readonly keylessAllowed: boolean };
-
-export interface PaymentFilter {
-  readonly appId: string;
-  readonly limit: number;
-  readonly cursor?: string;
-  readonly status?: string;
-  readonly orderId?: string;
-  readonly createdAfter?: string;
-  readonly createdBefore?: string;
-  readonly updatedAfter?: string;
-}
-
-export interface PaymentPage {
-  readonly payments: readonly PaymentView[];
-  /** Null when there is no further page. */
-  readonly nextCursor: string | null;
-}
-
-export interface Stats {
-  readonly period: StatsPeriod;
-  readonly volumeUsdc: string;
-  readonly paymentCount: number;
-  readonly avgOrderUsdc: string;
-  readonly netToWalletUsdc: string;
-  readonly chart: readonly { readonly date: string; readonly volumeUsdc: string; readonly paymentCount: number }[];
-}
-
-export interface Delivery {
-  readonly deliveryId: string;
-  readonly paymentId: string;
-  readonly eventType: string;
-  readonly statusCode: number | null;
-  readonly responsePreview: string | null;
-  readonly deliveredAt: string | null;
-  readonly status: 'delivered' | 'exhausted';
-  readonly attemptNumber: number;
 }
 
 export interface Readiness {

@@ -31,6 +31,8 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
     },
     app,
   );
+  // Expectations other than 100-continue are left unmet, as the standard allows.
+  server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -54,8 +56,10 @@ function drain(server: Server): Promise<void> {
   });
 }
 
+type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
+
 /** What is no HTTP never reaches the app; it gets the same error shape all the same. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();
   const [code, message] = broken[error.code ?? ''] ?? notHttp;
@@ -68,7 +72,8 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  const toHead = Buffer.from(error.rawPacket ?? []).toString('latin1', 0, 5) === 'HEAD ';
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${toHead ? '' : body}`);
 }
 
 const notHttp: readonly [ErrorCode, string] = ['invalidRequest', 'this is no well-formed HTTP/1.1 request'];

@@ -1,4 +1,5 @@
-import type { Delivery, Stats } from '../../src/http/deps.ts';
+import type { Stats } from '../../queries/getStats.ts';
+import type { Delivery } from '../../queries/listDeliveries.ts';
 
 export const sampleStats: Stats = {
   period: 'today',

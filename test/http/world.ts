@@ -133,6 +133,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     clock,
     ids: randomIds,
     addresses,
+    offers: (chain: Chain) => chain.family === 'evm',
     deposits: { evm: createEvmDeposits({ treasury }) },
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     checkRoute: () => undefined,
