@@ -1,4 +1,5 @@
 import type { ReadableOptions } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllStreamResolvedEvent, AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { START, streamNameFilter } from '@eventstore/db-client';
 import type { Batch } from '../../commands/ports.ts';
@@ -111,7 +112,11 @@ async function* follow(client: EventStoreDBClient, options: AllOptions, window: 
         yield { events, position, live: live && subscription.readableLength === 0 };
       } else if (failure !== undefined) {
         throw new Unavailable(`the event store's subscription broke off: ${reasonOf(failure)}; subscribe again`);
-      } else await news();
+      } else {
+        await news();
+        // What came in the same packets belongs into the same batch.
+        await nextTurn();
+      }
     }
   } finally {
     signal.removeEventListener('abort', onAbort);

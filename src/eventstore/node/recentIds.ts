@@ -6,23 +6,38 @@ export interface RecentIds {
   forgetAll(): void;
 }
 
-const rememberedMost = 65_536;
+interface Place {
+  readonly stream: string;
+  readonly revision: number;
+}
 
-export function createRecentIds(most = rememberedMost): RecentIds {
-  const places = new Map<string, { readonly stream: string; readonly revision: number }>();
+const rememberedLeast = 32_768;
+
+/**
+ * Two generations: when the younger is full it becomes the older, and what was older is forgotten at once. (Taking the
+ * oldest entries out of one Map one by one would make each removal walk over those before it.)
+ * @param least how many ids are remembered at any time; at most twice as many
+ */
+export function createRecentIds(least = rememberedLeast): RecentIds {
+  let young = new Map<string, Place>();
+  let old = new Map<string, Place>();
+  const placeOf = (id: string): Place | undefined => young.get(id) ?? old.get(id);
   return {
     remember(id, stream, revision) {
-      if (places.has(id)) return;
-      places.set(id, { stream, revision });
-      if (places.size > most) {
-        const [oldest] = places.keys();
-        if (oldest !== undefined) places.delete(oldest);
+      if (placeOf(id)) return;
+      if (young.size >= least) {
+        old = young;
+        young = new Map();
       }
+      young.set(id, { stream, revision });
     },
     find(id, stream) {
-      const place = places.get(id);
+      const place = placeOf(id);
       return place?.stream === stream ? place.revision : undefined;
     },
-    forgetAll: () => places.clear(),
+    forgetAll() {
+      young = new Map();
+      old = new Map();
+    },
   };
 }

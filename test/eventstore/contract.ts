@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Batch, EventStore } from '../../commands/ports.ts';
+import { StreamConflict } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import { event, events, freshCategory, idsOf } from './events.ts';
+
+/** What every adapter of the EventStore port must do. */
+export function eventStoreContract(open: () => Promise<EventStore>): void {
+  let store: EventStore;
+  let category: string;
+  const stream = (): string => `${category}-${randomUUID()}`;
+
+  before(async () => {
+    store = await open();
+  });
+  beforeEach(() => {
+    category = freshCategory();
+  });
+
+  describe('append', () => {
+    it('begins a stream with no_stream and continues it at the exact revision', async () => {
+      const name = stream();
+      const first = await store.append(name, 'no_stream', events(2));
+      assert.equal(first.revision, 1n);
+      const second = await store.append(name, 1n, events(1));
+      assert.equal(second.revision, 2n);
+      assert.ok(second.position > first.position);
+    });
+
+    it('refuses any other revision and says where the stream is', async () => {
+      const name = stream();
+      const conflict = async (expected: bigint | 'no_stream', actual: bigint | null): Promise<void> => {
+        await assert.rejects(store.append(name, expected, [event()]), (error) => {
+          assert.ok(error instanceof StreamConflict);
+          assert.deepEqual([error.stream, error.expected, error.actual], [name, expected, actual]);
+          return true;
+        });
+      };
+      await conflict(0n, null);
+      await store.append(name, 'no_stream', events(3));
+      await conflict('no_stream', 2n);
+      await conflict(0n, 2n);
+      await conflict(7n, 2n);
+      assert.equal((await store.read(name)).length, 3);
+    });
+
+    it('answers the identical append again as it did at first, and writes nothing', async () => {
+      const name = stream();
+      const [first, second] = [events(2), events(3)];
+      const answers = [await store.append(name, 'no_stream', first), await store.append(name, 1n, second)];
+      assert.deepEqual(await store.append(name, 'no_stream', first), answers[0]);
+      assert.deepEqual(await store.append(name, 1n, second), answers[1]);
+      assert.deepEqual(idsOf(await store.read(name)), idsOf([...first, ...second]));
+    });
+
+    it('takes a partly known append for another one', async () => {
+      const name = stream();
+      const [a, b] = [event(), event()];
+      await store.append(name, 'no_stream', [a]);
+      await assert.rejects(store.append(name, 'no_stream', [a, b]), StreamConflict);
+      await store.append(name, 0n, [b]);
+      await assert.rejects(store.append(name, 'no_stream', [a, event()]), StreamConflict);
+      assert.deepEqual(await store.append(name, 'no_stream', [a, b]), await store.append(name, 0n, [b]));
+    });
+
+    it('lets exactly one of many competing appends win', async () => {
+      const name = stream();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, () => store.append(name, 'no_stream', [event()])),
+      );
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+      assert.equal((await store.read(name)).length, 1);
+    });
+
+    it('never appends nothing', async () => {
+      await assert.rejects(store.append(stream(), 'no_stream', []), { name: 'InvariantBroken' });
+    });
+  });
+
+  describe('read', () => {
+    it('gives back what was stored', async () => {
+      const name = stream();
+      const data = { text: 'ü€\u0000💶', list: [1, null, { deep: true }], amount: '100000000000000000000' };
+      const written = event('Described', data);
+      const { position } = await store.append(name, 'no_stream', [written]);
+      assert.deepEqual(await store.read(name), [{ ...written, stream: name, revision: 0n, position }]);
+    });
+
+    it('is empty for a stream that does not exist', async () => {
+      assert.deepEqual(await store.read(stream()), []);
+    });
+
+    it('goes both ways, from a revision, inclusive, and stops at max', async () => {
+      const name = stream();
+      await store.append(name, 'no_stream', events(5));
+      const revisions = async (options: Parameters<EventStore['read']>[1]): Promise<bigint[]> =>
+        (await store.read(name, options)).map(({ revision }) => revision);
+      assert.deepEqual(await revisions({}), [0n, 1n, 2n, 3n, 4n]);
+      assert.deepEqual(await revisions({ from: 3n }), [3n, 4n]);
+      assert.deepEqual(await revisions({ from: 1n, max: 2 }), [1n, 2n]);
+      assert.deepEqual(await revisions({ from: 9n }), []);
+      assert.deepEqual(await revisions({ backwards: true }), [4n, 3n, 2n, 1n, 0n]);
+      assert.deepEqual(await revisions({ backwards: true, from: 3n, max: 2 }), [3n, 2n]);
+      assert.deepEqual(await revisions({ backwards: true, from: 9n, max: 1 }), [4n]);
+    });
+  });
+
+  describe('all', () => {
+    /** Takes batches until `enough` says so, then leaves. */
+    async function follow(
+      after: bigint | null,
+      enough: (events: readonly StoredEvent[], batch: Batch) => boolean,
+      prefixes = [`${category}-`],
+    ): Promise<{ events: readonly StoredEvent[]; batches: readonly Batch[] }> {
+      const leave = new AbortController();
+      const batches: Batch[] = [];
+      const seen: StoredEvent[] = [];
+      for await (const batch of store.all({ after, prefixes, signal: leave.signal })) {
+        batches.push(batch);
+        seen.push(...batch.events);
+        if (enough(seen, batch)) leave.abort();
+      }
+      return { events: seen, batches };
+    }
+    const untilLive = (_: unknown, batch: Batch): boolean => batch.live;
+
+    it('catches up in log order with the streams of its prefixes only, then is live', async () => {
+      const [one, other] = [stream(), `other${stream()}`];
+      await store.append(one, 'no_stream', events(3));
+      await store.append(other, 'no_stream', events(2));
+      await store.append(one, 2n, events(1));
+      const { events: seen, batches } = await follow(null, untilLive);
+      assert.deepEqual(seen, await store.read(one));
+      assert.equal(batches.at(-1)?.live, true);
+      assert.deepEqual(idsOf((await follow(null, untilLive, [`${category}-`, `other${category}-`])).events).length, 6);
+    });
+
+    it('continues strictly after a position', async () => {
+      const name = stream();
+      const { position } = await store.append(name, 'no_stream', events(3));
+      const { events: later } = await follow(position, untilLive);
+      assert.deepEqual(later, []);
+      const [, second] = await store.read(name);
+      assert.deepEqual(
+        idsOf((await follow(second!.position, untilLive)).events),
+        idsOf(await store.read(name)).slice(2),
+      );
+    });
+
+    it('delivers what is appended while it is live, once and in order', async () => {
+      const name = stream();
+      let appended = false;
+      const { events: seen } = await follow(null, (list, batch) => {
+        if (batch.live && !appended) {
+          appended = true;
+          void (async () => {
+            for (let n = 0; n < 50; n++) await store.append(name, n === 0 ? 'no_stream' : BigInt(n - 1), events(1));
+          })();
+        }
+        return list.length === 50;
+      });
+      assert.deepEqual(seen, await store.read(name));
+    });
+
+    it('never tells a position that runs ahead of its events, and always moves on', async () => {
+      const writers = Array.from({ length: 20 }, async () => {
+        const name = stream();
+        for (let n = 0; n < 20; n++) await store.append(name, n === 0 ? 'no_stream' : BigInt(3 * n - 1), events(3));
+      });
+      const seen: StoredEvent[] = [];
+      let position: bigint | null = null;
+      while (seen.length < 1_200) {
+        // Leave after each batch and come back at its position, as a consumer that crashes would.
+        const { batches } = await follow(position, (list) => list.length > 0);
+        for (const batch of batches) {
+          assert.ok(batch.position >= (position ?? 0n));
+          for (const { position: at } of batch.events) assert.ok(at > (position ?? 0n) && at <= batch.position);
+          seen.push(...batch.events);
+          position = batch.position;
+        }
+      }
+      await Promise.all(writers);
+      assert.equal(new Set(idsOf(seen)).size, 1_200);
+      assert.equal(seen.length, 1_200);
+    });
+
+    it('reaches the end of the log even when the last events are none of its own', async () => {
+      const { position } = await store.append(`other${stream()}`, 'no_stream', events(3));
+      let later = 0n;
+      const { batches } = await follow(null, (_, batch) => {
+        if (batch.live && later === 0n) {
+          later = position;
+          void store.append(`other${stream()}`, 'no_stream', events(1)).then((appended) => {
+            later = appended.position;
+          });
+        }
+        return later > position && batch.position >= later;
+      });
+      assert.ok(batches.at(-1)!.position >= later);
+    });
+
+    it('ends at once when it is told to before it began', async () => {
+      const batches = store.all({ after: null, prefixes: ['x'], signal: AbortSignal.abort() });
+      for await (const batch of batches) assert.fail(`${batch.events.length} events after the end`);
+    });
+  });
+
+  describe('tail', () => {
+    it('is the position of the last event', async () => {
+      const { position } = await store.append(stream(), 'no_stream', events(2));
+      assert.ok((await store.tail()) >= position);
+    });
+  });
+}
