@@ -1,7 +1,7 @@
 /** A local EVM chain: the real anvil binary as a child process that may outlive the one that started it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,8 +47,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     if (saved) copyFileSync(stateFile, previous(stateFile));
     return anvil;
   } catch (error) {
-    // A kill -9 in the middle of a dump leaves half a file: go on from the copy that the last good start made.
-    if (!saved || !existsSync(previous(stateFile))) throw error;
+    if (!saved || isWhole(stateFile) || !existsSync(previous(stateFile))) throw error;
+    // A kill -9 in the middle of a dump left half a file: go on from the copy that the last good start made.
     renameSync(stateFile, `${stateFile}.broken`);
     copyFileSync(previous(stateFile), stateFile);
     return launch(options);
@@ -58,6 +58,15 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 /** Removes a stopped chain's files. */
 export function forgetAnvil(stateFile: string): void {
   for (const file of [stateFile, previous(stateFile), `${stateFile}.broken`]) rmSync(file, { force: true });
+}
+
+function isWhole(stateFile: string): boolean {
+  try {
+    JSON.parse(readFileSync(stateFile, 'utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const previous = (stateFile: string) => `${stateFile}.previous`;
