@@ -56,7 +56,8 @@ export interface CreatePaymentDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly addresses: AddressBook;
-  /** By chain family; a family without one is not offered. */
+  /** Whether this installation serves the chain. */
+  readonly offers: (chain: Chain) => boolean;
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
   /** Fixed fee in cents and basis points of a route. */
   readonly feeOf: (
@@ -127,12 +128,8 @@ async function readTerms(
   const amounts = readAmounts(request, source, destination);
   if (isRefusal(amounts)) return amounts;
   const scheme = deps.deposits[source.chain.family];
-  if (!scheme || !deps.deposits[destination.chain.family]) {
-    const [side, chain] = scheme
-      ? (['/destination', destination.chain] as const)
-      : (['/source', source.chain] as const);
-    return refuse('invalidRequest', `${chain.name} is not offered by this installation`, `${side}/chainId`);
-  }
+  if (!scheme || !deps.offers(source.chain)) return notOffered(source.chain, '/source/chainId');
+  if (!deps.offers(destination.chain)) return notOffered(destination.chain, '/destination/chainId');
   const sender = request.source.senderAddress;
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
@@ -284,6 +281,9 @@ function readAmounts(request: NewPayment, source: { token: Token }, destination:
 /** No payment may be larger; far above what a hot treasury holds, far below what a number column cannot. */
 const amountMax_usd = 1_000_000_000n;
 const amountMax = (decimals: number) => units(amountMax_usd * 10n ** BigInt(decimals));
+
+const notOffered = (chain: Chain, pointer: string): Refusal =>
+  refuse('invalidRequest', `${chain.name} is not offered by this installation: choose another chain`, pointer);
 
 const notAnAddress = (chain: Chain, pointer: string): Refusal =>
   refuse(

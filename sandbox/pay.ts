@@ -31,6 +31,15 @@ interface PublicPayment {
 const poll_ms = 200;
 const follow_ms = 10 * 60_000;
 
+const path: readonly PaymentStatus[] = [
+  'payment_unpaid',
+  'payment_started',
+  'payment_payin_completed',
+  'payment_bridging',
+  'payment_payout_started',
+  'payment_payout_completed',
+];
+
 const program = new Command('npm run pay --')
   .description('pay a payment as the sandbox’s customer and follow it')
   .argument('<paymentId>', 'the id that the create call answered')
@@ -76,15 +85,6 @@ async function pay(sandbox: SandboxFile, key: Hex, payment: PublicPayment, state
   if (receipt.status !== 'success') fail(`the transfer ${hash} was reverted`);
   return hash;
 }
-
-const path: readonly PaymentStatus[] = [
-  'payment_unpaid',
-  'payment_started',
-  'payment_payin_completed',
-  'payment_bridging',
-  'payment_payout_started',
-  'payment_payout_completed',
-];
 
 async function follow(sandbox: SandboxFile, paymentId: string): Promise<void> {
   const began_ms = performance.now();

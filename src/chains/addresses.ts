@@ -1,4 +1,5 @@
-import { getAddress, isAddress, zeroAddress } from 'viem';
+import { getAddress, isAddress, isHash, zeroAddress } from 'viem';
+import type { Chain } from '../../domain/chains.ts';
 import type { AddressBook } from './ports.ts';
 
 /**
@@ -12,3 +13,7 @@ export const addressBook: AddressBook = {
     return address === zeroAddress ? null : address;
   },
 };
+
+/** A transaction's identity as its chain spells it, or null when the text is none. */
+export const canonicalTxHash = (chain: Chain, text: string): string | null =>
+  chain.family === 'evm' && isHash(text) ? text.toLowerCase() : null;

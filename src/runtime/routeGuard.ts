@@ -17,6 +17,8 @@ export interface Obligation {
 export interface RouteGuardDeps {
   readonly clock: Clock;
   readonly rails: readonly PayoutRail[];
+  /** The signer's limit: what it would not sign is not taken. */
+  readonly perTransfer_usd: bigint;
   readonly obligations: () => Promise<readonly Obligation[]>;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
   readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
@@ -32,7 +34,7 @@ const refresh_ms = 3_000;
 /** A balance not seen for so long is not believed any more. */
 const stale_ms = 60_000;
 
-export function createRouteGuard({ clock, rails, obligations, alarm, observeFloat }: RouteGuardDeps) {
+export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, alarm, observeFloat }: RouteGuardDeps) {
   const floats = new Map<ChainId, Snapshot>();
   let owed: ReadonlyMap<string, bigint> = new Map();
 
@@ -63,6 +65,12 @@ export function createRouteGuard({ clock, rails, obligations, alarm, observeFloa
 
     /** A refusal when the payout could not be made; `amount` null for a payment that takes any amount. */
     check(chain: Chain, token: Token, amount: bigint | null): Refusal | undefined {
+      if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
+        return refuse(
+          'invalidRequest',
+          `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`,
+        );
+      }
       const float = floats.get(chain.id);
       if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
         return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);

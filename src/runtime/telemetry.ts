@@ -1,5 +1,7 @@
 import pino, { type Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Token } from '../../domain/chains.ts';
+import type { RequestSeen } from '../http/deps.ts';
 import type { WorkReport } from '../subscribers/worker.ts';
 
 export type { Logger } from 'pino';
@@ -60,14 +62,25 @@ export function createTelemetry(logger: Logger) {
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
+  const requests = new Histogram({
+    name: 'pi_http_request_seconds',
+    help: 'Time to answer, by route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  });
+
   return {
     registry,
     logger,
     parked,
     projectionLag,
     chainLag,
-    float,
     active,
+    requested: ({ method, route, status, duration_s }: RequestSeen): void =>
+      requests.observe({ method, route, status }, duration_s),
+    floated: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
+      float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     worked(report: WorkReport): void {
       work.inc({ worker: report.worker, result: report.kind });
       if (report.kind === 'done') return;

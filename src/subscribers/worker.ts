@@ -38,6 +38,7 @@ export interface WorkerRun {
 }
 
 const itemsPerRoundMax = 200;
+const rememberedMax = 10_000;
 
 /**
  * Runs a worker until its signal aborts: a round on every wake, and at least every `idle_ms`.
@@ -45,6 +46,8 @@ const itemsPerRoundMax = 200;
  */
 export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
   const busy = new Set<string>();
+  /** Keys known to have no noted failure: their next success needs no note either. */
+  const clean = new Set<string>();
   const { signal, clock, idle_ms = 500 } = run;
   let woken = false;
   const waking = run.wake.subscribe(() => {
@@ -77,13 +80,15 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     const key = worker.keyOf(item);
     try {
       await worker.act(item, signal);
-      await run.failures.succeeded(worker.name, key);
+      if (!clean.has(key)) await run.failures.succeeded(worker.name, key);
+      if (clean.size >= rememberedMax) clean.clear();
+      clean.add(key);
       return { worker: worker.name, kind: 'done', key };
     } catch (error) {
-      return await run.failures.failed(worker.name, key, error, clock.now()).then(
-        (): WorkReport => ({ worker: worker.name, kind: 'failed', key, error }),
-        stalled,
-      );
+      clean.delete(key);
+      return await run.failures
+        .failed(worker.name, key, error, clock.now())
+        .then((): WorkReport => ({ worker: worker.name, kind: 'failed', key, error }), stalled);
     } finally {
       busy.delete(key);
     }

@@ -9,6 +9,8 @@ import { createEvmRpc } from './rpc.ts';
 export interface EvmChain {
   readonly ingester: Ingester;
   readonly rail: PayoutRail;
+  /** How often the chain is looked at. */
+  readonly poll_ms: number;
 }
 
 /** One configured chain: what watches it and what pays out on it share its nodes. Undefined for a chain of another family. */
@@ -16,7 +18,11 @@ export function openEvmChain(setting: ChainConfig, treasury: Address): EvmChain 
   if (!isEvmChain(setting.chainId)) return undefined;
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
   const rpc = createEvmRpc(config);
-  return { ingester: createEvmIngester(config, rpc), rail: createEvmPayoutRail(config, treasury, rpc) };
+  return {
+    ingester: createEvmIngester(config, rpc),
+    rail: createEvmPayoutRail(config, treasury, rpc),
+    poll_ms: config.pollInterval_ms,
+  };
 }
 
 /** The operator's settings over the chain's defaults. */

@@ -1,0 +1,60 @@
+/** Configuration in, a running service out: the roles of this process on one core. */
+import { pathToFileURL } from 'node:url';
+import type { ManageMerchant } from '../commands/manageMerchant.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { startApiRole } from './roles/api.ts';
+import { openCore } from './roles/core.ts';
+import { runProjectionsRole } from './roles/projections.ts';
+import { runSubscribersRole } from './roles/subscribers.ts';
+
+export interface Service {
+  /** Where the API listens; empty for an instance without that role. */
+  readonly url: string;
+  readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
+  /** Takes nothing new, ends what was begun, closes everything. */
+  stop(): Promise<void>;
+}
+
+/** @throws when a store cannot be reached or the configuration does not fit what is stored */
+export async function startService(config: Config): Promise<Service> {
+  const core = await openCore(config);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const has = (role: Config['roles'][number]) => config.roles.includes(role);
+
+  const running = [
+    ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
+    ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),
+  ].map((role) =>
+    role.catch((error: unknown) => core.telemetry.alarm('roleEnded', { error: String(error) }, 'a role has ended')),
+  );
+  const api = has('api') ? await startApiRole(core, signal) : null;
+
+  return {
+    url: api?.url ?? '',
+    merchants: { ...core.merchants, projected: (position) => core.projected(position) },
+    async stop() {
+      await api?.close();
+      stopping.abort();
+      await Promise.all(running);
+      await core.close();
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const service = await startService(readConfig(process.env));
+  process.stdout.write(`${JSON.stringify({ level: 30, msg: 'ready', url: service.url })}\n`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      service.stop().then(() => process.exit(0), fail);
+    });
+  }
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : String((error as Error)?.stack ?? error)}\n`);
+  process.exit(1);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main().catch(fail);

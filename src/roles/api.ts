@@ -1,0 +1,122 @@
+/** The HTTP role: commands and queries with their needs filled in. Stateless; any number of instances may run. */
+import { eventCodec } from '../../commands/codec.ts';
+import { createPayment } from '../../commands/createPayment.ts';
+import { readStream } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
+import { registerPayin } from '../../commands/recordPayin.ts';
+import { loadPayment } from '../../commands/settlePayout.ts';
+import { type Chain, chainOf } from '../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import { viewOf } from '../../domain/payment/view.ts';
+import { findApiKey } from '../../queries/findApiKey.ts';
+import { findApp } from '../../queries/findApp.ts';
+import { getPayment } from '../../queries/getPayment.ts';
+import { getPaymentByOrder } from '../../queries/getPaymentByOrder.ts';
+import { getStats } from '../../queries/getStats.ts';
+import { listDeliveries } from '../../queries/listDeliveries.ts';
+import { listPayments } from '../../queries/listPayments.ts';
+import { listTransactions } from '../../queries/listTransactions.ts';
+import { openObligations } from '../../queries/openObligations.ts';
+import { addressBook, canonicalTxHash } from '../chains/addresses.ts';
+import { createEvmDeposits } from '../chains/evm/deposits.ts';
+import { createApp } from '../http/app.ts';
+import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
+import { type HttpServer, startHttp } from '../http/server.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { randomIds } from '../runtime/ids.ts';
+import { createRouteGuard } from '../runtime/routeGuard.ts';
+import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
+import type { Core } from './core.ts';
+import { readiness } from './readiness.ts';
+
+export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
+  const { config, telemetry } = core;
+  const app = createApp({
+    ...(await commands(core, signal)),
+    ...queries(core),
+    clock: systemClock,
+    ids: randomIds,
+    logger: telemetry.logger,
+    limits: defaultLimits,
+    metrics: () => telemetry.registry.metrics(),
+    readiness: () => readiness(core),
+    observe: telemetry.requested,
+  });
+  return startHttp(app, config);
+}
+
+async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
+  const { config, handle, chains, telemetry, treasury } = core;
+  const guard = createRouteGuard({
+    clock: systemClock,
+    rails: [...chains.values()].map(({ rail }) => rail),
+    perTransfer_usd: config.signer.perTransfer_usd,
+    obligations: () => openObligations(core.database),
+    alarm: telemetry.alarm,
+    observeFloat: telemetry.floated,
+  });
+  await guard.refresh(signal).catch(() => {});
+  void guard.watch(signal);
+
+  const create = {
+    handle,
+    clock: systemClock,
+    ids: randomIds,
+    addresses: addressBook,
+    deposits: { evm: createEvmDeposits({ treasury }) },
+    feeOf: () => config.fee,
+    offers: ({ id }: Chain) => chains.has(id),
+    checkRoute: guard.check,
+  };
+  const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
+  const lookUp = createPayinLookUp({ handle, clock: systemClock, ingesters, signal });
+
+  return {
+    createPayment: (request, app, caller) => createPayment(create, request, app, caller),
+    async registerPayin(paymentId, { txHash, fromAddress }, cause) {
+      const payment = await loadPayment(handle, paymentId);
+      if (!payment) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
+      const hint = readHint(payment, txHash, fromAddress);
+      if (isRefusal(hint)) return hint;
+      const handled = await registerPayin({ handle, clock: systemClock }, payment.terms, hint, cause);
+      if (isRefusal(handled)) return handled;
+      lookUp(payment, hint.txHash);
+      return { payment: viewOf(handled.state as Payment, systemClock.now()) };
+    },
+  };
+}
+
+function readHint(
+  { terms }: Payment,
+  txHash: string,
+  fromAddress: string,
+): { readonly txHash: string; readonly senderAddress: string } | Refusal {
+  const chain = chainOf(terms.source.chainId);
+  const hash = canonicalTxHash(chain, txHash);
+  if (hash === null) return refuse('invalidRequest', `this is no transaction hash of ${chain.name}`, '/txHash');
+  const senderAddress = addressBook.canonical(chain, fromAddress);
+  if (senderAddress === null) return refuse('invalidRequest', `this is no address of ${chain.name}`, '/fromAddress');
+  return { txHash: hash, senderAddress };
+}
+
+function queries({ database, store }: Core): Queries {
+  const reading = { sql: database, history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+  const byId = (paymentId: string) => getPayment(reading, paymentId);
+  return {
+    getPayment: byId,
+    async getPaymentByOrder(appId, orderId) {
+      const row = await getPaymentByOrder(database, appId, orderId);
+      if (row) return row;
+      // Created a moment ago: its id follows from the app's salt, and its stream answers.
+      const app = await findApp(database, appId);
+      return app ? byId(paymentIdOf(app.idSalt, orderId)) : null;
+    },
+    listPayments: (filter) => listPayments(database, filter),
+    listTransactions: (paymentId) => listTransactions(database, paymentId),
+    getStats: (appId, period) => getStats(database, appId, period, systemClock.now()),
+    listDeliveries: (appId, limit) => listDeliveries(database, appId, limit),
+    findApiKey: (hash) => findApiKey(database, hash),
+    findApp: (appId) => findApp(database, appId),
+  };
+}

@@ -1,0 +1,135 @@
+/** What every role stands on: stores, chains, decisions; opened once per process. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Observable } from 'rxjs';
+import type { Address, Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle, type Handle } from '../../commands/handle.ts';
+import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { CrashPoint, EventStore } from '../../commands/ports.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import { addressBook } from '../chains/addresses.ts';
+import { type EvmChain, openEvmChain } from '../chains/evm/open.ts';
+import type { Config } from '../config.ts';
+import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
+import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { type Database, openDatabase } from '../postgres/database.ts';
+import { listen, type Notification } from '../postgres/listen.ts';
+import { ddlOf, migrate } from '../postgres/migrate.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { crashPointFrom } from '../runtime/crash.ts';
+import { randomIds } from '../runtime/ids.ts';
+import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
+import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
+import { newApiKey } from '../security/apiKey.ts';
+import { createAddressCheck, literalAddress } from '../security/publicAddress.ts';
+import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
+
+export interface Core {
+  readonly config: Config;
+  readonly telemetry: Telemetry;
+  readonly crash: CrashPoint;
+  readonly store: OpenEventStore;
+  readonly database: Database;
+  readonly notifications: Observable<Notification>;
+  readonly projected: WaitUntilProjected;
+  readonly treasury: Address;
+  readonly chains: ReadonlyMap<ChainId, EvmChain>;
+  readonly box: SecretBox;
+  readonly merchants: ManageMerchant;
+  /** Decides on behalf of requests. */
+  readonly handle: Handle;
+  /** Decides on behalf of workers, on the store's lane that requests cannot fill. */
+  readonly workHandle: Handle;
+  close(): Promise<void>;
+}
+
+const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
+
+export async function openCore(config: Config): Promise<Core> {
+  const telemetry = createTelemetry(createLogger(config.logLevel));
+  const crash = crashPointFrom(config.crashAt ?? undefined);
+  const box = createSecretBox(parseMasterKey(config.masterKey));
+  const node = config.eventStoreUrl ? null : await embeddedNode(config, telemetry);
+  const store = openEventStore({ url: config.eventStoreUrl ?? node?.url ?? '' });
+  const database = openDatabase({ url: config.databaseUrl, connectionsMax: 20 });
+  await migrate(database);
+  await firstReadModels(database, telemetry);
+  const notifications = listen(database, notified);
+  const treasury = treasuryOf(config);
+  const handleOn = (on: EventStore) =>
+    createHandle({ store: on, clock: systemClock, ids: randomIds, codec: eventCodec, crash });
+  const handle = handleOn(store);
+  return {
+    config,
+    telemetry,
+    crash,
+    store,
+    database,
+    notifications,
+    projected: projectedWaiter(database, notifications),
+    treasury,
+    chains: openChains(config, treasury),
+    box,
+    handle,
+    workHandle: handleOn(store.workers),
+    merchants: manageMerchant(config, handle, box),
+    async close() {
+      await database.close();
+      await store.close();
+      await node?.stop();
+    },
+  };
+}
+
+/** Whoever starts first makes the empty tables, so that no role meets a missing one. */
+async function firstReadModels(database: Database, telemetry: Telemetry): Promise<void> {
+  for (const set of projectionSets) {
+    await openActive(database, set, await ddlOf(set.name)).catch((error: unknown) => {
+      // An older generation is still read; its runner says what to do.
+      if (!(error instanceof ProjectionOutdated)) throw error;
+      telemetry.alarm('projectionOutdated', { set: set.name }, error.message);
+    });
+  }
+}
+
+async function embeddedNode(config: Config, telemetry: Telemetry) {
+  const dataDir = join(config.dataDir, 'eventstore');
+  mkdirSync(dataDir, { recursive: true });
+  return spawnEmbeddedNode({
+    dataDir,
+    onLost: (exit) =>
+      telemetry.alarm('eventStoreLost', exit, 'the embedded event store ended unasked and is started again'),
+  });
+}
+
+const treasuryOf = ({ treasury }: Config): Address =>
+  treasury.privateKey ? privateKeyToAddress(treasury.privateKey as Hex) : (treasury.address as Address);
+
+function openChains(config: Config, treasury: Address): ReadonlyMap<ChainId, EvmChain> {
+  const open = new Map<ChainId, EvmChain>();
+  for (const setting of config.chains) {
+    const chain = openEvmChain(setting, treasury);
+    if (chain) open.set(setting.chainId, chain);
+  }
+  return open;
+}
+
+function manageMerchant(config: Config, handle: Handle, box: SecretBox): ManageMerchant {
+  const isAllowed = createAddressCheck(config.webhook.allowedCidrs);
+  return createManageMerchant({
+    handle,
+    clock: systemClock,
+    ids: randomIds,
+    newKey: newApiKey,
+    seal: box.seal,
+    canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
+    isAllowedTarget(url) {
+      const address = literalAddress(new URL(url));
+      return address === undefined || isAllowed(address);
+    },
+  });
+}

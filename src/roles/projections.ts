@@ -1,0 +1,43 @@
+import { eventCodec } from '../../commands/codec.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { type ProjectionReport, runProjections } from '../runtime/projections.ts';
+import type { Telemetry } from '../runtime/telemetry.ts';
+import type { Core } from './core.ts';
+
+/** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
+export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
+  const { store, database, crash, telemetry } = core;
+  await Promise.all(
+    projectionSets.map((set) =>
+      runProjections({
+        store: store.workers,
+        database,
+        codec: eventCodec,
+        set,
+        signal,
+        crash,
+        clock: systemClock,
+        report: (report) => observe(telemetry, report),
+      }).catch(() => {}),
+    ),
+  );
+}
+
+function observe(telemetry: Telemetry, report: ProjectionReport): void {
+  const { set } = report;
+  if (report.kind === 'committed') {
+    if (report.lag_ms !== null) telemetry.projectionLag.set({ set }, report.lag_ms / 1000);
+  } else if (report.kind === 'retrying') {
+    telemetry.logger.warn(
+      { set, error: report.error.message, pause_ms: report.pause_ms },
+      'projections wait for a store',
+    );
+  } else {
+    telemetry.alarm(
+      'projectionStopped',
+      { set, error: String(report.error) },
+      'a projection set has stopped: mend the cause and restart or rebuild',
+    );
+  }
+}

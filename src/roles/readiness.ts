@@ -1,0 +1,61 @@
+import { epochMs } from '../../domain/time.ts';
+import { readModelFacts } from '../../queries/readiness.ts';
+import { passes } from '../chains/ports.ts';
+import type { Readiness } from '../http/deps.ts';
+import { createCursors } from '../postgres/cursors.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Core } from './core.ts';
+
+/** A to-do that is due for so long is not being worked on, or the read models are behind. */
+const projectionLagMax_ms = 15_000;
+/** Chains stand still for moments; longer, their payins are seen late. */
+const chainLagMax_ms = 120_000;
+const answer_ms = 2_000;
+
+type Check = { readonly ok: boolean; readonly detail?: string };
+
+/**
+ * Whether this instance can take payments: the store and Postgres answer and the read models keep up. A chain that lags is
+ * shown and its routes are refused at creation, but only when all of them lag is the instance not ready.
+ */
+export async function readiness(core: Core): Promise<Readiness> {
+  const [eventStore, postgres, projections, chains] = await Promise.all([
+    check(async () => void (await core.store.tail())),
+    check(async () => void (await core.database.query('SELECT 1'))),
+    check(() => projectionsKeepUp(core)),
+    Promise.all(
+      [...core.chains.keys()].map(async (id) => [`chain:${id}`, await check(() => chainKeepsUp(core, id))] as const),
+    ),
+  ]);
+  const ready = eventStore.ok && postgres.ok && projections.ok && chains.some(([, { ok }]) => ok);
+  return { ready, checks: { eventStore, postgres, projections, ...Object.fromEntries(chains) } };
+}
+
+async function check(look: () => Promise<void>): Promise<Check> {
+  const late = systemClock.sleep(answer_ms).then(() => {
+    throw new Error(`no answer within ${answer_ms} ms`);
+  });
+  try {
+    await Promise.race([look(), late]);
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message.slice(0, 200) : 'failed' };
+  }
+}
+
+/** The log's end must have been projected within the allowed lag; what is stopped says why. */
+async function projectionsKeepUp({ database, projected, store }: Core): Promise<void> {
+  const facts = await readModelFacts(database, systemClock.now());
+  for (const { set, stopped } of facts.sets) if (stopped !== null) throw new Error(`${set} has stopped: ${stopped}`);
+  if (facts.sets.length === 0) throw new Error('no read model is filled yet');
+  const webhooksWait_ms = facts.oldestDueWebhook ? epochMs(systemClock.now()) - epochMs(facts.oldestDueWebhook) : 0;
+  if (webhooksWait_ms > projectionLagMax_ms) throw new Error(`webhooks wait for ${webhooksWait_ms} ms`);
+  await projected(await store.tail(), { timeout_ms: answer_ms });
+}
+
+async function chainKeepsUp(core: Core, chainId: Parameters<Core['chains']['get']>[0]): Promise<void> {
+  const scannedTo = await createCursors(core.database).scannedTo(chainId, [passes[0]]);
+  if (scannedTo === null) throw new Error('not scanned yet');
+  const lag_ms = epochMs(systemClock.now()) - epochMs(scannedTo);
+  if (lag_ms > chainLagMax_ms) throw new Error(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
+}

@@ -1,0 +1,54 @@
+import type { Observable } from 'rxjs';
+import type { Clock } from '../../commands/ports.ts';
+import type { Database } from '../postgres/database.ts';
+import { withLease } from '../runtime/lease.ts';
+import type { Telemetry } from '../runtime/telemetry.ts';
+import { type Failures, runWorker, type Worker } from '../subscribers/worker.ts';
+
+export interface WorkersDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly failures: Failures;
+  readonly telemetry: Telemetry;
+  /** Emits when a to-do list may have grown. */
+  readonly wake: Observable<unknown>;
+}
+
+/** A worker with how often it looks without being woken. */
+export interface Shift {
+  // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else looks at them
+  readonly worker: Worker<any>;
+  readonly idle_ms?: number;
+}
+
+/**
+ * Runs a role's workers while this process holds the role's lease: one active instance, hot standbys.
+ * Resolves when the signal has aborted and what was begun has ended.
+ */
+export async function runShifts(
+  deps: WorkersDeps,
+  role: string,
+  shifts: readonly Shift[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, clock, telemetry } = deps;
+  await withLease({ database, clock }, `subscribers:${role}`, signal, async (held) => {
+    telemetry.active.set({ role }, 1);
+    await Promise.all(
+      shifts.map(
+        ({ worker, idle_ms }) =>
+          new Promise<void>((resolve, reject) => {
+            const run = {
+              wake: deps.wake,
+              clock,
+              failures: deps.failures,
+              signal: held,
+              ...(idle_ms !== undefined && { idle_ms }),
+            };
+            runWorker(worker, run).subscribe({ next: telemetry.worked, complete: resolve, error: reject });
+          }),
+      ),
+    );
+    telemetry.active.set({ role }, 0);
+  });
+}

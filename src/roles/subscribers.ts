@@ -1,0 +1,133 @@
+/** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over. */
+import { readFileSync } from 'node:fs';
+import { filter, NEVER, type Observable } from 'rxjs';
+import type { Hex } from 'viem';
+import { eventCodec } from '../../commands/codec.ts';
+import { webhookSecretContext } from '../../commands/manageMerchant.ts';
+import { createSendWebhook } from '../../commands/sendWebhook.ts';
+import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
+import { findWebhookSecret } from '../../queries/findApp.ts';
+import { matchDeposits } from '../../queries/matchDeposits.ts';
+import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { evmChainIds } from '../chains/evm/config.ts';
+import type { EvmChain } from '../chains/evm/open.ts';
+import { createCursors } from '../postgres/cursors.ts';
+import { createFailures, type WorkFailures } from '../postgres/failures.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { createKeystoreSigner } from '../security/keystore.ts';
+import { createAddressCheck } from '../security/publicAddress.ts';
+import { expiryWorker } from '../subscribers/expiry.ts';
+import { payinsWorker } from '../subscribers/payins.ts';
+import { payoutsWorker } from '../subscribers/payouts.ts';
+import { webhookDataOf } from '../subscribers/webhookBody.ts';
+import { createWebhookPost } from '../subscribers/webhookPost.ts';
+import { createWebhookWorker } from '../subscribers/webhooks.ts';
+import type { Core } from './core.ts';
+import { runShifts, type Shift } from './shifts.ts';
+
+const expiryLook_ms = 1_000;
+const projectedWait_ms = 30_000;
+
+/** Resolves when the signal has aborted and what was begun has ended. */
+export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
+  const failures = createFailures(core.database);
+  const told = (name: string): Observable<unknown> =>
+    core.notifications.pipe(filter(({ channel }) => channel === name));
+  const run = (role: string, wake: Observable<unknown>, shift: Shift) =>
+    runShifts({ ...core, clock, failures, wake }, role, [shift], signal);
+
+  await Promise.all([
+    ...[...core.chains.values()].map((chain) => {
+      const { ingester } = chain;
+      return run(`payins:${ingester.chainId}`, NEVER, {
+        worker: payins(core, failures, chain),
+        idle_ms: chain.poll_ms,
+      });
+    }),
+    // An instance without the treasury's key leaves the payouts to one that has it.
+    ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), { worker: payouts(core) })] : []),
+    run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
+    run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
+  ]);
+}
+
+function payins(
+  { workHandle, crash, store, database, projected, telemetry }: Core,
+  failures: WorkFailures,
+  { ingester }: EvmChain,
+) {
+  const { chainId, largeFrom } = ingester;
+  const cursors = createCursors(database);
+  return payinsWorker({
+    handle: workHandle,
+    clock,
+    crash,
+    store,
+    ingester,
+    projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
+    matchDeposits: (addresses) => matchDeposits(database, addresses),
+    payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
+    pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
+    loadCursor: (pass) => cursors.load(chainId, pass),
+    saveCursor: (next, previous) => cursors.save(next, previous),
+    async park({ paymentId }, txHash, error) {
+      const key = `${paymentId} ${txHash}`;
+      telemetry.alarm(
+        'payinParked',
+        { chainId, paymentId, txHash },
+        'a payment could not take a transfer: it is set aside',
+      );
+      await failures.failed(`payins:${chainId}:parked`, key, error, clock.now());
+    },
+    startFrom: async () => (await oldestOpenPayment(database)) ?? clock.now(),
+  });
+}
+
+function payouts({ workHandle, crash, config, chains, database, telemetry }: Core) {
+  const limits = { ...config.signer, chainIds: evmChainIds };
+  const signer = createKeystoreSigner({ privateKey: config.treasury.privateKey as Hex, limits, clock });
+  const chainIds = [...chains.keys()];
+  return payoutsWorker({
+    handle: workHandle,
+    clock,
+    crash,
+    rails: new Map([...chains].map(([id, { rail }]) => [id, { rail, signer }])),
+    due: (max, now) =>
+      duePayments(database, { worker: 'payouts', chainIds, steps: ['requestPayout', 'sign', 'broadcast'], max, now }),
+    alarm: (paymentId, reason, message) => telemetry.alarm(reason, { paymentId }, message),
+  });
+}
+
+function webhooks({ workHandle, crash, config, store, database, box }: Core) {
+  const { caFile, allowedCidrs } = config.webhook;
+  const post = createWebhookPost({
+    clock,
+    isAllowed: createAddressCheck(allowedCidrs),
+    ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
+  });
+  return createWebhookWorker({
+    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now }),
+    store: store.workers,
+    dataOf: webhookDataOf(eventCodec),
+    async secretOf(appId) {
+      const secret = await findWebhookSecret(database, appId);
+      if (!secret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
+      return box.open(secret.ciphertext, webhookSecretContext(appId));
+    },
+    send: createSendWebhook({ handle: workHandle, clock, post, crash }),
+  });
+}
+
+function expiry({ workHandle, chains, database }: Core) {
+  const cursors = createCursors(database);
+  return expiryWorker({
+    handle: workHandle,
+    clock,
+    due: (max, now) =>
+      duePayments(database, { worker: 'expiry', chainIds: [...chains.keys()], steps: ['expire'], max, now }),
+    async scannedTo(chainId) {
+      const passes = chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
+      return cursors.scannedTo(chainId, passes);
+    },
+  });
+}
