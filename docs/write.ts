@@ -1,7 +1,29 @@
-/** `npm run docs`: writes the generated documents anew. A test compares them with what is committed. */
-import { writeFileSync } from 'node:fs';
+/** `npm run docs`: writes the generated documents anew. Tests compare them with what is committed. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../sandbox/postgres.ts';
+import { openDatabase } from '../src/postgres/database.ts';
+import { migrate } from '../src/postgres/migrate.ts';
 import { eventCatalogue } from './catalogue.ts';
+import { databaseDocument } from './database.ts';
 
-const file = new URL('./events.md', import.meta.url);
-writeFileSync(file, `${eventCatalogue()}\n`);
-console.log('docs/events.md written');
+const write = (name: string, text: string) => writeFile(new URL(name, import.meta.url), `${text}\n`);
+
+await write('events.md', eventCatalogue());
+
+const folder = await mkdtemp(join(tmpdir(), 'payments-docs-'));
+const server = await startPostgres({
+  dataDir: join(folder, 'postgres'),
+  logFile: join(folder, 'postgres.log'),
+  durable: false,
+});
+try {
+  const database = openDatabase({ url: server.url });
+  await migrate(database);
+  await write('database.md', await databaseDocument(database));
+  await database.close();
+} finally {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}

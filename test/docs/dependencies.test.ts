@@ -17,10 +17,3 @@ describe('docs/dependencies.md', () => {
     assert.deepEqual(listed(development).sort(), Object.keys(devDependencies ?? {}).sort());
   });
 });
-
-describe('Dockerfile', () => {
-  it('runs the Node version that tests ran on', () => {
-    const images = [...text('Dockerfile').matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
-    assert.deepEqual(images, [devDependencies?.['node'], devDependencies?.['node']]);
-  });
-});

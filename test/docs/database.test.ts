@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { databaseDocument } from '../../docs/database.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+const committed = readFileSync(new URL('../../docs/database.md', import.meta.url), 'utf8');
+
+describe('docs/database.md', () => {
+  let database: Database;
+  before(async () => {
+    database = await freshDatabase();
+  });
+
+  it('is what the database says of itself today', async () => {
+    const today = await databaseDocument(database);
+    assert.equal(committed, `${today}\n`, 'docs/database.md is stale: run `npm run docs` and commit it');
+  });
+
+  it('shows only statements that work', async () => {
+    const statements = [...committed.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql]) => sql as string);
+    assert.equal(statements.length, 4);
+    const undone = new Error('everything worked');
+    const all = database.transaction(async (tx) => {
+      for (const statement of statements) await tx.query(statement);
+      throw undone;
+    });
+    await assert.rejects(all, undone);
+  });
+});

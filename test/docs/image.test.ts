@@ -1,0 +1,41 @@
+/** What goes into the image, against what the service needs. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const root = new URL('../../', import.meta.url).pathname;
+const text = (file: string) => readFileSync(join(root, file), 'utf8');
+const copied = [...text('Dockerfile').matchAll(/^COPY (?!--from)(\S+) \1$/gm)].map(([, folder]) => folder as string);
+const inImage = (file: string) => copied.some((folder) => file.startsWith(`${folder}/`));
+
+describe('Dockerfile', () => {
+  it('copies every file that the service imports, and no part of the sandbox or the tests', () => {
+    assert.ok(copied.includes('src'));
+    const files = copied.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
+    assert.ok(files.length > 50);
+    for (const file of files) {
+      for (const [, target] of text(file).matchAll(/(?:from|import)\(? ?'(\.[^']+)'/g)) {
+        const imported = normalize(join(dirname(file), target as string));
+        assert.ok(inImage(imported), `${file} imports ${imported}, which the image lacks`);
+      }
+    }
+    assert.deepEqual(
+      copied.filter((folder) => /^(sandbox|test|bench|docs)/.test(folder)),
+      [],
+    );
+  });
+
+  it('lets the build see exactly what it copies', () => {
+    const allowed = text('.dockerignore')
+      .split('\n')
+      .flatMap((line) => /^!(.+)$/.exec(line)?.[1] ?? []);
+    const wanted = ['package.json', 'package-lock.json', '.npmrc', ...copied];
+    assert.deepEqual(allowed.sort(), wanted.sort());
+  });
+
+  it('runs the Node version that tests ran on', () => {
+    const { devDependencies } = JSON.parse(text('package.json')) as { devDependencies: { node: string } };
+    const images = [...text('Dockerfile').matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
+    assert.deepEqual(images, [devDependencies.node, devDependencies.node]);
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+const root = new URL('../../', import.meta.url);
+const pages = [
+  'README.md',
+  ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
+];
+const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
+
+/** As Markdown hosts make them from headings. */
+const anchorsOf = (page: string) =>
+  [...text(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    (heading ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('documentation', () => {
+  for (const page of pages) {
+    it(`${page} links to what exists`, () => {
+      const links = [...text(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
+      for (const link of links.filter((target) => !/^https?:/.test(target))) {
+        const [path, anchor] = link.split('#') as [string, string?];
+        const target = path ? new URL(path, new URL(page, root)) : new URL(page, root);
+        assert.ok(existsSync(target), `${link} does not exist`);
+        if (anchor)
+          assert.ok(anchorsOf(target.pathname.slice(root.pathname.length)).includes(anchor), `no heading ${link}`);
+      }
+    });
+
+    it(`${page} names npm scripts that exist`, () => {
+      const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+      for (const [, name] of text(page).matchAll(/npm run ([a-z:]+)/g))
+        assert.ok(scripts[name as string], `no script ${name}`);
+    });
+  }
+});
