@@ -1,0 +1,235 @@
+/** Everything that can be asked of a payment, sensible or not, as fast-check draws it. */
+import fc from 'fast-check';
+import type { Decision } from '../../../../domain/decider.ts';
+import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
+import { type PaymentEvent, type SignedAttempt, type Transfer, transferId } from '../../../../domain/payment/events.ts';
+import { nextStep } from '../../../../domain/payment/next.ts';
+import { orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
+import * as payouts from '../../../../domain/payment/payout.ts';
+import * as refunds from '../../../../domain/payment/refund.ts';
+import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
+import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
+import type { Instant } from '../../../../domain/time.ts';
+import {
+  type Asset,
+  baseUsdc,
+  bnbUsdc,
+  customerWallet,
+  ethereumUsdt,
+  feeCaps,
+  hashOf,
+  landed,
+  merchantWallet,
+  minute,
+  nonceUsed,
+  payin,
+  polygonUsdc,
+  reverted,
+  type TermsSketch,
+  treasuryAccount,
+} from '../../../support/payments.ts';
+
+/** Looks at the payment as it is, and asks for something: the answer can be had again for the very same question. */
+export interface Ask {
+  readonly says: string;
+  readonly of: (p: Payment, now: Instant) => (state: PaymentState) => Decision<PaymentEvent>;
+}
+
+/** A counterexample then reads as what was asked. */
+const ask = (says: string, of: Ask['of']): Ask => Object.assign({ says, of }, { [fc.toStringMethod]: () => says });
+
+/** Payments that differ in what they allow: decimals, chains, type, key. */
+export const sketches: readonly TermsSketch[] = [
+  { type: 'exactOut', amount: '10.00' },
+  { type: 'exactIn', amount: '10.00', from: bnbUsdc, to: polygonUsdc, fee: { fixed: '0.01', basisPoints: 30 } },
+  { type: 'exactOut', amount: '9.99', from: baseUsdc, to: baseUsdc, keyless: true },
+  { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, fee: { fixed: '0.01', basisPoints: 7 } },
+];
+
+/** Transfers that may come: each has its own hash, and always the same amount. */
+const comings: readonly { amount: string; at?: Instant; elsewhere?: true }[] = [
+  { amount: '10.02' },
+  { amount: '5' },
+  { amount: '5.05' },
+  { amount: '12.34' },
+  { amount: '0.000001' },
+  { amount: '10.10', at: minute(75) },
+  { amount: '7', elsewhere: true },
+  { amount: '10001' },
+];
+
+function coming(p: Payment, which: number, block: number): Transfer {
+  const { amount = '1', at = minute(20), elsewhere } = comings[which % comings.length] ?? {};
+  const source = [baseUsdc, bnbUsdc].find(({ chain }) => chain.id === p.terms.source.chainId) as Asset;
+  const asset = elsewhere ? polygonUsdc : source;
+  return payin({ amount, tx: `tx${which}`, block: 100 + block, at, in: asset });
+}
+
+const see = (which: number, block: number, final: boolean): Ask =>
+  ask(`see ${which} in block ${block}${final ? ', final' : ''}`, (p, now) => {
+    const transfer = coming(p, which, block);
+    return (state) => recordPayin(state, { transfer, final, now });
+  });
+
+const lose = (which: number, block: number): Ask =>
+  ask(`block ${block} with ${which} leaves`, (p) => {
+    const transfer = coming(p, which, block);
+    return (state) => orphanPayin(state, { transferId: transferId(transfer), blockHash: transfer.blockHash });
+  });
+
+/** How an attempt is made: as the rules want it, or against one of them. */
+const manners = ['right', 'right', 'right', 'cheaper', 'freshNonce', 'usedNonce', 'staleCount', 'otherAmount'] as const;
+type Manner = (typeof manners)[number];
+
+function attemptOn(leg: TransferLeg, manner: Manner): SignedAttempt {
+  const { order, attempts } = leg;
+  const live = liveAttempts(leg).at(-1);
+  const used = attempts.map(({ signed }) => Number(signed.nonce));
+  const fresh = Math.max(6, ...used) + 1;
+  const wantsFresh = manner === 'freshNonce' || (live === undefined && manner !== 'usedNonce');
+  const nonce = String(wantsFresh ? fresh : (live?.nonce ?? used[0] ?? fresh));
+  const fee = feeCaps(manner === 'cheaper' ? 1 : 100 + attempts.length);
+  const amount = manner === 'otherAmount' ? order.amount + 1n : order.amount;
+  return {
+    attempt: attempts.length + (manner === 'staleCount' ? 0 : 1),
+    chainId: order.chainId as SignedAttempt['chainId'],
+    account: treasuryAccount,
+    nonce,
+    hash: hashOf(order.receiver, String(order.amount), manner, nonce, fee),
+    bytes: '0x02',
+    validUntil: null,
+    fee: { ...fee },
+    token: order.token,
+    receiver: order.receiver,
+    receiverMemo: order.receiverMemo,
+    amount: String(amount),
+    signedAt: minute(30),
+  };
+}
+
+const none: SignedAttempt = {
+  ...attemptOn(
+    {
+      order: { chainId: 1, token: baseUsdc.token, receiver: merchantWallet, receiverMemo: null, amount: 1n },
+      attempts: [],
+      settled: null,
+      everSettled: false,
+    },
+    'right',
+  ),
+};
+
+const signPayout = (manner: Manner): Ask =>
+  ask(`sign payout, ${manner}`, (p) => {
+    const attempt = p.payout ? attemptOn(p.payout, manner) : none;
+    return (state) => payouts.signPayout(state, attempt);
+  });
+
+const landedOf = (leg: TransferLeg | null | undefined, n: number, block: number) => {
+  const signed = leg?.attempts.find((known) => known.signed.attempt === n)?.signed ?? { ...none, attempt: n };
+  return landed(signed, 200 + block);
+};
+
+const confirmPayout = (n: number, block: number): Ask =>
+  ask(`payout attempt ${n} is final in block ${block}`, (p) => {
+    const settled = landedOf(p.payout, n, block);
+    return (state) => payouts.confirmPayout(state, settled);
+  });
+
+/** All attempts of a nonce die together; a mistaken caller may name others. */
+const buryPayout = (n: number, together: boolean): Ask =>
+  ask(`payout attempt ${n} is dead${together ? ' with its nonce' : ''}`, (p) => {
+    const nonce = p.payout?.attempts[n - 1]?.signed.nonce;
+    const same = (p.payout?.attempts ?? []).filter(({ signed }) => signed.nonce === nonce);
+    const numbers = together ? same.map(({ signed }) => signed.attempt) : [n];
+    return (state) => payouts.buryPayout(state, numbers, together ? nonceUsed : reverted);
+  });
+
+const orphanPayout = (block: number): Ask =>
+  ask(`block ${block} with the payout leaves`, (p) => {
+    const { hash } = p.payout?.settled ?? none;
+    return (state) => payouts.orphanPayout(state, { hash, blockHash: hashOf('block', 200 + block) });
+  });
+
+const refundLeg = (p: Payment, refund: number) => p.refunds.find((leg) => leg.refund === refund);
+const signRefund = (refund: number, manner: Manner): Ask =>
+  ask(`sign refund ${refund}, ${manner}`, (p) => {
+    const leg = refundLeg(p, refund);
+    const attempt = leg ? attemptOn(leg, manner) : none;
+    return (state) => refunds.signRefund(state, refund, attempt);
+  });
+const buryRefund = (refund: number, n: number): Ask =>
+  ask(`refund ${refund} attempt ${n} is dead`, () => (state) => refunds.buryRefund(state, refund, n, nonceUsed));
+const confirmRefund = (refund: number, n: number): Ask =>
+  ask(`refund ${refund} attempt ${n} is final`, (p) => {
+    const settled = landedOf(refundLeg(p, refund), n, 0);
+    return (state) => refunds.confirmRefund(state, refund, settled);
+  });
+
+/** What the subscribers would do next, all going well. */
+export const advance: Ask = ask('advance', (p, now) => {
+  const step = nextStep(p, now);
+  switch (step.do) {
+    case 'wait':
+      return see(0, 0, true).of(p, now);
+    case 'expire':
+      return (state) => expire(state, { chainTime: now, now });
+    case 'requestPayout':
+      return (state) => payouts.requestPayout(state, now);
+    case 'sign':
+      return signPayout('right').of(p, now);
+    case 'broadcast':
+      return confirmPayout(step.attempts.at(-1)?.attempt ?? 0, 0).of(p, now);
+    case 'done':
+      return () => [];
+  }
+});
+
+const register = (which: number): Ask =>
+  ask(`register ${which}`, (_, now) => {
+    const hint = { txHash: hashOf(`tx${which}`), senderAddress: customerWallet, now };
+    return (state) => registerPayin(state, hint);
+  });
+const address = (which: number): Ask =>
+  ask(`refund to ${which}`, (_, now) => {
+    const to = { address: which ? customerWallet : merchantWallet, memo: null, now };
+    return (state) => refunds.setRefundAddress(state, to);
+  });
+const expiry = ask('expire', (_, now) => (state) => expire(state, { chainTime: now, now }));
+const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
+const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
+const refundAll = ask('refund', (_, now) => (state) => refunds.requestRefunds(state, now));
+
+/** Sends back what can go back, one step of it. */
+const advanceRefunds: Ask = ask('advance refunds', (p, now) => {
+  const open = p.refunds.find(({ settled }) => !settled);
+  if (!p.refundAddress) return address(1).of(p, now);
+  if (!open) return refundAll.of(p, now);
+  const live = liveAttempts(open).at(-1);
+  return (live ? confirmRefund(open.refund, live.attempt) : signRefund(open.refund, 'right')).of(p, now);
+});
+
+const transfer = fc.nat(comings.length - 1);
+const block = fc.nat(1);
+const manner = fc.constantFrom(...manners);
+const small = fc.integer({ min: 1, max: 3 });
+
+export const asks: fc.Arbitrary<Ask> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(advance) },
+  { weight: 5, arbitrary: fc.tuple(transfer, block, fc.boolean()).map((t) => see(...t)) },
+  { weight: 2, arbitrary: fc.tuple(transfer, block).map((t) => lose(...t)) },
+  { weight: 1, arbitrary: fc.nat(1).map(register) },
+  { weight: 2, arbitrary: fc.constant(expiry) },
+  { weight: 1, arbitrary: fc.constant(order) },
+  { weight: 3, arbitrary: manner.map(signPayout) },
+  { weight: 2, arbitrary: fc.tuple(small, block).map((t) => confirmPayout(...t)) },
+  { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => buryPayout(...t)) },
+  { weight: 2, arbitrary: block.map(orphanPayout) },
+  { weight: 1, arbitrary: fc.constant(bounce) },
+  { weight: 4, arbitrary: fc.constant(advanceRefunds) },
+  { weight: 1, arbitrary: fc.nat(1).map(address) },
+  { weight: 2, arbitrary: fc.constant(refundAll) },
+  { weight: 3, arbitrary: fc.tuple(small, manner).map((t) => signRefund(...t)) },
+  { weight: 1, arbitrary: fc.tuple(small, small).map((t) => buryRefund(...t)) },
+  { weight: 2, arbitrary: fc.tuple(small, small).map((t) => confirmRefund(...t)) },
+);

@@ -1,0 +1,129 @@
+/** What holds of every payment, whatever was asked of it: checked before and after each single event. */
+import assert from 'node:assert/strict';
+import { rescale } from '../../../../domain/money.ts';
+import type { PaymentEvent } from '../../../../domain/payment/events.ts';
+import { routeOf } from '../../../../domain/payment/fund.ts';
+import { type Payment, sumOf } from '../../../../domain/payment/state.ts';
+import { type PaymentStatus, statusOf } from '../../../../domain/payment/status.ts';
+import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
+
+export interface Happening {
+  readonly before: Payment;
+  readonly event: PaymentEvent;
+  readonly after: Payment;
+}
+
+const legsOf = (p: Payment): readonly TransferLeg[] => [...(p.payout ? [p.payout] : []), ...p.refunds];
+
+/** One event moves the public status only so; staying is always allowed. */
+export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  payment_unpaid: ['payment_started', 'payment_expired'],
+  payment_started: ['payment_unpaid', 'payment_payin_completed', 'payment_bounced'],
+  payment_payin_completed: ['payment_bridging', 'payment_payout_started', 'payment_bounced'],
+  payment_bridging: ['payment_payout_started', 'payment_bounced'],
+  payment_payout_started: ['payment_payout_completed', 'payment_completed', 'payment_bounced'],
+  payment_payout_completed: ['payment_payout_started'],
+  payment_completed: ['payment_payout_started'],
+  // At once refunded when all that came was held, and went back, before the payment expired.
+  payment_expired: ['payment_bounced', 'payment_refunded'],
+  payment_bounced: ['payment_refunded'],
+  // More money came, or some of it left the chain against all finality.
+  payment_refunded: ['payment_bounced'],
+};
+
+const keyOf = ({ chainId, token }: { chainId: number; token: { address: string } }) => `${chainId}:${token.address}`;
+
+/** What the payout claims of the source money that is there. */
+function claimed(p: Payment): bigint {
+  if (!p.funded || p.closed) return 0n;
+  const { transferIds, sourceAmount } = p.funded;
+  const there = sumOf(p.payins.filter(({ id, phase }) => phase === 'confirmed' && transferIds.includes(id)));
+  if (there < sourceAmount) return there;
+  return sourceAmount;
+}
+
+export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
+  'the status is one of ten and moves only along its graph'({ before, after }) {
+    const [from, to] = [statusOf(before), statusOf(after)];
+    assert.ok(from === to || moves[from].includes(to), `${from} → ${to}`);
+  },
+
+  'the terms never change'({ before, after }) {
+    assert.equal(after.terms, before.terms);
+  },
+
+  'at most one nonce of a transfer is live'({ after }) {
+    for (const leg of legsOf(after)) {
+      const nonces = new Set(liveAttempts(leg).map(({ account, nonce }) => `${account} ${nonce}`));
+      assert.ok(nonces.size <= 1, `live: ${[...nonces].join(', ')}`);
+    }
+  },
+
+  'a nonce whose attempts are all dead is never used again'({ before, event }) {
+    if (event.type !== 'PayoutSigned') return;
+    const same = (before.payout?.attempts ?? []).filter(({ signed }) => signed.nonce === event.data.nonce);
+    assert.ok(same.length === 0 || same.some(({ fate }) => fate === 'live'));
+  },
+
+  'a transfer is settled exactly when one of its attempts is'({ after }) {
+    for (const { settled, attempts } of legsOf(after)) {
+      const landed = attempts.filter(({ fate }) => fate === 'settled').map(({ signed }) => signed.hash);
+      assert.deepEqual(landed, settled ? [settled.hash] : []);
+    }
+  },
+
+  'every attempt is the transfer that was ordered'({ after }) {
+    for (const { order, attempts } of legsOf(after)) {
+      attempts.forEach(({ signed }, index) => {
+        assert.equal(signed.attempt, index + 1);
+        assert.deepEqual([signed.receiver, BigInt(signed.amount)], [order.receiver, order.amount]);
+      });
+    }
+  },
+
+  'received = payout + fee + excess + dust, and it is what the payins brought'({ before, event, after }) {
+    if (event.type !== 'PaymentFunded' || !after.funded) return;
+    const { received, payout, fee, excess, dust, transferIds } = after.funded;
+    const route = routeOf(after);
+    assert.equal(rescale(payout, route.destination, route.source) + fee + excess + dust, received);
+    const brought = before.payins.filter(({ id, phase }) => phase === 'confirmed' && transferIds.includes(id));
+    assert.equal(sumOf(brought), received);
+  },
+
+  'a payout is what was split off: never above what was agreed or received'({ after }) {
+    if (!after.payout || !after.funded) return assert.equal(after.payout, null);
+    const { amount } = after.payout.order;
+    const { destination, source } = routeOf(after);
+    assert.equal(amount, after.funded.payout);
+    assert.ok(amount <= BigInt(after.terms.destination.amount ?? amount), 'not above what was agreed');
+    assert.ok(rescale(amount, destination, source) <= after.funded.received, 'not above what was received');
+  },
+
+  'a refund is ordered only while refunds and payout together stay within what was received'({ event, after }) {
+    if (event.type !== 'RefundRequested') return;
+    const asset = keyOf(event.data);
+    const received = sumOf(
+      after.payins.filter(({ phase, transfer }) => phase === 'confirmed' && keyOf(transfer) === asset),
+    );
+    const back = after.refunds.filter(({ order }) => keyOf(order) === asset);
+    const refunded = back.reduce((total, { order }) => total + order.amount, 0n);
+    const paidOut = asset === keyOf(after.terms.source) ? claimed(after) : 0n;
+    assert.ok(refunded + paidOut <= received, `${refunded} back and ${paidOut} paid out of ${received}`);
+  },
+
+  'an expired payment was never funded, and a closed one pays nothing out'({ after }) {
+    if (!after.closed) return;
+    if (after.closed.kind === 'expired') assert.equal(after.funded, null);
+    assert.deepEqual(after.payout ? [after.payout.settled, liveAttempts(after.payout)] : [null, []], [null, []]);
+  },
+
+  'a closed payment stays closed, a funded one funded'({ before, after }) {
+    if (before.closed) assert.ok(after.closed);
+    if (before.closed?.kind === 'bounced') assert.deepEqual(after.closed, before.closed);
+    if (before.funded) assert.equal(after.funded, before.funded);
+  },
+
+  'a transfer is one payin, however often it is seen'({ after }) {
+    assert.equal(new Set(after.payins.map(({ id }) => id)).size, after.payins.length);
+  },
+};
