@@ -3,9 +3,10 @@ import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther } from
 import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type ChainId, chainOf, chains, findToken } from '../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../sandbox/tokens.ts';
+import { deployForwarder } from '../../src/chains/evm/deployForwarder.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
 import { forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
-import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury } from '../support/anvil.ts';
+import { accountOf, type ChainClient, chainClient, keyOf, sharedAnvil, treasury } from '../support/anvil.ts';
 
 const evmChains = chains.filter((chain) => chain.family === 'evm');
 const { factory, implementation } = forwarderAddresses(treasury);
@@ -69,6 +70,17 @@ describe('deposit forwarder', () => {
     await assert.rejects(flush(client, [salt], usdcOf(8453)), /reverted/);
     await send(client, usdcOf(8453), freeze(address, false));
     assert.equal(await balance(client, usdcOf(8453), address), 9n);
+  });
+
+  it('is deployed once by whoever pays for it', async () => {
+    const { rpcUrl } = await sharedAnvil(8453, { mining: 'instant' });
+    await fund(rpcUrl, 8453, stranger, { gas: parseEther('1') });
+    const owner = accountOf(3);
+    const first = await deployForwarder(rpcUrl, owner, keyOf(1));
+    const again = await deployForwarder(rpcUrl, owner, keyOf(1));
+    assert.deepEqual([first.factory, again.factory], [forwarderAddresses(owner).factory, first.factory]);
+    assert.deepEqual([first.transaction !== null, again.transaction], [true, null]);
+    assert.ok(await chainClient(rpcUrl).getCode({ address: first.factory }));
   });
 
   it('gives another treasury other addresses', async () => {

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { parseEther } from 'viem';
+import { chainOf, findToken } from '../../../domain/chains.ts';
+import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { instant } from '../../../domain/time.ts';
+import { fund } from '../../../sandbox/tokens.ts';
+import { BroadcastRefused } from '../../../src/chains/evm/broadcast.ts';
+import { createEvmPayoutRail } from '../../../src/chains/evm/payouts.ts';
+import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
+import type { PayoutRail } from '../../../src/chains/ports.ts';
+import { createKeystoreSigner } from '../../../src/security/keystore.ts';
+import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';
+import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from './proxy.ts';
+import { evmConfig } from './support.ts';
+
+const { signal } = new AbortController();
+const usdc = findToken(chainOf(8453), 'USDC')!;
+const depth = 3;
+
+describe('EVM payouts over several nodes', () => {
+  let client: ChainClient;
+  let [first, second] = [] as unknown as [NodeProxy, NodeProxy];
+  let rail: PayoutRail;
+  beforeEach(async () => {
+    const { rpcUrl } = await sharedAnvil(8453);
+    client = chainClient(rpcUrl);
+    await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 10n ** 12n } });
+    [first, second] = [await startProxy(rpcUrl), await startProxy(rpcUrl)];
+    const depths = { final: 1, finalLarge: 1, payout: depth };
+    rail = createEvmPayoutRail({ ...evmConfig(8453, [first.url, second.url]), depths }, treasury);
+  });
+
+  it('send to every node, and are content with one that takes the bytes', async () => {
+    const attempt = await signed(rail);
+    first.behave(broken);
+    await rail.broadcast(attempt.bytes);
+    first.behave(honest);
+    const before = sent(first) + sent(second);
+    await rail.broadcast(attempt.bytes);
+    assert.equal(sent(first) + sent(second), before + 2);
+    await client.mine({ blocks: 1 });
+    assert.equal(await rail.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
+  });
+
+  for (const words of [
+    'already known',
+    'transaction already imported',
+    'nonce too low: next nonce 8, tx nonce 7',
+    'replacement transaction underpriced',
+    'AlreadyKnown',
+    'OldNonce',
+    'existing tx with same hash',
+  ]) {
+    it(`take “${words}” for delivered`, async () => {
+      const attempt = await signed(rail);
+      [first, second].map((node) => node.behave(refusing('eth_sendRawTransaction', -32000, words)));
+      await rail.broadcast(attempt.bytes);
+    });
+  }
+
+  for (const words of [
+    'insufficient funds for gas * price + value',
+    'transaction underpriced',
+    'intrinsic gas too low',
+  ]) {
+    it(`say when every node refuses: “${words}”`, async () => {
+      const attempt = await signed(rail);
+      [first, second].map((node) => node.behave(refusing('eth_sendRawTransaction', -32000, words)));
+      await assert.rejects(rail.broadcast(attempt.bytes), BroadcastRefused);
+    });
+  }
+
+  it('know nothing, and call nothing dead, while no node answers', async () => {
+    const attempt = await signed(rail);
+    [first, second].map((node) => node.behave(broken));
+    await assert.rejects(rail.broadcast(attempt.bytes), ChainUnavailable);
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+    await assert.rejects(rail.minedNonce(signal), ChainUnavailable);
+  });
+
+  it('never call an attempt dead that landed, though nodes have lost its receipt and the transaction', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 10 + depth });
+    const forgetful: Behaviour = async (method, params, forward) =>
+      /Receipt|TransactionByHash/.test(method) ? null : forward(method, params);
+    [first, second].map((node) => node.behave(forgetful));
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+
+    second.behave(honest);
+    assert.equal((await rail.fate([attempt], signal)).kind, 'final');
+  });
+
+  it('never call an attempt dead when a node cannot show who used its nonce', async () => {
+    const attempt = await signed(rail);
+    const cancel = await signed(rail, await rail.prepareCancel(BigInt(attempt.nonce!)));
+    await rail.broadcast(cancel.bytes);
+    await client.mine({ blocks: 10 + depth });
+    const head = await client.getBlockNumber();
+    const pruned: Behaviour = async (method, params, forward) => {
+      const old = method === 'eth_getTransactionCount' && BigInt(String(params[1])) < head - 5n;
+      if (old) throw new Refusal(-32000, 'missing trie node');
+      return forward(method, params);
+    };
+    [first, second].map((node) => node.behave(pruned));
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+
+    second.behave(honest);
+    assert.equal((await rail.fate([attempt], signal)).kind, 'dead');
+  });
+
+  it('do not call a payout gone on the word of a node that lags', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 + depth });
+    const settled = await rail.fate([attempt], signal);
+    assert.ok(settled.kind === 'final');
+    const behind: Behaviour = async (method, params, forward) =>
+      /getBlock/.test(method) ? null : forward(method, params);
+    [first, second].map((node) => node.behave(behind));
+    assert.equal(await rail.stillFinal(settled, signal), true);
+  });
+});
+
+const refusing =
+  (refused: string, code: number, words: string): Behaviour =>
+  async (method, params, forward) => {
+    if (method === refused) throw new Refusal(code, words);
+    return forward(method, params);
+  };
+
+const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
+
+async function signed(rail: PayoutRail, given?: Awaited<ReturnType<PayoutRail['prepare']>>): Promise<SignedAttempt> {
+  const signer = createKeystoreSigner({
+    privateKey: treasuryKey,
+    limits: { chainIds: [8453], perTransfer_usd: 100n, perHour_usd: 1_000n },
+    clock: { now: () => instant(0) },
+  });
+  const order = { chainId: 8453, token: usdc, receiver: accountOf(41), receiverMemo: null, amount: 5n } as const;
+  const unsigned = given ?? (await rail.prepare(order, await rail.minedNonce(signal)));
+  const { bytes, hash } = await signer.sign(unsigned, { kind: given ? 'cancel' : 'payout', reference: 'test' });
+  const { chainId, account, nonce, validUntil, fee } = unsigned;
+  const terms = { token: usdc, receiver: order.receiver, receiverMemo: null, amount: '5', signedAt: instant(0) };
+  return { attempt: 1, chainId, account, nonce: String(nonce), hash, bytes, validUntil, fee, ...terms };
+}
