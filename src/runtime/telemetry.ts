@@ -83,7 +83,7 @@ export function createTelemetry(logger: Logger) {
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     worked(report: WorkReport): void {
       work.inc({ worker: report.worker, result: report.kind });
-      if (report.kind === 'done') return;
+      if (report.kind === 'done' || report.kind === 'interrupted') return;
       const about = report.kind === 'failed' ? { worker: report.worker, key: report.key } : { worker: report.worker };
       logger.warn({ ...about, error: textOf(report.error) }, `work ${report.kind}`);
     },

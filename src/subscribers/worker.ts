@@ -1,4 +1,4 @@
-import { catchError, defer, EMPTY, from, mergeMap, type Observable, of, race, repeat, take, takeWhile } from 'rxjs';
+import { catchError, defer, EMPTY, from, mergeMap, type Observable, of, race, repeat, take } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import type { Instant } from '../../domain/time.ts';
 
@@ -21,7 +21,7 @@ export interface Failures {
 }
 
 export type WorkReport =
-  | { readonly worker: string; readonly kind: 'done'; readonly key: string }
+  | { readonly worker: string; readonly kind: 'done' | 'interrupted'; readonly key: string }
   | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
   /** The list itself could not be read, or a failure not be noted: tried again after a pause. */
   | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };
@@ -56,7 +56,8 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
 
   const pause = () => {
-    if (woken || signal.aborted) return of(undefined);
+    if (signal.aborted) return EMPTY;
+    if (woken) return of(undefined);
     return race(run.wake, from(clock.sleep(idle_ms, signal))).pipe(take(1));
   };
 
@@ -72,7 +73,6 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
 
   return round.pipe(
     repeat({ delay: pause }),
-    takeWhile(() => !signal.aborted),
     mergeMap((item) => from(isStall(item) ? stalled(item.stalled) : actOn(item)), worker.concurrency),
   );
 
@@ -85,6 +85,8 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
       clean.add(key);
       return { worker: worker.name, kind: 'done', key };
     } catch (error) {
+      // Stopped in the middle, not failed: whoever runs next takes it up again.
+      if (signal.aborted) return { worker: worker.name, kind: 'interrupted', key };
       clean.delete(key);
       return await run.failures
         .failed(worker.name, key, error, clock.now())
