@@ -15,17 +15,19 @@ export interface Happening {
 
 const legsOf = (p: Payment): readonly TransferLeg[] => [...(p.payout ? [p.payout] : []), ...p.refunds];
 
+/** A bounce shows as refunded at once when all the money that is there was only held, and has gone back before. */
+const bounce: readonly PaymentStatus[] = ['payment_bounced', 'payment_refunded'];
+
 /** One event moves the public status only so; staying is always allowed. */
 export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   payment_unpaid: ['payment_started', 'payment_expired'],
   payment_started: ['payment_unpaid', 'payment_payin_completed', 'payment_bounced'],
-  payment_payin_completed: ['payment_bridging', 'payment_payout_started', 'payment_bounced'],
-  payment_bridging: ['payment_payout_started', 'payment_bounced'],
-  payment_payout_started: ['payment_payout_completed', 'payment_completed', 'payment_bounced'],
+  payment_payin_completed: ['payment_bridging', 'payment_payout_started', ...bounce],
+  payment_bridging: ['payment_payout_started', ...bounce],
+  payment_payout_started: ['payment_payout_completed', 'payment_completed', ...bounce],
   payment_payout_completed: ['payment_payout_started'],
   payment_completed: ['payment_payout_started'],
-  // At once refunded when all that came was held, and went back, before the payment expired.
-  payment_expired: ['payment_bounced', 'payment_refunded'],
+  payment_expired: bounce,
   payment_bounced: ['payment_refunded'],
   // More money came, or some of it left the chain against all finality.
   payment_refunded: ['payment_bounced'],
