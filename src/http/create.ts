@@ -81,6 +81,12 @@ function toNewPayment(body: CreatePaymentRequest, appId: string): NewPayment {
       amount: source.amount ?? undefined,
       senderAddress: source.senderAddress ?? undefined,
     },
-    destination: destination ?? null,
+    destination: destination
+      ? {
+          ...destination,
+          amount: destination.amount ?? undefined,
+          receiverAddress: destination.receiverAddress ?? undefined,
+        }
+      : null,
   };
 }

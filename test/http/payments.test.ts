@@ -68,7 +68,7 @@ describe('HTTP: payments', () => {
 
     it('pays a merchant app out to its settlement wallet, destination unset or null', async () => {
       const body = { type: 'exactIn', source: { chainId: '56', tokenSymbol: 'USDC', amount: '5' } };
-      for (const destination of [{}, { destination: null }]) {
+      for (const destination of [{}, { destination: null }, { destination: { receiverAddress: null, amount: null } }]) {
         const { status, body: payment } = await world.call('POST', '/payment-api', {
           headers: world.keys.merchant,
           body: { ...body, ...destination },

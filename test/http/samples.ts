@@ -1,3 +1,4 @@
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Stats } from '../../queries/getStats.ts';
 import type { Delivery } from '../../queries/listDeliveries.ts';
 
@@ -19,4 +20,46 @@ export const sampleDelivery: Delivery = {
   deliveredAt: '2026-11-21T09:00:00.000Z',
   status: 'exhausted',
   attemptNumber: 1,
+};
+
+/** A payment whose payin is confirmed and whose payout is not yet sent. */
+export const sampleView: PaymentView = {
+  paymentId: '0d9c1c60-7a43-8a5e-9b57-1d1c9f7f2a10',
+  appId: 'merchant_demo',
+  orderId: 'order-7',
+  status: 'payment_payin_completed',
+  errorCode: null,
+  errorMessage: null,
+  type: 'exactOut',
+  intent: null,
+  keyless: false,
+  title: 'Coffee beans',
+  description: null,
+  currency: 'USD',
+  metadata: { cart: '7' },
+  webhookUrl: 'https://shop.example/hooks',
+  createdAt: '2026-11-21T09:00:00.000Z',
+  updatedAt: '2026-11-21T09:01:00.000Z',
+  expiresAt: '2026-11-21T10:00:00.000Z',
+  sourceChainId: 8453,
+  sourceTokenSymbol: 'USDC',
+  sourceTokenAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  sourceAmount: '10.01',
+  sourceFee: '0.01',
+  depositAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  depositMemo: null,
+  depositContract: null,
+  depositContractMemo: null,
+  senderAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  payinTxHash: `0x${'ab'.repeat(32)}`,
+  amountReceived: '10.01',
+  payinConfirmedAt: '2026-11-21T09:01:00.000Z',
+  destinationChainId: 1,
+  destinationTokenSymbol: 'USDC',
+  destinationTokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  destinationAmount: '10.00',
+  receiverAddress: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+  receiverMemo: null,
+  payoutTxHash: null,
+  payoutConfirmedAt: null,
 };

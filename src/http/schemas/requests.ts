@@ -6,7 +6,6 @@ import {
   AppId,
   ChainIdInput,
   closed,
-  Decimal,
   DecimalOrNull,
   Entry,
   Identifier,
@@ -59,9 +58,9 @@ export const DestinationRequest = Type.Object(
   {
     chainId: Optional(ChainIdInput),
     tokenSymbol: Optional(TokenSymbol),
-    receiverAddress: Optional(Address),
+    receiverAddress: Optional(AddressOrNull),
     receiverMemo: Optional(Memo),
-    amount: Optional(Decimal),
+    amount: Optional(DecimalOrNull),
   },
   {
     ...closed,

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { paymentResource, publicResource, webhookData } from '../../src/http/resource.ts';
+import { sampleView } from './samples.ts';
+
+const ofTheApp = ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant'];
+
+describe('the payment resource', () => {
+  const link = 'https://pay.example/p/1';
+  const full = paymentResource(sampleView, { paymentLink: link });
+
+  it('holds the fields of the service reference, amounts and chain ids as strings', () => {
+    assert.deepEqual(full, {
+      id: sampleView.paymentId,
+      appId: 'merchant_demo',
+      orderId: 'order-7',
+      status: 'payment_payin_completed',
+      errorCode: null,
+      errorMessage: null,
+      type: 'exactOut',
+      createdAt: '2026-11-21T09:00:00.000Z',
+      updatedAt: '2026-11-21T09:01:00.000Z',
+      expiresAt: '2026-11-21T10:00:00.000Z',
+      display: { title: 'Coffee beans', name: 'Coffee beans', description: null, currency: 'USD' },
+      source: {
+        chainId: '8453',
+        tokenSymbol: 'USDC',
+        tokenAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+        amount: '10.01',
+        receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        receiverMemo: null,
+        fee: '0.01',
+        senderAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+        txHash: `0x${'ab'.repeat(32)}`,
+        amountReceived: '10.01',
+        confirmedAt: '2026-11-21T09:01:00.000Z',
+        receiverAddressContract: null,
+        receiverMemoContract: null,
+      },
+      destination: {
+        chainId: '1',
+        receiverAddress: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+        receiverMemo: null,
+        tokenSymbol: 'USDC',
+        tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+        amount: '10.00',
+        txHash: null,
+        confirmedAt: null,
+      },
+      metadata: { cart: '7' },
+      webhookSecret: null,
+      webhookUrl: 'https://shop.example/hooks',
+      webhookSecretSource: 'app',
+      paymentLink: link,
+      merchant: null,
+    });
+  });
+
+  it('goes into webhooks without what belongs to the app, and with every other field', () => {
+    const expected = Object.fromEntries(Object.entries(full).filter(([name]) => !ofTheApp.includes(name)));
+    assert.deepEqual(webhookData(sampleView), expected);
+  });
+
+  it('shows the public neither the app nor its order', () => {
+    const hidden = [...ofTheApp, 'appId', 'orderId', 'webhookSecret'];
+    const expected = Object.fromEntries(Object.entries(full).filter(([name]) => !hidden.includes(name)));
+    assert.deepEqual(publicResource(sampleView), expected);
+  });
+});
