@@ -29,7 +29,6 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
-  readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -84,7 +83,6 @@ export function readConfig(env: Env): Config {
         : roles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
-    publicUrl: read.url('PUBLIC_URL', /^https?:$/),
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??

@@ -66,7 +66,6 @@ describe('configuration', () => {
     MODE: 'test',
     ROLES: 'api,everything',
     PORT: '70000',
-    PUBLIC_URL: 'ftp://example.com',
     DATABASE_URL: 'mysql://localhost/payments',
     EVENTSTORE_URL: 'http://localhost:2113',
     MASTER_KEY: 'short',

@@ -28,6 +28,7 @@ import { randomIds } from '../runtime/ids.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import type { Core } from './core.ts';
+import { metrics } from './metrics.ts';
 import { readiness } from './readiness.ts';
 
 export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
@@ -39,7 +40,7 @@ export async function startApiRole(core: Core, signal: AbortSignal): Promise<Htt
     ids: randomIds,
     logger: telemetry.logger,
     limits: defaultLimits,
-    metrics: () => telemetry.registry.metrics(),
+    metrics: () => metrics(core),
     readiness: () => readiness(core),
     observe: telemetry.requested,
   });

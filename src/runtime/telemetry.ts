@@ -29,6 +29,12 @@ export const createLogger = (level: string): Logger =>
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
+/** How detection and work stand at a moment. */
+export interface Standing {
+  readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
+  readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
+}
+
 /** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
 export function createTelemetry(logger: Logger) {
   const registry = new Registry();
@@ -50,12 +56,10 @@ export function createTelemetry(logger: Logger) {
   const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
     'worker',
   ]);
-  const projectionLag = gauge(
-    'pi_projection_behind_events_bytes',
-    'Log positions that a projection set has still to handle',
-    ['set'],
-  );
-  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has handled', [
+  const projectionLag = gauge('pi_projection_lag_seconds', 'Age of the newest event when its rows were committed', [
+    'set',
+  ]);
+  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has wholly handled', [
     'chain',
     'pass',
   ]);
@@ -73,14 +77,18 @@ export function createTelemetry(logger: Logger) {
   return {
     registry,
     logger,
-    parked,
     projectionLag,
-    chainLag,
     active,
     requested: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     floated: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
+    /** What the database knows, for every instance alike. */
+    stood({ passes, parkedItems }: Standing): void {
+      parked.reset();
+      for (const { worker, count } of parkedItems) parked.set({ worker }, count);
+      for (const { chainId, pass, lag_s } of passes) chainLag.set({ chain: chainId, pass }, lag_s);
+    },
     worked(report: WorkReport): void {
       work.inc({ worker: report.worker, result: report.kind });
       if (report.kind === 'done' || report.kind === 'interrupted') return;

@@ -1,0 +1,28 @@
+import { epochMs, type Instant } from '../../domain/time.ts';
+import { readModelFacts } from '../../queries/readiness.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Core } from './core.ts';
+
+/** Prometheus text; while Postgres is away, what it last said stands. */
+export async function metrics(core: Pick<Core, 'database' | 'telemetry'>): Promise<string> {
+  await look(core).catch(() => {});
+  return core.telemetry.registry.metrics();
+}
+
+async function look({ database, telemetry }: Pick<Core, 'database' | 'telemetry'>): Promise<void> {
+  const now = systemClock.now();
+  const [{ parked }, cursors] = await Promise.all([
+    readModelFacts(database, now),
+    database.query<{ chain_id: number; pass: string; chain_time: Instant }>(
+      'SELECT chain_id, pass, chain_time FROM ops.chain_cursors',
+    ),
+  ]);
+  telemetry.stood({
+    parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
+    passes: cursors.map(({ chain_id, pass, chain_time }) => ({
+      chainId: chain_id,
+      pass,
+      lag_s: (epochMs(now) - epochMs(chain_time)) / 1000,
+    })),
+  });
+}
