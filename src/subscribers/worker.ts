@@ -21,7 +21,9 @@ export interface Failures {
 }
 
 export type WorkReport =
-  | { readonly worker: string; readonly kind: 'done' | 'interrupted'; readonly key: string }
+  | { readonly worker: string; readonly kind: 'done'; readonly key: string }
+  /** Stopped in the middle, not failed: whoever runs next takes it up again. */
+  | { readonly worker: string; readonly kind: 'interrupted'; readonly key: string }
   | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
   /** The list itself could not be read, or a failure not be noted: tried again after a pause. */
   | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };
@@ -85,7 +87,6 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
       clean.add(key);
       return { worker: worker.name, kind: 'done', key };
     } catch (error) {
-      // Stopped in the middle, not failed: whoever runs next takes it up again.
       if (signal.aborted) return { worker: worker.name, kind: 'interrupted', key };
       clean.delete(key);
       return await run.failures
