@@ -286,6 +286,23 @@ describe('EVM ingester', () => {
       assert.equal(receivedBy(head, customer), 5n);
     });
 
+    it('stays on its fork until another node’s chain is longer', async () => {
+      const other = await createWorld(8453);
+      const head = await observe(ingesterOf([first.url, other.rpcUrl]), 'head');
+      await world.mine(3);
+      await other.mine(3);
+      await head.follow();
+      const cursor = head.cursor();
+      first.behave(broken);
+      await head.follow();
+      assert.deepEqual([head.cursor(), head.orphaned], [cursor, []]);
+
+      await other.mine(1);
+      await head.follow();
+      assert.ok(head.orphaned.includes(cursor.blockHash));
+      assert.equal(head.cursor().blockNumber, cursor.blockNumber + 1n);
+    });
+
     it('does not call a transfer unknown on the word of a node that lags', async () => {
       const ingester = ingesterOf([first.url, second.url]);
       const txHash = await world.pay(customer, 5n);

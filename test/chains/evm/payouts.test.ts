@@ -67,6 +67,7 @@ describe('EVM payouts', () => {
     const first = await sign(await rail.prepare(order, nonce));
     await rail.broadcast(first.bytes);
     const second = await sign(await rail.prepare(order, nonce, first), 2);
+    assert.equal(second.fee['gas'], first.fee['gas']);
 
     for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas']) {
       assert.ok(BigInt(second.fee[cap]!) * 8n >= BigInt(first.fee[cap]!) * 9n, cap);
