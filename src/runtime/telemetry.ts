@@ -91,7 +91,7 @@ export function createTelemetry(logger: Logger) {
     },
     worked(report: WorkReport): void {
       work.inc({ worker: report.worker, result: report.kind });
-      if (report.kind === 'done' || report.kind === 'interrupted') return;
+      if (!('error' in report)) return;
       const about = report.kind === 'failed' ? { worker: report.worker, key: report.key } : { worker: report.worker };
       logger.warn({ ...about, error: textOf(report.error) }, `work ${report.kind}`);
     },
