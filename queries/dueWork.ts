@@ -51,6 +51,6 @@ export const dueWebhooks = (
     `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
             event_id AS "eventId", event_revision AS "eventRevision", url
        FROM todo_webhooks WHERE ${notWaiting('payment_id')}
-      ORDER BY created_at, delivery_id LIMIT $3`,
+      ORDER BY created_at, payment_id, event_revision LIMIT $3`,
     [worker, now, max],
   );

@@ -14,10 +14,8 @@ export function run<R>(sql: Sql, statement: Knex.QueryBuilder): Promise<readonly
   return sql.query<R>(text, bindings);
 }
 
-const halfPairs = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-
 /** Spells a caller's text as the read models hold it: what Postgres text cannot hold became U+FFFD there. */
-export const asStored = (text: string): string => text.replace(halfPairs, '\ufffd').replaceAll('\0', '\ufffd');
+export const asStored = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** Prints a numeric as amounts are printed: without trailing zeros, with at least two places. */
 export function decimalText(numeric: string): string {

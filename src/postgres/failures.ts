@@ -41,13 +41,14 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
     async failed(worker, key, error, at) {
       const counts = isOutage(error) ? 0 : 1;
       await sql.query(
-        `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at)
-         VALUES ($1, $2, $3, $4, $5, $6)
+        `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
+         VALUES ($1, $2, $3::integer, $4, $5::timestamptz, $6, CASE WHEN $3::integer >= $9::integer THEN $5::timestamptz END)
          ON CONFLICT (worker, key) DO UPDATE
-            SET attempts = f.attempts + $3, last_error = $4, failed_at = $5,
-                next_attempt_at = CASE WHEN $3 = 0 THEN $6::timestamptz
-                  ELSE $5::timestamptz + least($7 * power(2, least(f.attempts, 30)), $8) * interval '1 ms' END,
-                parked_at = CASE WHEN f.attempts + $3 >= $9 THEN coalesce(f.parked_at, $5) ELSE f.parked_at END`,
+            SET attempts = f.attempts + excluded.attempts, last_error = excluded.last_error, failed_at = excluded.failed_at,
+                next_attempt_at = CASE excluded.attempts WHEN 0 THEN excluded.next_attempt_at
+                  ELSE excluded.failed_at + least($7 * power(2, least(f.attempts, 30)), $8) * interval '1 ms' END,
+                parked_at = CASE WHEN f.attempts + excluded.attempts >= $9::integer
+                  THEN coalesce(f.parked_at, excluded.failed_at) END`,
         [worker, key, counts, textOf(error), at, firstRetry(at, counts), firstPause_ms, pauseMax_ms, attemptsMax],
       );
     },

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { viewOf } from '../../domain/payment/view.ts';
+import { projectionSets, workSet } from '../../projections/sets.ts';
+import { getPayment } from '../../queries/getPayment.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { createWorld, histories, paymentIdOf, play, type World } from '../support/histories.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
+
+const runs = 12;
+
+describe('read models', () => {
+  let database: Database;
+  before(async () => {
+    database = await freshDatabase();
+  });
+
+  const lived = async (steps: Parameters<typeof play>[1][]): Promise<World> => {
+    const world = createWorld();
+    for (const step of steps) await play(world, step);
+    return world;
+  };
+
+  it('are the same row by row, live in small batches with restarts or rebuilt at once', async function () {
+    this.timeout(120_000);
+    const property = fc.asyncProperty(histories, fc.integer({ min: 1, max: 9 }), async (steps, size) => {
+      const { store } = await lived([...steps]);
+      const log = await wholeLog(store);
+      const pieces = Array.from({ length: Math.ceil(log.length / size) }, (_, n) =>
+        log.slice(n * size, n * size + size),
+      );
+      for (const set of projectionSets) {
+        const live = await rowsOf(database, await fill(database, store, set, pieces));
+        const rebuilt = await rowsOf(database, await fill(database, store, set, [log]));
+        assert.deepEqual(rebuilt, live);
+      }
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+
+  it('answer for every payment what folding its stream answers', async function () {
+    this.timeout(120_000);
+    const property = fc.asyncProperty(histories, async (steps) => {
+      const { store } = await lived([...steps]);
+      await fill(database, store, workSet, [await wholeLog(store)]);
+      const none = async () => [];
+      for (let who = 0; who <= 5; who += 1) {
+        const stream = await readStream(store, `payment-${paymentIdOf(who)}`);
+        const payment = stream.reduce(
+          (state, { type, data }) => paymentDecider.evolve(state, { type, data } as never),
+          paymentDecider.initial,
+        );
+        const folded = payment && viewOf(payment, stream.at(-1)?.metadata.at ?? '');
+        const found = await getPayment({ sql: database, history: none, read: eventCodec.read }, paymentIdOf(who));
+        assert.deepEqual(
+          found,
+          folded && { ...folded, orderId: folded.orderId?.replace(/[\0\ud800]/g, '\ufffd') ?? null },
+        );
+      }
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+
+  it('hold something of everything, so that these comparisons say something', async () => {
+    const steps = fc.sample(histories, { numRuns: 5, seed: 7 });
+    const seen = new Map<string, number>();
+    for (const history of steps) {
+      const { store } = await lived([...history]);
+      const log = await wholeLog(store);
+      for (const set of projectionSets) {
+        const rows = await rowsOf(database, await fill(database, store, set, [log]));
+        for (const [table, found] of Object.entries(rows)) seen.set(table, (seen.get(table) ?? 0) + found.length);
+      }
+    }
+    assert.deepEqual(
+      [...seen].filter(([, rows]) => rows === 0),
+      [],
+    );
+    assert.equal(seen.size, 10);
+  });
+});

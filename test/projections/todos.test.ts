@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import type { StoredEvent } from '../../domain/event.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { deliveryIdOf } from '../../domain/webhook.ts';
+import { deposits } from '../../projections/deposits.ts';
+import { hourlyStats } from '../../projections/hourlyStats.ts';
+import type { Projection, RowChange, Seen } from '../../projections/projection.ts';
+import { todoPayments, todoWebhooks } from '../../projections/todos.ts';
+import * as p from '../support/payments.ts';
+
+/** What a projection makes of a history's last event; each event is written a minute after the one before. */
+function afterLast(projection: Projection, history: readonly PaymentEvent[]): readonly RowChange[] {
+  const before = history.slice(0, -1).reduce(paymentDecider.evolve, paymentDecider.initial);
+  const last = history.at(-1) as PaymentEvent;
+  const stored = { id: `event-${history.length}`, revision: BigInt(history.length - 1), metadata: { at: at(history) } };
+  const seen = {
+    category: 'payment',
+    event: last,
+    stored: stored as StoredEvent,
+    before,
+    after: paymentDecider.evolve(before, last),
+  };
+  return projection.project(seen as Seen);
+}
+
+const at = (history: readonly unknown[]) => p.minute(history.length);
+const rows = (changes: readonly RowChange[]) => changes.map((change) => ('row' in change ? change.row : change.key));
+
+describe('the to-do list of payments', () => {
+  const todo = (history: readonly PaymentEvent[]) => {
+    const [change] = afterLast(todoPayments, history);
+    if (change?.op !== 'upsert') return change?.op;
+    const { step, chain_id, due_at } = change.row;
+    return { step, chain_id, due_at };
+  };
+
+  it('has a payment that waits for its money due at the end of its time, on the source chain', () => {
+    assert.deepEqual(todo(p.unpaid), { step: 'expire', chain_id: 8453, due_at: p.expires_at });
+  });
+  it('has a funded payment due at once, on the destination chain', () => {
+    assert.deepEqual(todo(p.paid), { step: 'requestPayout', chain_id: 1, due_at: at(p.paid) });
+    assert.deepEqual(todo(p.ordered), { step: 'sign', chain_id: 1, due_at: at(p.ordered) });
+    assert.deepEqual(todo(p.sent), { step: 'broadcast', chain_id: 1, due_at: at(p.sent) });
+  });
+  it('has nothing left of a payment that is paid out, expired or bounced', () => {
+    assert.equal(todo(p.done), 'remove');
+    assert.equal(todo([...p.unpaid, p.expired()]), 'remove');
+    assert.equal(todo([...p.unpaid, p.bounced('amountTooLow', '1.00')]), 'remove');
+  });
+  it('has a payout again that left its chain', () => {
+    assert.deepEqual(todo([...p.done, p.unsettled()]), { step: 'broadcast', chain_id: 1, due_at: p.minute(8) });
+  });
+});
+
+describe('the to-do list of webhooks', () => {
+  const told = (history: readonly PaymentEvent[]) => rows(afterLast(todoWebhooks, history));
+  const withHook = ([, ...rest]: readonly PaymentEvent[]) => [
+    p.created({ webhookUrl: 'https://shop.example/hook' }),
+    ...rest,
+  ];
+
+  it('has the funding and the payout, each at its revision', () => {
+    const [funded] = told(withHook(p.paid));
+    assert.equal(funded?.event_type, 'payment_payin_completed');
+    assert.equal(funded?.event_revision, '3');
+    assert.equal(funded?.delivery_id, deliveryIdOf('event-4'));
+    assert.equal(told(withHook(p.done))[0]?.event_type, 'payment_payout_completed');
+  });
+  it('has nothing where the app has no webhook', () => {
+    assert.deepEqual(told(p.paid), []);
+  });
+  it('has nothing of what is no news: any other event, or a payout confirmed again', () => {
+    assert.deepEqual(told(withHook(p.sent)), []);
+    assert.deepEqual(told(withHook([...p.done, p.unsettled(), p.settled(p.attempt(), 201)])), []);
+  });
+});
+
+describe('hourly statistics', () => {
+  const added = (history: readonly PaymentEvent[]) => rows(afterLast(hourlyStats, history));
+  const share = { app_id: 'wallet_demo', hour: '2026-11-21T09:00:00.000Z' };
+
+  it('count a payment at its confirmed payout: what was accepted and what was paid out', () => {
+    assert.deepEqual(added(p.done), [{ ...share, volume: '10.01', net: '10.00', count: 1 }]);
+    assert.deepEqual(added(p.sent), []);
+  });
+  it('take off what left its chain, and count it once more when it is back', () => {
+    const away = [...p.done, p.unsettled()];
+    assert.deepEqual(added(away), [{ ...share, volume: '-10.01', net: '-10.00', count: -1 }]);
+    assert.deepEqual(added([...away, p.settled(p.attempt(), 201)]), [
+      { ...share, volume: '10.01', net: '10.00', count: 1 },
+    ]);
+  });
+});
+
+describe('the deposit index', () => {
+  it('holds EVM addresses in lower case and the agreed amount in whole tokens, rounded up', () => {
+    const [row] = rows(afterLast(deposits, p.unpaid));
+    assert.equal(row?.address, p.depositAddress.toLowerCase());
+    assert.equal(row?.agreed_usd, '11');
+    assert.equal(row?.memo, '');
+  });
+  it('knows no agreed amount of a payment that takes any', () => {
+    assert.equal(rows(afterLast(deposits, [p.created({ type: 'anyAmount' })]))[0]?.agreed_usd, null);
+  });
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { workSet } from '../../projections/sets.ts';
+import { getPayment } from '../../queries/getPayment.ts';
+import { getPaymentByOrder } from '../../queries/getPaymentByOrder.ts';
+import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { append, createWorld, type World } from '../support/histories.ts';
+import { created, done, minute } from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+
+const id = (n: number): string => `0198f3c2-0000-8000-8000-${String(n).padStart(12, '0')}`;
+
+/** A payment created in minute `n`, of one of two apps in turn. */
+function payment(n: number, more: object = {}, rest: readonly PaymentEvent[] = []): readonly PaymentEvent[] {
+  const first = created();
+  const data = {
+    ...first.data,
+    paymentId: id(n),
+    appId: n % 2 ? 'wallet_odd' : 'wallet_even',
+    createdAt: minute(n),
+    ...more,
+  };
+  return [{ type: 'PaymentCreated', data } as PaymentEvent, ...rest];
+}
+
+describe('payments asked for', () => {
+  let database: Database;
+  let world: World;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(() => {
+    world = createWorld();
+  });
+
+  const given = async (...histories: (readonly PaymentEvent[])[]) => {
+    for (const [first, ...rest] of histories) {
+      if (first?.type === 'PaymentCreated') await append(world, `payment-${first.data.paymentId}`, [first, ...rest]);
+    }
+    await fill(database, world.store, workSet, [await wholeLog(world.store)]);
+  };
+  const list = async (filter: Partial<PaymentFilter> = {}): Promise<PaymentPage> => {
+    const page = await listPayments(database, { appId: 'wallet_odd', limit: 10, ...filter });
+    assert.ok(!isRefusal(page));
+    return page;
+  };
+  const ids = ({ payments }: PaymentPage) => payments.map(({ paymentId }) => Number(paymentId.slice(-12)));
+
+  describe('by id', () => {
+    const ask = (paymentId: string) =>
+      getPayment(
+        { sql: database, read: eventCodec.read, history: (stream) => readStream(world.store, stream) },
+        paymentId,
+      );
+
+    it('are answered from the row', async () => {
+      await given(payment(1, {}, done.slice(1)));
+      const found = await ask(id(1));
+      assert.equal(found?.status, 'payment_payout_completed');
+      assert.equal(found?.destinationAmount, '10.00');
+    });
+    it('are answered from the stream while the row is not there yet, with the same view', async () => {
+      await given();
+      await append(world, `payment-${id(1)}`, payment(1, {}, done.slice(1)));
+      const early = await ask(id(1));
+      await fill(database, world.store, workSet, [await wholeLog(world.store)]);
+      assert.equal(early?.status, 'payment_payout_completed');
+      assert.deepEqual(early, await ask(id(1)));
+    });
+    it('are null when nobody created them', async () => {
+      await given();
+      assert.equal(await ask(id(9)), null);
+    });
+  });
+
+  describe('by order', () => {
+    it('are found for their app only', async () => {
+      await given(payment(1, { orderId: 'A-1' }));
+      assert.equal((await getPaymentByOrder(database, 'wallet_odd', 'A-1'))?.paymentId, id(1));
+      assert.equal(await getPaymentByOrder(database, 'wallet_even', 'A-1'), null);
+      assert.equal(await getPaymentByOrder(database, 'wallet_odd', 'A-2'), null);
+    });
+    it('are found by any text that an orderId can be', async () => {
+      const odd = 'ä\0\ud800"\\';
+      await given(payment(1, { orderId: odd }));
+      assert.equal((await getPaymentByOrder(database, 'wallet_odd', odd))?.paymentId, id(1));
+    });
+  });
+
+  describe('as a list', () => {
+    it('come newest first, only those of the app, with a cursor to the next page', async () => {
+      await given(...[1, 2, 3, 4, 5, 7].map((n) => payment(n)));
+      const first = await list({ limit: 3 });
+      assert.deepEqual(ids(first), [7, 5, 3]);
+      const next = await list({ limit: 3, cursor: first.nextCursor ?? '' });
+      assert.deepEqual(ids(next), [1]);
+      assert.equal(next.nextCursor, null);
+      assert.equal((await list({ limit: 4 })).nextCursor, null);
+    });
+
+    it('neither repeat nor miss what was there, whatever is created between the pages', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 4 }),
+          fc.uniqueArray(fc.nat(12), { minLength: 3 }),
+          async (limit, minutes) => {
+            world = createWorld();
+            await given(
+              ...minutes.map((n, index) => payment(index, { appId: 'wallet_odd', createdAt: minute(n % 4) })),
+            );
+            const before = ids(await list({ limit: 100 }));
+            const seen: number[] = [];
+            let cursor: string | null | undefined;
+            for (let page = 0; cursor !== null; page += 1) {
+              const found = await list({ limit, ...(cursor !== undefined && { cursor }) });
+              seen.push(...ids(found));
+              cursor = found.nextCursor;
+              await given(payment(50 + page, { appId: 'wallet_odd', createdAt: minute(page % 2 ? 30 : 0) }));
+            }
+            assert.deepEqual(
+              seen.filter((n) => n < 50),
+              before,
+            );
+            assert.equal(new Set(seen).size, seen.length);
+          },
+        ),
+        { numRuns: 8 },
+      );
+    });
+
+    it('can be narrowed by status, order and time, bounds excluded', async () => {
+      await given(payment(1, { orderId: 'A-1' }, done.slice(1)), payment(3), payment(5));
+      assert.deepEqual(ids(await list({ status: 'payment_unpaid' })), [5, 3]);
+      assert.deepEqual(ids(await list({ status: 'payment_payout_completed' })), [1]);
+      assert.deepEqual(ids(await list({ orderId: 'A-1' })), [1]);
+      assert.deepEqual(ids(await list({ createdAfter: minute(3) })), [5]);
+      assert.deepEqual(ids(await list({ createdBefore: minute(3) })), [1]);
+      assert.deepEqual(ids(await list({ updatedAfter: world.clock.now() })), []);
+      assert.deepEqual(ids(await list({ status: 'payment_unpaid', createdBefore: minute(4) })), [3]);
+    });
+
+    it('refuse a cursor that no list answered', async () => {
+      await given(payment(1));
+      for (const cursor of ['', 'x', Buffer.from('yesterday').toString('base64url')]) {
+        const refused = await listPayments(database, { appId: 'wallet_odd', limit: 1, cursor });
+        assert.ok(isRefusal(refused) && refused.pointer === '/cursor', cursor);
+      }
+    });
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { transactionsOf } from '../../domain/payment/view.ts';
+import { type Instant, instant } from '../../domain/time.ts';
+import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
+import { reportsSet } from '../../projections/sets.ts';
+import { getStats } from '../../queries/getStats.ts';
+import { listDeliveries } from '../../queries/listDeliveries.ts';
+import { listTransactions } from '../../queries/listTransactions.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { append, createWorld, type World } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+
+describe('reports', () => {
+  let database: Database;
+  let world: World;
+  let payments = 0;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(() => {
+    world = createWorld();
+  });
+
+  const project = async () => void (await fill(database, world.store, reportsSet, [await wholeLog(world.store)]));
+  const pay = async ([first, ...rest]: readonly PaymentEvent[]): Promise<string> => {
+    payments += 1;
+    const paymentId = `0198f3c2-0000-8000-8000-${String(payments).padStart(12, '0')}`;
+    await append(world, `payment-${paymentId}`, [
+      { ...first, data: { ...first?.data, paymentId } } as PaymentEvent,
+      ...rest,
+    ]);
+    return paymentId;
+  };
+
+  describe('statistics', () => {
+    const at = (text: string) => instant(Date.parse(text));
+    const now = at('2026-11-21T18:30:00Z');
+    const stats = (period: 'today' | '7d' | '30d', when: Instant = now) =>
+      getStats(database, 'wallet_demo', period, when);
+    const payout = (confirmedAt: Instant, sketch: p.TermsSketch = {}) => {
+      const history = [p.created(sketch), ...p.sent.slice(1)];
+      return pay([...history, p.event('PayoutConfirmed', { ...p.landed(p.attempt()), confirmedAt })]);
+    };
+
+    it('count payments on the UTC day of their confirmed payout, days without any included', async () => {
+      await payout(at('2026-11-21T00:00:00Z'));
+      await payout(at('2026-11-21T18:29:59Z'));
+      await payout(at('2026-11-20T23:59:59Z'));
+      await payout(at('2026-11-15T00:00:00Z'));
+      await payout(at('2026-11-14T23:59:59Z'));
+      await pay(p.sent);
+      await project();
+
+      const today = { date: '2026-11-21', volumeUsdc: '20.02', paymentCount: 2 };
+      assert.deepEqual(await stats('today'), {
+        period: 'today',
+        volumeUsdc: '20.02',
+        paymentCount: 2,
+        avgOrderUsdc: '10.01',
+        netToWalletUsdc: '20.00',
+        chart: [today],
+      });
+      const week = await stats('7d');
+      assert.deepEqual([week.volumeUsdc, week.paymentCount, week.netToWalletUsdc], ['40.04', 4, '40.00']);
+      assert.deepEqual(
+        week.chart.map(({ date, paymentCount }) => `${date} ${paymentCount}`),
+        [
+          '2026-11-15 1',
+          '2026-11-16 0',
+          '2026-11-17 0',
+          '2026-11-18 0',
+          '2026-11-19 0',
+          '2026-11-20 1',
+          '2026-11-21 2',
+        ],
+      );
+      assert.deepEqual(week.chart[1], { date: '2026-11-16', volumeUsdc: '0.00', paymentCount: 0 });
+      const month = await stats('30d');
+      assert.deepEqual([month.chart.length, month.chart[0]?.date, month.paymentCount], [30, '2026-10-23', 5]);
+    });
+
+    it('take the average to six decimals', async () => {
+      await payout(at('2026-11-21T10:00:00Z'));
+      await payout(at('2026-11-21T10:00:00Z'));
+      const other = [
+        p.created(),
+        p.detected(),
+        p.confirmed(),
+        p.funded([p.payin()], { sourceAmount: '10.02' }),
+        ...p.sent.slice(4),
+      ];
+      await pay([
+        ...other,
+        p.event('PayoutConfirmed', { ...p.landed(p.attempt()), confirmedAt: at('2026-11-21T11:00:00Z') }),
+      ]);
+      await project();
+      assert.equal((await stats('today')).avgOrderUsdc, '10.013333');
+    });
+
+    it('forget a payout that left its chain', async () => {
+      await pay([...p.done, p.unsettled()]);
+      await project();
+      const none = await stats('today');
+      assert.deepEqual([none.volumeUsdc, none.paymentCount, none.avgOrderUsdc], ['0.00', 0, '0.00']);
+    });
+
+    it('are those of the app alone, and nothing but zeros without payments', async () => {
+      await pay(p.done);
+      await project();
+      const other = await getStats(database, 'wallet_other', '7d', now);
+      assert.deepEqual(
+        [other.volumeUsdc, other.paymentCount, other.netToWalletUsdc, other.chart.length],
+        ['0.00', 0, '0.00', 7],
+      );
+    });
+  });
+
+  it('list a payment’s transfers as its view does', async () => {
+    const paymentId = await pay([
+      ...p.done.slice(0, 2),
+      p.detected(p.payin({ tx: 'second', in: p.bnbUsdc })),
+      ...p.done.slice(2),
+    ]);
+    await project();
+    const events = (await world.store.read(`payment-${paymentId}`)).map(
+      ({ type, data }) => ({ type, data }) as PaymentEvent,
+    );
+    const found = await listTransactions(database, paymentId);
+    const key = (row: { kind: string; txHash: string }) => `${row.kind} ${row.txHash}`;
+    const sorted = <T extends { kind: string; txHash: string }>(rows: readonly T[]) =>
+      rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+    assert.deepEqual(sorted(found), sorted(transactionsOf(p.paymentAfter(events))));
+    assert.equal(found.length, 3);
+  });
+
+  it('list attempted webhooks, newest first; a start without outcome is exhausted', async () => {
+    const send = async (n: number, statusCode: number | null | undefined) => {
+      world.clock.advance(1_000);
+      const now = world.clock.now();
+      const deliveryId = `0198f3c2-0000-8000-8000-00000000010${n}`;
+      const start = {
+        deliveryId,
+        paymentId: 'payment',
+        appId: 'wallet_demo',
+        eventType: 'payment_payin_completed' as const,
+        url: 'https://shop.example/hook',
+        eventId: 'event',
+        eventRevision: '3',
+        startedAt: now,
+      };
+      const facts = { cause: 'test', appId: null };
+      await world.handle(webhook, deliveryId, (state) => startSend(state, start), facts);
+      if (statusCode === undefined) return;
+      const error = statusCode === null ? ('timeout' as const) : null;
+      const outcome = { statusCode, error, responsePreview: 'thanks', duration_ms: 3, finishedAt: now };
+      await world.handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
+    };
+    for (const [n, statusCode] of [204, 500, null, undefined].entries()) await send(n, statusCode);
+    await project();
+
+    const found = await listDeliveries(database, 'wallet_demo', 10);
+    assert.deepEqual(
+      found.map(({ status, statusCode, deliveredAt }) => [status, statusCode, deliveredAt !== null]),
+      [
+        ['exhausted', null, false],
+        ['exhausted', null, true],
+        ['exhausted', 500, true],
+        ['delivered', 204, true],
+      ],
+    );
+    const { deliveredAt, ...first } = found.at(-1) ?? assert.fail();
+    assert.equal(deliveredAt, p.minute(1 / 60));
+    assert.deepEqual(first, {
+      deliveryId: '0198f3c2-0000-8000-8000-000000000100',
+      paymentId: 'payment',
+      eventType: 'payment_payin_completed',
+      status: 'delivered',
+      statusCode: 204,
+      responsePreview: 'thanks',
+      attemptNumber: 1,
+    });
+    assert.equal((await listDeliveries(database, 'wallet_demo', 2)).length, 2);
+    assert.deepEqual(await listDeliveries(database, 'wallet_other', 2), []);
+  });
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import type { MerchantEvent } from '../../domain/merchant.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { transferId } from '../../domain/payment/events.ts';
+import { startSend, webhook } from '../../domain/webhook.ts';
+import { workSet } from '../../projections/sets.ts';
+import { type DuePayments, duePayments, dueWebhooks } from '../../queries/dueWork.ts';
+import { findApiKey } from '../../queries/findApiKey.ts';
+import { findApp, findWebhookSecret } from '../../queries/findApp.ts';
+import { matchDeposits } from '../../queries/matchDeposits.ts';
+import { openObligations } from '../../queries/openObligations.ts';
+import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { readModelFacts } from '../../queries/readiness.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { createFailures } from '../../src/postgres/failures.ts';
+import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+
+describe('what the workers ask', () => {
+  let database: Database;
+  let world: World;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(async () => {
+    world = createWorld();
+    await database.query('TRUNCATE ops.work_failures');
+  });
+
+  /** Payments 1, 2, … with these histories, each with its own deposit address. */
+  const given = async (...histories: (readonly PaymentEvent[])[]) => {
+    for (const [index, [first, ...rest]] of histories.entries()) {
+      if (first?.type !== 'PaymentCreated') continue;
+      world.clock.advance(1_000);
+      const deposit = { ...first.data.deposit, address: addressOf(index + 1) };
+      const data = { ...first.data, paymentId: paymentIdOf(index + 1), deposit };
+      await append(world, `payment-${paymentIdOf(index + 1)}`, [{ type: 'PaymentCreated', data }, ...rest]);
+    }
+    await project();
+  };
+  const project = async () => void (await fill(database, world.store, workSet, [await wholeLog(world.store)]));
+
+  describe('the to-do list', () => {
+    const all = { worker: 'payouts', chainIds: [1, 8453], steps: ['requestPayout', 'sign', 'broadcast'], max: 10 };
+    const due = async (more: Partial<DuePayments> = {}) =>
+      (await duePayments(database, { ...all, now: p.minute(10), ...more })).map(({ paymentId }) => paymentId);
+
+    it('names payments of these chains and steps, once they are due', async () => {
+      await given(p.unpaid, p.paid, p.sent, p.done);
+      assert.deepEqual((await due()).sort(), [paymentIdOf(2), paymentIdOf(3)]);
+      assert.deepEqual(await due({ steps: ['broadcast'] }), [paymentIdOf(3)]);
+      assert.deepEqual(await due({ chainIds: [8453] }), []);
+      assert.deepEqual(await due({ steps: ['expire'] }), []);
+      assert.deepEqual(await due({ steps: ['expire'], now: p.minute(61) }), [paymentIdOf(1)]);
+      assert.equal((await due({ max: 1 })).length, 1);
+    });
+
+    it('leaves out what waits after a failure or is parked, for that worker alone', async () => {
+      await given(p.paid, p.paid);
+      const failures = createFailures(database, { attemptsMax: 2 });
+      await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(10));
+      assert.deepEqual(await due(), [paymentIdOf(2)]);
+      assert.equal((await due({ worker: 'other' })).length, 2);
+      assert.equal((await due({ now: p.minute(11) })).length, 2);
+
+      await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(11));
+      assert.deepEqual(await due({ now: p.minute(9_999) }), [paymentIdOf(2)]);
+      assert.ok(await failures.unpark('payouts', paymentIdOf(1)));
+      assert.equal((await due()).length, 2);
+    });
+
+    it('names webhooks until their one attempt begins', async () => {
+      const told = ([, ...rest]: readonly PaymentEvent[]) => [
+        p.created({ webhookUrl: 'https://shop.example/hook' }),
+        ...rest,
+      ];
+      await given(told(p.paid), told(p.done));
+      const webhooks = () => dueWebhooks(database, { worker: 'webhooks', max: 10, now: p.minute(10) });
+      const [first, ...rest] = await webhooks();
+      assert.equal(rest.length, 2);
+      assert.ok(first);
+      assert.deepEqual(
+        [first.paymentId, first.eventType, first.eventRevision],
+        [paymentIdOf(1), 'payment_payin_completed', 3n],
+      );
+
+      const { eventRevision, ...delivery } = first;
+      const start = { ...delivery, eventRevision: eventRevision.toString(), startedAt: p.minute(10) };
+      await world.handle(webhook, first.deliveryId, (state) => startSend(state, start), { cause: 'test', appId: null });
+      await project();
+      assert.deepEqual(await webhooks(), rest);
+    });
+  });
+
+  describe('the deposit index', () => {
+    it('finds many addresses at once, in whichever letter case a chain spells them', async () => {
+      await given(p.unpaid, p.unpaid);
+      const asked = [addressOf(1).toLowerCase(), addressOf(2).toUpperCase().replace('0X', '0x'), p.customerWallet];
+      const found = await matchDeposits(database, asked);
+      assert.deepEqual(
+        found.map(({ paymentId, agreed_usd }) => [paymentId, agreed_usd]).sort(),
+        [1, 2].map((n) => [paymentIdOf(n), 11n]),
+      );
+      assert.deepEqual(await matchDeposits(database, []), []);
+    });
+  });
+
+  describe('recorded payins', () => {
+    const inBlock = (block: number, tx: string, amount?: string) =>
+      p.payin({ tx, block, ...(amount !== undefined && { amount }) });
+    const transfers = (found: readonly { transferId: string; large: boolean }[]) =>
+      found.map(({ transferId, large }) => [transferId, large]);
+
+    it('are pending from their detection until they are final or gone, and large by either amount', async () => {
+      const [early, late, final, gone] = [
+        inBlock(100, 'a', '1.00'),
+        inBlock(105, 'b', '900.00'),
+        inBlock(100, 'c'),
+        inBlock(100, 'd'),
+      ];
+      await given(
+        [...p.unpaid, p.detected(late), p.detected(early)],
+        [...p.unpaid, p.detected(final), p.confirmed(final)],
+        [...p.unpaid, p.detected(gone), p.orphaned(gone)],
+      );
+      const pending = (upTo: bigint, large: bigint) => pendingPayins(database, 8453, upTo, large);
+      assert.deepEqual(transfers(await pending(104n, 500n)), [[transferId(early), false]]);
+      assert.deepEqual(transfers(await pending(105n, 500n)), [
+        [transferId(early), false],
+        [transferId(late), true],
+      ]);
+      assert.deepEqual(transfers(await pending(104n, 11n)), [[transferId(early), true]]);
+      assert.deepEqual(await pendingPayins(database, 1, 200n, 500n), []);
+    });
+
+    it('are found by the block that held them', async () => {
+      const [one, other] = [inBlock(100, 'a'), inBlock(101, 'b')];
+      await given([...p.unpaid, p.detected(one), p.detected(other), p.confirmed(other)]);
+      const found = await payinsInBlocks(database, 8453, [one.blockHash, other.blockHash], 500n);
+      assert.equal(found.length, 2);
+      assert.deepEqual(transfers(await payinsInBlocks(database, 8453, [other.blockHash], 500n)), [
+        [transferId(other), false],
+      ]);
+    });
+
+    it('begin with the oldest payment that still waits for its money', async () => {
+      await given(p.done);
+      assert.equal(await oldestOpenPayment(database), null);
+      world = createWorld();
+      await given(p.done, p.unpaid);
+      assert.equal(await oldestOpenPayment(database), p.created_at);
+    });
+  });
+
+  it('sums what is owed per chain and token: money seen, payout not settled', async () => {
+    const toBnb = p.created({ to: p.bnbUsdc });
+    await given(p.unpaid, [...p.unpaid, p.detected()], p.sent, p.done, [toBnb, p.detected()]);
+    const owed = (await openObligations(database)).toSorted((a, b) => a.chainId - b.chainId);
+    assert.deepEqual(owed, [
+      { chainId: 1, tokenAddress: p.ethereumUsdc.token.address, amount: p.of('20.00', p.ethereumUsdc) },
+      { chainId: 56, tokenAddress: p.bnbUsdc.token.address, amount: p.of('10.00', p.bnbUsdc) },
+    ]);
+  });
+
+  describe('apps and keys', () => {
+    const appId = 'merchant_shop';
+    const hash = 'ab'.repeat(32);
+    const happen = async (...events: MerchantEvent[]) => {
+      await append(world, `merchant-${appId}`, events);
+      await project();
+    };
+    const registered: MerchantEvent = {
+      type: 'MerchantRegistered',
+      data: { appId, idSalt: 'cd'.repeat(32), registeredAt: p.created_at },
+    };
+    const issued: MerchantEvent = {
+      type: 'ApiKeyIssued',
+      data: { keyId: 'k1', scope: 'admin', hash, hint: 'pi_live_…1234', name: 'till' },
+    };
+
+    it('are found as their last events left them', async () => {
+      await happen(registered);
+      assert.equal(await findWebhookSecret(database, appId), null);
+      const settled = { receiverAddress: p.merchantWallet, receiverMemo: null };
+      const secret = { ciphertext: 'sealed', fingerprint: `sha256:${hash}` };
+      await happen(
+        { type: 'WebhookUrlSet', data: { url: 'https://shop.example' } },
+        { type: 'SettlementWalletSet', data: { ...settled, chainId: 1, token: p.ethereumUsdc.token } },
+        { type: 'WebhookSecretRotated', data: secret },
+        { type: 'KeylessCreationSet', data: { allowed: false } },
+      );
+      assert.deepEqual(await findApp(database, appId), {
+        appId,
+        idSalt: 'cd'.repeat(32),
+        webhookUrl: 'https://shop.example',
+        settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
+        keylessAllowed: false,
+      });
+      assert.deepEqual(await findWebhookSecret(database, appId), secret);
+      assert.equal(await findApp(database, 'wallet_none'), null);
+    });
+
+    it('let a key in until it is revoked', async () => {
+      await happen(registered, issued);
+      assert.deepEqual(await findApiKey(database, hash), { keyId: 'k1', appId, scope: 'admin' });
+      await happen({ type: 'ApiKeyRevoked', data: { keyId: 'k1' } });
+      assert.equal(await findApiKey(database, hash), null);
+      assert.equal(await findApiKey(database, 'ef'.repeat(32)), null);
+    });
+  });
+
+  it('says how the read models stand', async () => {
+    await given(p.paid, p.unpaid);
+    await createFailures(database, { attemptsMax: 1 }).failed('payouts', 'x', new Error('no'), p.minute(9));
+    const facts = await readModelFacts(database, p.minute(30));
+    const [work] = facts.sets;
+    assert.deepEqual([work?.set, work?.events, work?.stopped], ['work', BigInt(p.paid.length + 1), null]);
+    assert.equal(facts.oldestDuePayment, p.created_at);
+    assert.equal(facts.oldestDueWebhook, null);
+    assert.deepEqual(facts.parked, [{ worker: 'payouts', count: 1n }]);
+  });
+});
+
+const addressOf = (n: number): string => `0x90F79bf6EB2c4f870365E785982E1f101E93b90${n}`;

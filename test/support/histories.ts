@@ -1,0 +1,229 @@
+/** Generated histories: random steps of customers, chains, treasury and merchants, through the real decisions into a store. */
+import fc from 'fast-check';
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle, type Handle } from '../../commands/handle.ts';
+import type { Clock, EventStore } from '../../commands/ports.ts';
+import type { Decision } from '../../domain/decider.ts';
+import type { DomainEvent } from '../../domain/event.ts';
+import * as merchants from '../../domain/merchant.ts';
+import { type MerchantEvent, type MerchantState, merchant } from '../../domain/merchant.ts';
+import { expire } from '../../domain/payment/close.ts';
+import { createPayment } from '../../domain/payment/create.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
+import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
+import { requestRefunds, setRefundAddress } from '../../domain/payment/refund.ts';
+import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import { liveAttempts } from '../../domain/payment/transfer.ts';
+import { type Instant, minute_ms, plus } from '../../domain/time.ts';
+import { deliveryIdOf, recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import * as p from './payments.ts';
+
+export interface World {
+  readonly store: EventStore;
+  readonly handle: Handle;
+  readonly clock: Clock & { advance(duration_ms: number): void };
+}
+
+export function createWorld(): World {
+  let now = p.created_at;
+  const clock = {
+    now: () => now,
+    sleep: async () => {},
+    advance: (duration_ms: number) => {
+      now = plus(now, duration_ms);
+    },
+  };
+  const store = memoryEventStore();
+  return { store, clock, handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec }) };
+}
+
+const kinds = [
+  'create',
+  'register',
+  'detect',
+  'confirm',
+  'orphanPayin',
+  'requestPayout',
+  'sign',
+  'bury',
+  'confirmPayout',
+  'confirmPayout',
+  'orphanPayout',
+  'expire',
+  'refund',
+  'webhook',
+  'settings',
+  'key',
+] as const;
+
+export interface Step {
+  readonly kind: (typeof kinds)[number];
+  /** Which of a few payments and apps. */
+  readonly who: number;
+  readonly n: number;
+}
+
+/** The straight ways of four payments, in turn, with anything else strewn in. */
+export const histories: fc.Arbitrary<readonly Step[]> = fc
+  .array(fc.record({ kind: fc.constantFrom(...kinds), who: fc.nat(5), n: fc.nat(5) }), { maxLength: 60 })
+  .map((strewn) => straight.flatMap((step, index) => [step, ...strewn.slice(index * 2, index * 2 + 2)]));
+
+const straight: readonly Step[] = (
+  ['create', 'settings', 'key', 'detect', 'confirm', 'requestPayout', 'sign', 'confirmPayout', 'webhook'] as const
+).flatMap((kind) => [0, 1, 2, 3].map((who) => ({ kind, who, n: who })));
+
+const assets = [p.baseUsdc, p.ethereumUsdt, p.bnbUsdc, p.polygonUsdc] as const;
+const pick = <T>(from: readonly T[], n: number): T => from[n % from.length] as T;
+
+export const paymentIdOf = (who: number): string => `0198f3c2-0000-8000-8000-00000000000${who}`;
+export const appIdOf = (who: number): string => pick(['wallet_demo', 'merchant_shop'], who);
+const addressOf = (who: number): string =>
+  `0x90F79bf6EB2c4f870365E785982E1f101E93b9${who.toString(16).padStart(2, '0')}`;
+
+const termsOf = ({ who, n }: Step, now: Instant) => {
+  const terms = p.terms({
+    type: pick(['exactOut', 'exactIn', 'anyAmount'], who),
+    from: pick(assets, who),
+    to: pick(assets, who + 1),
+    fee: { basisPoints: n },
+    webhookUrl: pick(['https://shop.example/hook', null], who >> 1),
+    keyless: who === 3,
+  });
+  return {
+    ...terms,
+    paymentId: paymentIdOf(who),
+    appId: appIdOf(who),
+    orderId: who % 2 ? `order ${who} \0\ud800 "\\u0000"` : null,
+    metadata: who % 3 ? null : { b: '2', a: `käse ${who}` },
+    deposit: { ...terms.deposit, address: addressOf(who) },
+    now,
+  };
+};
+
+const transferOf = (state: PaymentState, { who, n }: Step) => {
+  const source = state?.terms.source;
+  const asset = n === 5 ? p.bnbUsdc : (assets.find(({ chain }) => chain.id === source?.chainId) ?? p.baseUsdc);
+  const amount = n === 4 ? '3.50' : '20.000';
+  return { ...p.payin({ tx: `tx ${who} ${n}`, block: 100 + n, amount, in: asset }), to: addressOf(who) };
+};
+
+/** Carries a step out if the decision allows it; a refusal is part of life. */
+export async function play({ handle, clock, store }: World, step: Step): Promise<void> {
+  clock.advance(minute_ms / 2);
+  const now = clock.now();
+  const appId = appIdOf(step.who);
+  const facts = { cause: 'history', appId };
+  if (step.kind === 'settings' || step.kind === 'key') {
+    await handle(merchant, appId, (state) => settings(state, step, now), facts);
+  } else if (step.kind === 'webhook') {
+    const told = (await store.read(`payment-${paymentIdOf(step.who)}`)).find(({ type }) => type === 'PaymentFunded');
+    if (!told) return;
+    const start = {
+      deliveryId: deliveryIdOf(told.id),
+      paymentId: paymentIdOf(step.who),
+      appId,
+      eventType: 'payment_payin_completed' as const,
+      url: 'https://shop.example/hook',
+      eventId: told.id,
+      eventRevision: told.revision.toString(),
+      startedAt: now,
+    };
+    await handle(webhook, start.deliveryId, (state) => startSend(state, start), facts);
+    if (step.n < 3) return;
+    const statusCode = step.n === 3 ? 200 : 500;
+    const outcome = { statusCode, error: null, responsePreview: 'ok', duration_ms: 5, finishedAt: now };
+    await handle(webhook, start.deliveryId, (state) => recordOutcome(state, outcome), facts);
+  } else {
+    await handle(paymentDecider, paymentIdOf(step.who), (state) => onPayment(state, step, now), facts);
+  }
+}
+
+function onPayment(state: PaymentState, step: Step, now: Instant): Decision<PaymentEvent> {
+  if (step.kind === 'create') return createPayment(state, termsOf(step, now));
+  if (!state) return [];
+  const [live] = state.payout ? liveAttempts(state.payout).slice(-1) : [];
+  switch (step.kind) {
+    case 'register':
+      return registerPayin(state, { txHash: p.hashOf('hint', step.n), senderAddress: p.customerWallet, now });
+    case 'detect':
+    case 'confirm':
+      return recordPayin(state, { transfer: transferOf(state, step), final: step.kind === 'confirm', now });
+    case 'orphanPayin': {
+      const known = pick(state.payins, step.n);
+      return known ? orphanPayin(state, { transferId: known.id, blockHash: known.transfer.blockHash }) : [];
+    }
+    case 'requestPayout':
+      return requestPayout(state, now);
+    case 'sign':
+      return sign(state, step, now);
+    case 'bury':
+      return live ? buryPayout(state, [live.attempt], p.nonceUsed) : [];
+    case 'confirmPayout':
+      return live ? confirmPayout(state, { ...p.landed(live, 200 + step.n), confirmedAt: now }) : [];
+    case 'orphanPayout': {
+      const settled = state.payout?.settled;
+      return settled ? orphanPayout(state, { hash: settled.hash, blockHash: settled.blockHash }) : [];
+    }
+    case 'expire':
+      return step.n > 3 ? expire(state, { chainTime: p.minute(61), now }) : [];
+    default: {
+      const set = setRefundAddress(state, { address: p.customerWallet, memo: null, now });
+      return state.refundAddress ? requestRefunds(state, now) : set;
+    }
+  }
+}
+
+function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant): Decision<PaymentEvent> {
+  if (!state.payout) return [];
+  const { chainId, token, receiver, amount } = state.payout.order;
+  const number = state.payout.attempts.length + 1;
+  const attempt = p.attempt(number, { nonce: `${who}${number}${n}`, receiver });
+  return signPayout(state, {
+    ...attempt,
+    chainId: chainId as never,
+    token,
+    hash: p.hashOf('attempt', who, number),
+    amount: amount.toString(),
+    signedAt: now,
+  });
+}
+
+function settings(state: MerchantState, step: Step, now: Instant): Decision<MerchantEvent> {
+  const { who, n } = step;
+  const appId = appIdOf(who);
+  const sealed = { ciphertext: `sealed ${who}`, fingerprint: `sha256:${'ab'.repeat(32)}` };
+  if (!state.registration) {
+    const registration = { appId, idSalt: 'ab'.repeat(32), registeredAt: now };
+    return merchants.register(state, registration, 'https://shop.example/hook', { ...sealed, ciphertext: 'first' });
+  }
+  const keyId = `key-${who}`;
+  if (step.kind === 'key') {
+    const key = { keyId, scope: 'orders', hash: p.hashOf(keyId).slice(2), hint: 'pi_live_…', name: 'till' } as const;
+    return n === 4 ? merchants.revokeKey(state, keyId) : merchants.issueKey(state, key);
+  }
+  switch (n) {
+    case 0:
+      return merchants.setWebhookUrl(state, who % 2 ? null : 'https://shop.example/other');
+    case 1:
+      return merchants.rotateSecret(state, { ...sealed, fingerprint: `sha256:${'cd'.repeat(32)}` });
+    case 2:
+      return merchants.setKeylessCreation(state, who % 2 === 0);
+    default: {
+      const { chain, token } = p.baseUsdc;
+      const wallet = { chainId: chain.id, token, receiverAddress: p.merchantWallet, receiverMemo: null };
+      return merchants.setSettlement(state, wallet);
+    }
+  }
+}
+
+/** Puts events straight into a stream, sealed as the handle seals them. */
+export async function append(world: World, stream: string, events: readonly DomainEvent[]): Promise<bigint> {
+  const before = await world.store.read(stream);
+  const metadata = { prev: null, at: world.clock.now(), cause: 'test', appId: null, schemaVersion: 1 };
+  const sealed = events.map((event) => ({ ...event, id: randomIds.eventId(), metadata }));
+  const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
+  return (await world.store.append(stream, expected, sealed)).position;
+}

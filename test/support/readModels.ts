@@ -1,0 +1,56 @@
+/** Read models filled by hand: a generation, its committer, its rows. */
+import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
+import type { CrashPoint, EventStore } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import { type Generation, openActive, openBuilding, show } from '../../projections/generations.ts';
+import type { ProjectionSet } from '../../projections/projection.ts';
+import type { Database, Sql } from '../../src/postgres/database.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
+import { committer } from '../../src/runtime/projections.ts';
+
+/** Everything in the log by now. */
+export async function wholeLog(store: EventStore): Promise<readonly StoredEvent[]> {
+  const stop = new AbortController();
+  const events: StoredEvent[] = [];
+  for await (const batch of store.all({ after: null, prefixes: streamPrefixes, signal: stop.signal })) {
+    events.push(...batch.events);
+    if (batch.live) break;
+  }
+  stop.abort();
+  return events;
+}
+
+/** Makes a new generation the active one and fills it, in batches of these sizes, each by a runner that starts anew. */
+export async function fill(
+  database: Database,
+  store: EventStore,
+  set: ProjectionSet,
+  batches: readonly (readonly StoredEvent[])[],
+  crash: CrashPoint = () => {},
+): Promise<Generation> {
+  const ddl = await ddlOf(set.name);
+  await openActive(database, set, ddl);
+  const building = await openBuilding(database, set, ddl);
+  let at = await database.transaction((tx) => show(tx, building));
+  for (const events of batches) {
+    const commit = await committer({ database, store, set, codec: eventCodec, crash, signal: never }, at);
+    const last = events.at(-1);
+    if (last) at = await commit(at, { events, position: last.position });
+  }
+  return at;
+}
+
+const never = new AbortController().signal;
+
+/** Every row of every table of a generation, in a fixed order. */
+export async function rowsOf(sql: Sql, { schema }: Generation): Promise<Readonly<Record<string, readonly object[]>>> {
+  const tables = await sql.query<{ name: string }>(
+    'SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = $2 ORDER BY 1',
+    [schema, 'r'],
+  );
+  const rows: Record<string, readonly object[]> = {};
+  for (const { name } of tables) {
+    rows[name] = await sql.query<object>(`SELECT * FROM ${schema}.${name} AS t ORDER BY t::text COLLATE "C"`);
+  }
+  return rows;
+}
