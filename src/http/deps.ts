@@ -53,7 +53,7 @@ export interface Queries {
 
 export interface Readiness {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, { readonly ok: boolean }>>;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
 export interface RequestSeen {

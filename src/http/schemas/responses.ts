@@ -215,7 +215,7 @@ export const HealthResponse = Shape({ status: oneOf(['ok']) }, { title: 'HealthR
 export const ReadinessResponse = Shape(
   {
     ready: Type.Boolean(),
-    checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean() }, { additionalProperties: true })),
+    checks: Type.Record(Type.String(), Shape({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
   },
   { title: 'ReadinessResponse' },
 );
