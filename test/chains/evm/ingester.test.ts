@@ -290,7 +290,8 @@ describe('EVM ingester', () => {
       const other = await createWorld(8453);
       const head = await observe(ingesterOf([first.url, other.rpcUrl]), 'head');
       await world.mine(3);
-      await other.mine(3);
+      await other.pay(customer, 5n);
+      await other.mine(2);
       await head.follow();
       const cursor = head.cursor();
       first.behave(broken);
@@ -301,6 +302,7 @@ describe('EVM ingester', () => {
       await head.follow();
       assert.ok(head.orphaned.includes(cursor.blockHash));
       assert.equal(head.cursor().blockNumber, cursor.blockNumber + 1n);
+      assert.equal(receivedBy(head, customer), 5n);
     });
 
     it('does not call a transfer unknown on the word of a node that lags', async () => {
