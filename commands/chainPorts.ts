@@ -144,8 +144,21 @@ export interface SigningPurpose {
   readonly reference: string;
 }
 
+/** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
+export class SigningRefused extends Error {
+  override readonly name = 'SigningRefused';
+  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour';
+  constructor(reason: SigningRefused['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
 /** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
 export interface Signer {
   readonly account: string;
+  /** Whether it would sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
+  check(unsigned: Unsigned, purpose: SigningPurpose): void;
+  /** @throws SigningRefused */
   sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
 }

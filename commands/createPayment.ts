@@ -87,7 +87,8 @@ export async function createPayment(
   app: AppSettings,
   caller: { readonly keyless: boolean; readonly cause: string },
 ): Promise<CreatedPayment | Refusal> {
-  const paymentId = request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId);
+  const paymentId =
+    request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId, caller.keyless);
   const terms = await readTerms(deps, request, app, paymentId, caller.keyless);
   if (isRefusal(terms)) return (await existing(deps, request, paymentId)) ?? terms;
   const handled = await deps.handle(paymentDecider, paymentId, (state) => decideCreate(state, terms), {

@@ -14,10 +14,12 @@ export function uuidV8(bytes: Uint8Array): string {
  * and not guessable without the app's salt.
  *
  * @param idSalt the app's random salt (hex), recorded at its registration
+ * @param keyless created without a key: an id of its own, so that a stranger cannot take an order id before its app does
  */
-export function paymentIdOf(idSalt: string, orderId: string): string {
+export function paymentIdOf(idSalt: string, orderId: string, keyless = false): string {
   const order = Buffer.from(orderId, 'utf8');
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(order.length);
-  return uuidV8(createHmac('sha256', Buffer.from(idSalt, 'hex')).update(length).update(order).digest());
+  const head = Buffer.alloc(5);
+  head.writeUInt8(keyless ? 1 : 0);
+  head.writeUInt32BE(order.length, 1);
+  return uuidV8(createHmac('sha256', Buffer.from(idSalt, 'hex')).update(head).update(order).digest());
 }

@@ -9,6 +9,7 @@ import {
   assignNonce,
   nonceOf,
   openTreasury,
+  outstandingMax,
   type Purpose,
   type TreasuryEvent,
   type TreasuryState,
@@ -35,7 +36,7 @@ export interface SignDeps {
  * append: the signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append
  * of PayoutSigned succeeds, the other is refused by the stream's state.
  *
- * @throws PayoutBlocked before any nonce is taken, when float, gas or the token forbid the transfer now
+ * @throws PayoutBlocked, SigningRefused before any nonce is taken, when float, gas, the token or the signer forbid it now
  */
 export async function signPayout(
   deps: SignDeps,
@@ -74,7 +75,9 @@ async function takeNonce(
   const { handle, rail, clock } = deps;
   const minedNonce = await rail.minedNonce(signal);
   if (minedNonce === null) return null;
-  await rail.prepare(order, minedNonce);
+  // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
+  const rehearsed = await rail.prepare(order, minedNonce + BigInt(outstandingMax));
+  deps.signer.check(rehearsed, { kind: 'payout', reference: payment.terms.paymentId });
   const usedUp = new Set(leg.attempts.map(({ signed }) => signed.nonce)).size;
   const purpose: Purpose = { kind: 'payout', reference: payment.terms.paymentId, ordinal: usedUp + 1 };
   const handled = await handle(

@@ -26,7 +26,6 @@ export const createCreate =
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
     if (isRefusal(created)) return created;
     const { payment, createdNow } = created;
-    if (payment.terms.keyless !== keyless) return orderTaken;
     const first = viewOf(payment, payment.terms.createdAt);
     const view = createdNow ? first : ((await deps.getPayment(payment.terms.paymentId)) ?? first);
     return {
@@ -37,13 +36,6 @@ export const createCreate =
         : { 'Idempotent-Replayed': 'true' },
     };
   };
-
-/** Whoever creates without a key must neither learn of a keyed order nor slip terms of his own under a later one. */
-const orderTaken = refuse(
-  'forbidden',
-  'this orderId belongs to a payment that was created in the other way (with or without a key): use another orderId',
-  '/orderId',
-);
 
 async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
   if (appId !== undefined && appId !== caller.appId) {

@@ -33,9 +33,10 @@ import { readiness } from './readiness.ts';
 
 export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const { config, telemetry } = core;
+  const asked = queries(core);
   const app = createApp({
-    ...(await commands(core, signal)),
-    ...queries(core),
+    ...(await commands(core, asked.getPayment, signal)),
+    ...asked,
     clock: systemClock,
     ids: randomIds,
     logger: telemetry.logger,
@@ -47,7 +48,7 @@ export async function startApiRole(core: Core, signal: AbortSignal): Promise<Htt
   return startHttp(app, config);
 }
 
-async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
+async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSignal): Promise<Commands> {
   const { config, handle, chains, telemetry, treasury } = core;
   const guard = createRouteGuard({
     clock: systemClock,
@@ -83,7 +84,8 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
       const handled = await registerPayin({ handle, clock: systemClock }, payment.terms, hint, cause);
       if (isRefusal(handled)) return handled;
       lookUp(payment, hint.txHash);
-      return { payment: viewOf(handled.state as Payment, systemClock.now()) };
+      const repeated = handled.appended === 0 ? await byId(paymentId) : null;
+      return { payment: repeated ?? viewOf(handled.state as Payment, systemClock.now()) };
     },
   };
 }
@@ -111,7 +113,8 @@ function queries({ database, store }: Core): Queries {
       if (row) return row;
       // Created a moment ago: its id follows from the app's salt, and its stream answers.
       const app = await findApp(database, appId);
-      return app ? byId(paymentIdOf(app.idSalt, orderId)) : null;
+      if (!app) return null;
+      return (await byId(paymentIdOf(app.idSalt, orderId))) ?? (await byId(paymentIdOf(app.idSalt, orderId, true)));
     },
     listPayments: (filter) => listPayments(database, filter),
     listTransactions: (paymentId) => listTransactions(database, paymentId),

@@ -12,6 +12,8 @@ const projectionLagMax_ms = 15_000;
 const chainLagMax_ms = 120_000;
 const answer_ms = 2_000;
 
+class NotReady extends Error {}
+
 type Check = { readonly ok: boolean; readonly detail?: string };
 
 /**
@@ -33,29 +35,30 @@ export async function readiness(core: Core): Promise<Readiness> {
 
 async function check(look: () => Promise<void>): Promise<Check> {
   const late = systemClock.sleep(answer_ms).then(() => {
-    throw new Error(`no answer within ${answer_ms} ms`);
+    throw new NotReady(`no answer within ${answer_ms} ms`);
   });
   try {
     await Promise.race([look(), late]);
     return { ok: true };
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message.slice(0, 200) : 'failed' };
+    // What a driver says may name hosts inside: only what is written here is shown.
+    return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
   }
 }
 
 /** The log's end must have been projected within the allowed lag; what is stopped says why. */
 async function projectionsKeepUp({ database, projected, store }: Core): Promise<void> {
   const facts = await readModelFacts(database, systemClock.now());
-  for (const { set, stopped } of facts.sets) if (stopped !== null) throw new Error(`${set} has stopped: ${stopped}`);
-  if (facts.sets.length === 0) throw new Error('no read model is filled yet');
+  for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
+  if (facts.sets.length === 0) throw new NotReady('no read model is filled yet');
   const webhooksWait_ms = facts.oldestDueWebhook ? epochMs(systemClock.now()) - epochMs(facts.oldestDueWebhook) : 0;
-  if (webhooksWait_ms > projectionLagMax_ms) throw new Error(`webhooks wait for ${webhooksWait_ms} ms`);
+  if (webhooksWait_ms > projectionLagMax_ms) throw new NotReady(`webhooks wait for ${webhooksWait_ms} ms`);
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
 async function chainKeepsUp(core: Core, chainId: Parameters<Core['chains']['get']>[0]): Promise<void> {
   const scannedTo = await createCursors(core.database).scannedTo(chainId, [passes[0]]);
-  if (scannedTo === null) throw new Error('not scanned yet');
+  if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(systemClock.now()) - epochMs(scannedTo);
-  if (lag_ms > chainLagMax_ms) throw new Error(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
+  if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
 }

@@ -17,7 +17,13 @@ import { epochMs, hour_ms } from '../../domain/time.ts';
 import { defaultEvmChainConfig, type EvmChainId, isEvmChain } from '../chains/evm/config.ts';
 import { forwarderAddresses } from '../chains/evm/forwarder.ts';
 import type { EvmPayload } from '../chains/evm/transaction.ts';
-import type { Signer, SigningPurpose, TransferOrder, Unsigned } from '../chains/ports.ts';
+import {
+  type Signer,
+  type SigningPurpose,
+  SigningRefused,
+  type TransferOrder,
+  type Unsigned,
+} from '../chains/ports.ts';
 
 const microUsd_decimals = 6;
 /** Signatures remembered for the hourly limit; more in an hour are refused. */
@@ -34,16 +40,6 @@ export interface SigningLimits {
   readonly feeMax_wei?: Readonly<Partial<Record<EvmChainId, bigint>>>;
 }
 
-/** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
-export class SigningRefused extends Error {
-  override readonly name = 'SigningRefused';
-  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour';
-  constructor(reason: SigningRefused['reason'], message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
 /**
  * Signs treasury transactions: catalogue-token transfers within the limits, cancels and sweeps, nothing else.
  * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
@@ -51,24 +47,32 @@ export class SigningRefused extends Error {
  */
 export function createKeystoreSigner({ privateKey, limits, clock }: KeystoreDeps): Signer {
   const key = privateKeyToAccount(privateKey);
-  const allowHour = hourlyLimit(limits.perHour_usd, clock);
+  const hour = hourlyLimit(limits.perHour_usd, clock);
   const sweepTo = forwarderAddresses(key.address).factory;
+
+  /** @returns what signing needs, and what counts it towards the hour's limit */
+  function examine(unsigned: Unsigned, purpose: SigningPurpose) {
+    const { chain, payload } = checkFrame(unsigned, key.address, limits);
+    if (purpose.kind === 'cancel') checkCancel(payload, key.address);
+    else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
+    else {
+      checkTransfer(payload, chain, unsigned.order, purpose);
+      const amount = microUsd(unsigned.order);
+      if (amount > limits.perTransfer_usd * 10n ** BigInt(microUsd_decimals)) {
+        const cap = `${limits.perTransfer_usd} per transfer`;
+        throw new SigningRefused('perTransfer', `${purpose.kind} ${purpose.reference} is above the limit of ${cap}`);
+      }
+      return { payload, count: hour.check(`${unsigned.chainId}:${unsigned.nonce}`, amount) };
+    }
+    return { payload, count: () => {} };
+  }
 
   return {
     account: key.address,
+    check: (unsigned, purpose) => void examine(unsigned, purpose),
     async sign(unsigned, purpose) {
-      const { chain, payload } = checkFrame(unsigned, key.address, limits);
-      if (purpose.kind === 'cancel') checkCancel(payload, key.address);
-      else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
-      else {
-        checkTransfer(payload, chain, unsigned.order, purpose);
-        const amount = microUsd(unsigned.order);
-        if (amount > limits.perTransfer_usd * 10n ** BigInt(microUsd_decimals)) {
-          const cap = `${limits.perTransfer_usd} per transfer`;
-          throw new SigningRefused('perTransfer', `${purpose.kind} ${purpose.reference} is above the limit of ${cap}`);
-        }
-        allowHour(`${unsigned.chainId}:${unsigned.nonce}`, amount);
-      }
+      const { payload, count } = examine(unsigned, purpose);
+      count();
       const bytes = await key.signTransaction(transaction(unsigned, payload));
       return { bytes, hash: keccak256(bytes) };
     },
@@ -140,7 +144,10 @@ function hourlyLimit(perHour_usd: bigint, clock: Pick<Clock, 'now'>) {
   const most = perHour_usd * 10n ** BigInt(microUsd_decimals);
   const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
 
-  return (key: string, amount: bigint): void => {
+  return { check };
+
+  /** @returns what counts the amount, once it is really signed */
+  function check(key: string, amount: bigint): () => void {
     const now_ms = epochMs(clock.now());
     for (const [old, { at_ms }] of signed) if (at_ms <= now_ms - hour_ms) signed.delete(old);
     let sum = amount;
@@ -148,8 +155,8 @@ function hourlyLimit(perHour_usd: bigint, clock: Pick<Clock, 'now'>) {
     if (sum > most || signed.size >= rememberedMax) {
       throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
     }
-    signed.set(key, { at_ms: now_ms, amount });
-  };
+    return () => void signed.set(key, { at_ms: now_ms, amount });
+  }
 }
 
 /** Rounded up: a limit is never passed by fractions. */

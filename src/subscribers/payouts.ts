@@ -1,6 +1,6 @@
 /** Drives each funded payment to its settled payout: whatever `nextStep` says, one step after the other. */
 
-import { PayoutBlocked, type PayoutRail, type Signer } from '../../commands/chainPorts.ts';
+import { PayoutBlocked, type PayoutRail, type Signer, SigningRefused } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
 import { loadPayment, requestPayout, settlePayout } from '../../commands/settlePayout.ts';
@@ -95,7 +95,8 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
       if (!isRefusal(outcome) || !waitsFor.has(outcome.refused)) return accepted(outcome);
       return wait(payment, outcome.refused, outcome.message);
     } catch (error) {
-      if (error instanceof PayoutBlocked) return wait(payment, error.reason, error.message);
+      if (error instanceof PayoutBlocked || error instanceof SigningRefused)
+        return wait(payment, error.reason, error.message);
       throw error;
     }
   }

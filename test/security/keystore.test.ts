@@ -13,8 +13,8 @@ import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
 import { hour_ms, instant } from '../../domain/time.ts';
 import { forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
 import { buildUnsigned, type Call, noOrder, transferCall } from '../../src/chains/evm/transaction.ts';
-import type { TransferOrder, Unsigned } from '../../src/chains/ports.ts';
-import { createKeystoreSigner, SigningRefused } from '../../src/security/keystore.ts';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../src/chains/ports.ts';
+import { createKeystoreSigner } from '../../src/security/keystore.ts';
 import { accountOf, treasury, treasuryKey } from '../support/anvil.ts';
 
 const receiver = accountOf(3);
