@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Codec } from '../../commands/codec.ts';
+import { createHandle, type Facts } from '../../commands/handle.ts';
+import { type EventStore, StreamConflict, Unavailable } from '../../commands/ports.ts';
+import { verifyChain } from '../../commands/seal.ts';
+import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { minute } from '../support/payments.ts';
+import { accepted, Crashed, crashAt, noting, processes } from '../support/processes.ts';
+
+/** A box that takes up to five balls of different names. */
+interface Put {
+  readonly type: 'Put';
+  readonly data: { readonly ball: string };
+}
+type Box = readonly string[];
+const box: Decider<Box, Put> = { category: 'box', initial: [], evolve: (balls, { data }) => [...balls, data.ball] };
+const roomFor = 5;
+const put =
+  (ball: string) =>
+  (balls: Box): Decision<Put> => {
+    if (balls.includes(ball)) return [];
+    return balls.length < roomFor ? [{ type: 'Put', data: { ball } }] : refuse('forbidden', 'the box is full');
+  };
+
+const codec: Codec = {
+  schemaVersion: () => 3,
+  check: (_, { data }) => assert.ok('ball' in data, 'only balls are put'),
+  read: ({ type, data }) => (type === 'Put' ? { type, data: data as object } : undefined),
+};
+const facts: Facts = { cause: 'test', appId: 'wallet_demo' };
+
+/** Reads are counted, so that a cache shows. */
+function counted(inner: EventStore = memoryEventStore()) {
+  const counts = { reads: 0, appends: 0 };
+  const store: EventStore = {
+    ...inner,
+    read: (...args) => {
+      counts.reads += 1;
+      return inner.read(...args);
+    },
+    append: (...args) => {
+      counts.appends += 1;
+      return inner.append(...args);
+    },
+  };
+  return { store, counts };
+}
+
+function world(inner?: EventStore) {
+  const { store, counts } = counted(inner);
+  const world = processes({ store });
+  const start = (more = {}) => world.start({ codec, ...more });
+  return { ...world, start, counts, handle: start() };
+}
+
+describe('handling a command', () => {
+  it('appends what is decided and answers the state, the revision and the place in the log', async () => {
+    const { handle, store } = world();
+    const first = await handle(box, 'a', put('red'), facts);
+    assert.deepEqual(first, { state: ['red'], revision: 0n, position: await store.tail(), appended: 1 });
+    const second = await handle(box, 'a', put('blue'), facts);
+    assert.deepEqual(second, { state: ['red', 'blue'], revision: 1n, position: await store.tail(), appended: 1 });
+  });
+
+  it('seals each event: when, why, for whom, in which schema, behind which', async () => {
+    const { handle, store, time } = world();
+    await handle(box, 'a', () => ['red', 'blue'].map((ball): Put => ({ type: 'Put', data: { ball } })), facts);
+    time.now = minute(5);
+    await handle(box, 'a', put('green'), facts);
+    const events = await store.read('box-a');
+    assert.deepEqual(
+      events.map(({ metadata: { prev, ...rest } }) => rest),
+      [minute(0), minute(0), minute(5)].map((at) => ({ at, cause: 'test', appId: 'wallet_demo', schemaVersion: 3 })),
+    );
+    assert.equal(verifyChain(events), null);
+    assert.equal(new Set(events.map(({ id }) => id)).size, 3);
+  });
+
+  it('writes nothing for what is already done or refused', async () => {
+    const { handle, typesIn } = world();
+    await handle(box, 'a', put('red'), facts);
+    const again = await handle(box, 'a', put('red'), facts);
+    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, appended: 0 });
+    const nothing = await handle(box, 'b', () => [], facts);
+    assert.deepEqual(nothing, { state: [], revision: null, position: null, appended: 0 });
+    assert.deepEqual(await handle(box, 'b', () => refuse('forbidden', 'no'), facts), refuse('forbidden', 'no'));
+    assert.deepEqual(await typesIn('box-b'), []);
+  });
+
+  it('stores no event that does not fit its schema', async () => {
+    const { handle, typesIn } = world();
+    const wrong = () => [{ type: 'Put', data: {} }] as unknown as Put[];
+    await assert.rejects(handle(box, 'a', wrong, facts), /only balls/);
+    assert.deepEqual(await typesIn('box-a'), []);
+  });
+
+  it('passes over events of types that it does not know, and appends behind them', async () => {
+    const { handle, store, start } = world();
+    await handle(box, 'a', put('red'), facts);
+    await start()(box, 'a', () => [{ type: 'Shaken', data: { ball: '' } }] as unknown as Put[], facts);
+    const read = await start()(box, 'a', put('blue'), facts);
+    assert.deepEqual(read, { state: ['red', 'blue'], revision: 2n, position: await store.tail(), appended: 1 });
+  });
+
+  describe('from a cached state', () => {
+    it('needs no read while nobody else decides', async () => {
+      const { handle, counts } = world();
+      await handle(box, 'a', put('red'), facts);
+      const { reads } = counts;
+      await handle(box, 'a', put('blue'), facts);
+      assert.equal(counts.reads, reads);
+    });
+
+    it('never believes it for a refusal', async () => {
+      const { handle, start } = world();
+      // A box whose balls another process takes out again.
+      const emptied: Decider<Box, Put> = {
+        ...box,
+        evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
+      };
+      for (const ball of ['1', '2', '3', '4', '5']) await handle(emptied, 'a', put(ball), facts);
+      await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
+      assert.deepEqual((await accepted(handle(emptied, 'a', put('6'), facts))).state, ['6']);
+    });
+
+    it('never believes it for "already done"', async () => {
+      const { handle, start } = world();
+      const emptied: Decider<Box, Put> = {
+        ...box,
+        evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
+      };
+      await handle(emptied, 'a', put('red'), facts);
+      await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
+      assert.equal((await accepted(handle(emptied, 'a', put('red'), facts))).appended, 1);
+    });
+
+    it('decides again from a fresh read when somebody else appended first', async () => {
+      const { handle, start } = world();
+      await handle(box, 'a', put('red'), facts);
+      await start()(box, 'a', put('blue'), facts);
+      assert.deepEqual((await accepted(handle(box, 'a', put('green'), facts))).state, ['red', 'blue', 'green']);
+      assert.deepEqual((await accepted(handle(box, 'a', put('blue'), facts))).appended, 0);
+    });
+
+    it('keeps a bounded number of streams', async () => {
+      const { start, counts } = world();
+      const handle = start({ cachedStreamsMax: 2 });
+      for (const instance of ['a', 'b', 'c']) await handle(box, instance, put('red'), facts);
+      const readsFor = async (instance: string) => {
+        const before = counts.reads;
+        await handle(box, instance, put('blue'), facts);
+        return counts.reads - before;
+      };
+      assert.deepEqual([await readsFor('c'), await readsFor('b'), await readsFor('a')], [0, 0, 1]);
+    });
+  });
+
+  describe('of a stream that should be new', () => {
+    it('appends without a read', async () => {
+      const { handle, counts } = world();
+      await handle(box, 'a', put('red'), { ...facts, expectNew: true });
+      assert.deepEqual(counts, { reads: 0, appends: 1 });
+    });
+
+    it('meets what is there when it is not', async () => {
+      const { handle, start } = world();
+      await start()(box, 'a', put('red'), facts);
+      const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
+      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, appended: 0 });
+    });
+
+    it('refuses only after a look', async () => {
+      const { handle, counts } = world();
+      await handle(box, 'a', () => refuse('forbidden', 'no'), { ...facts, expectNew: true });
+      assert.equal(counts.reads, 1);
+    });
+  });
+
+  describe('in a crowd', () => {
+    it('lets each decision in once, whatever the order of things', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), async (order) => {
+          const inner = memoryEventStore({ at: (name) => order.schedule(Promise.resolve(), name).then(() => {}) });
+          const { start } = world(inner);
+          const [one, other] = [start(), start()];
+          const answers = Promise.all([
+            one(box, 'a', put('red'), { ...facts, expectNew: true }),
+            other(box, 'a', put('red'), { ...facts, expectNew: true }),
+            one(box, 'a', put('blue'), facts),
+            other(box, 'a', put('green'), facts),
+          ]);
+          await order.waitIdle();
+          const handled = await answers;
+          const appended = handled.map((answer) => ('refused' in answer ? 0 : answer.appended));
+          const events = inner.read('box-a');
+          await order.waitIdle();
+          assert.equal(
+            appended.reduce((sum, count) => sum + count, 0),
+            3,
+          );
+          assert.deepEqual((await events).map(({ data }) => (data as Put['data']).ball).sort(), [
+            'blue',
+            'green',
+            'red',
+          ]);
+          assert.equal(verifyChain(await events), null);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('gives up after a bounded number of conflicts, and says when to come again', async () => {
+      const { store, counts } = counted({
+        ...memoryEventStore(),
+        append: async (stream, expected) => {
+          throw new StreamConflict(stream, expected, 9n);
+        },
+      });
+      const pauses: number[] = [];
+      const clock = { now: () => minute(0), sleep: async (duration_ms: number) => void pauses.push(duration_ms) };
+      const handle = createHandle({ store, clock, ids: randomIds, codec });
+      await assert.rejects(
+        handle(box, 'a', put('red'), facts),
+        (error) => error instanceof Unavailable && error.retryAfter_s > 0,
+      );
+      assert.equal(counts.appends, 8);
+      assert.deepEqual(
+        pauses,
+        [...pauses].sort((a, b) => a - b),
+        'it waits longer each time',
+      );
+    });
+  });
+
+  describe('when things break', () => {
+    it('passes each append’s crash points by the names of its events', async () => {
+      const points: string[] = [];
+      const { start } = world();
+      await start({ crash: noting(points) })(box, 'a', put('red'), facts);
+      assert.deepEqual(points, ['Put.beforeAppend', 'Put.afterAppend']);
+    });
+
+    it('has done nothing or all of it, and the next run meets that', async () => {
+      for (const [point, appendedNext] of [
+        ['Put.beforeAppend', 1],
+        ['Put.afterAppend', 0],
+      ] as const) {
+        const { start, typesIn } = world();
+        await assert.rejects(start({ crash: crashAt(point) })(box, 'a', put('red'), facts), Crashed);
+        assert.equal((await accepted(start()(box, 'a', put('red'), facts))).appended, appendedNext, point);
+        assert.deepEqual(await typesIn('box-a'), ['Put']);
+      }
+    });
+
+    it('forgets what it knew of a stream when the store fails', async () => {
+      let broken = false;
+      const inner = memoryEventStore();
+      const { handle, counts } = world({
+        ...inner,
+        append: async (...args) => {
+          if (broken) throw new Unavailable('the store is away');
+          return inner.append(...args);
+        },
+      });
+      await handle(box, 'a', put('red'), facts);
+      broken = true;
+      await assert.rejects(handle(box, 'a', put('blue'), facts), Unavailable);
+      broken = false;
+      const { reads } = counts;
+      await handle(box, 'a', put('blue'), facts);
+      assert.equal(counts.reads, reads + 1);
+    });
+  });
+
+  it('reads only the end of a stream where that is enough, and the hash chain goes on', async () => {
+    const { start, store } = world();
+    const latest: Decider<Box, Put> = { ...box, window: 2, evolve: (balls, e) => [...balls, e.data.ball].slice(-2) };
+    for (const ball of ['1', '2', '3', '4']) await start()(latest, 'a', put(ball), facts);
+    const read = await accepted(start()(latest, 'a', () => [], facts));
+    assert.deepEqual([read.state, read.revision], [['3', '4'], 3n]);
+    assert.equal(verifyChain(await store.read('box-a')), null);
+  });
+
+  it('reads streams of more than one page', async () => {
+    const { handle, start } = world();
+    const balls = Array.from({ length: 1_201 }, (_, i) => `${i}`);
+    await handle(box, 'a', () => balls.map((ball): Put => ({ type: 'Put', data: { ball } })), facts);
+    const read = await accepted(start()(box, 'a', () => [], facts));
+    assert.deepEqual([read.state, read.revision], [balls, 1_200n]);
+  });
+});

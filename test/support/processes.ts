@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle, type Handle, type HandleDeps } from '../../commands/handle.ts';
+import type { CrashPoint, EventStore } from '../../commands/ports.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { Instant } from '../../domain/time.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { minute } from './payments.ts';
+
+/** What a process dies of in tests. */
+export class Crashed extends Error {}
+
+/** The process dies at the first passing of the point. */
+export const crashAt =
+  (point: string): CrashPoint =>
+  (name) => {
+    if (name === point) throw new Crashed(name);
+  };
+
+/** Writes down each point that is passed. */
+export const noting =
+  (points: string[]): CrashPoint =>
+  (name) => {
+    points.push(name);
+  };
+
+export async function accepted<T>(answer: Promise<T | Refusal>): Promise<T> {
+  const outcome = await answer;
+  return isRefusal(outcome) ? assert.fail(`refused with ${outcome.refused}: ${outcome.message}`) : outcome;
+}
+
+/** Processes that come and go over one store; each has its own cache, and a clock that stands still until it is set. */
+export function processes({ store = memoryEventStore(), now = minute(0) }: { store?: EventStore; now?: Instant } = {}) {
+  const time = { now };
+  const clock = { now: () => time.now, sleep: async () => {} };
+  const start = (more: Partial<HandleDeps> = {}): Handle =>
+    createHandle({ store, clock, ids: randomIds, codec: eventCodec, ...more });
+  const typesIn = async (stream: string) => (await store.read(stream)).map(({ type }) => type);
+  return { store, clock, time, start, typesIn };
+}
