@@ -14,7 +14,7 @@ import {
   transactionOf,
   transactionsAt,
 } from './reads.ts';
-import type { EvmNode } from './rpc.ts';
+import { ChainUnavailable, type EvmNode, type EvmRpc } from './rpc.ts';
 
 /** Attempts that share one nonce of one account. */
 export interface Contenders {
@@ -23,8 +23,19 @@ export interface Contenders {
   readonly attempts: readonly SignedAttempt[];
 }
 
+/** Asks the nodes one after the other until one can say; `unknown` when none can. */
+export async function fateOf(rpc: EvmRpc, contenders: Contenders, depth: Depth, signal: AbortSignal): Promise<Fate> {
+  try {
+    const said = await rpc.first((node) => fateAt(node, contenders, depth, signal), signal);
+    return said ?? { kind: 'unknown' };
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-export async function fateAt(
+async function fateAt(
   node: EvmNode,
   contenders: Contenders,
   depth: Depth,

@@ -5,9 +5,9 @@ import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../ports.ts';
 import { broadcastTo } from './broadcast.ts';
 import type { EvmChainConfig } from './config.ts';
-import { fateAt, standsAt } from './fate.ts';
-import { checkCoin, checkFloat, type Payer, rehearse, tokenBalance, withMargin } from './preflight.ts';
-import { coinBalance, gasNeeded, knownHeader, nonceAt, suggestedTip } from './reads.ts';
+import { fateOf, standsAt } from './fate.ts';
+import { balancesOf, checkCoin, checkFloat, type Payer, rehearse, withMargin } from './preflight.ts';
+import { gasNeeded, knownHeader, nonceAt, suggestedTip } from './reads.ts';
 import { ChainUnavailable, createEvmRpc, type EvmNode, type EvmRpc } from './rpc.ts';
 import {
   buildUnsigned,
@@ -85,14 +85,7 @@ export function createEvmPayoutRail(
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
-      const contenders = { account, nonce: BigInt(nonce), attempts };
-      try {
-        const said = await rpc.first((node) => fateAt(node, contenders, depths.payout, signal), signal);
-        return said ?? { kind: 'unknown' };
-      } catch (error) {
-        if (error instanceof ChainUnavailable) return { kind: 'unknown' };
-        throw error;
-      }
+      return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths.payout, signal);
     },
 
     async stillFinal(settled, signal) {
@@ -101,14 +94,6 @@ export function createEvmPayoutRail(
 
     minedNonce: (signal) => answer((node) => nonceAt(node, account, 'latest', signal), signal),
 
-    balances: (signal) =>
-      answer(async (node) => {
-        const addresses = payer.chain.tokens.map(({ address }) => address);
-        const [gas, ...held] = await Promise.all([
-          coinBalance(node, account, signal),
-          ...addresses.map((token) => tokenBalance(node, account, token, signal)),
-        ]);
-        return { gas, tokens: Object.fromEntries(addresses.map((token, at) => [token, held[at] ?? 0n])) };
-      }, signal),
+    balances: (signal) => answer((node) => balancesOf(node, payer, signal), signal),
   };
 }

@@ -23,9 +23,19 @@ export interface Payer {
 export const withMargin = (gas: bigint): bigint => (gas * (100n + gasMargin_percent)) / 100n + newSlot_gas;
 
 /** In the token's smallest unit. */
-export async function tokenBalance(node: EvmNode, account: Address, token: string, signal: AbortSignal) {
+async function tokenBalance(node: EvmNode, account: Address, token: string, signal: AbortSignal) {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
   return BigInt(await simulate(node, { to: token, data }, signal));
+}
+
+/** The account's coin, and each token by its address as the catalogue spells it. */
+export async function balancesOf(node: EvmNode, { chain, account }: Payer, signal: AbortSignal) {
+  const addresses = chain.tokens.map(({ address }) => address);
+  const [gas, ...held] = await Promise.all([
+    coinBalance(node, account, signal),
+    ...addresses.map((token) => tokenBalance(node, account, token, signal)),
+  ]);
+  return { gas, tokens: Object.fromEntries(addresses.map((token, at) => [token, held[at] ?? 0n])) };
 }
 
 /** @throws PayoutBlocked when the account holds less than the order's amount */

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
+import { accountOf, sharedAnvil } from '../../support/anvil.ts';
+import { broken, honest, lagging, type NodeProxy, Refusal, startProxy } from './proxy.ts';
+import { ingesterOf } from './support.ts';
+import { createWorld, observe, receivedBy, signal, type World } from './world.ts';
+
+const customer = accountOf(501);
+
+describe('EVM ingester, with several nodes,', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld(8453);
+  });
+  let [first, second] = [] as unknown as [NodeProxy, NodeProxy];
+  beforeEach(async () => {
+    [first, second] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+  });
+
+  for (const claims of ['itsOwnHead', 'theRealHead'] as const) {
+    it(`loses nothing to a fail-over node that lags, answers empty, and tells ${claims}`, async () => {
+      const head = await observe(ingesterOf([first.url, second.url]), 'head');
+      await world.mine(80);
+      await head.follow();
+      first.behave(broken);
+      second.behave(lagging(await world.client.getBlockNumber(), claims));
+      await world.pay(customer, 5n);
+      await world.mine(2);
+      await head.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+      assert.equal(receivedBy(head, customer), 0n);
+
+      first.behave(honest);
+      await head.follow();
+      assert.equal(receivedBy(head, customer), 5n);
+      assert.deepEqual(head.orphaned, []);
+    });
+  }
+
+  it('moves its cursor no further than the node that answered has come', async () => {
+    const head = await observe(ingesterOf([first.url, second.url]), 'head');
+    await world.mine(200);
+    await world.pay(customer, 5n);
+    first.behave(broken);
+    second.behave(lagging(150n, 'itsOwnHead'));
+    await head.follow();
+    assert.equal(head.cursor().blockNumber, 150n);
+    first.behave(honest);
+    await head.follow();
+    assert.equal(receivedBy(head, customer), 5n);
+  });
+
+  it('goes on with the one that is ahead when the preferred one stops syncing', async () => {
+    const head = await observe(ingesterOf([first.url, second.url]), 'head');
+    await head.follow();
+    first.behave(lagging(await world.client.getBlockNumber(), 'itsOwnHead'));
+    await world.pay(customer, 5n);
+    await head.follow();
+    assert.equal(receivedBy(head, customer), 5n);
+  });
+
+  it('stays on its fork until another node’s chain is longer', async () => {
+    const other = await createWorld(8453);
+    const head = await observe(ingesterOf([first.url, other.rpcUrl]), 'head');
+    await world.mine(3);
+    await other.pay(customer, 5n);
+    await other.mine(2);
+    await head.follow();
+    const cursor = head.cursor();
+    first.behave(broken);
+    await head.follow();
+    assert.deepEqual([head.cursor(), head.orphaned], [cursor, []]);
+
+    await other.mine(1);
+    await head.follow();
+    assert.ok(head.orphaned.includes(cursor.blockHash));
+    assert.equal(head.cursor().blockNumber, cursor.blockNumber + 1n);
+    assert.equal(receivedBy(head, customer), 5n);
+  });
+
+  it('does not call a transfer unknown on the word of a node that lags', async () => {
+    const ingester = ingesterOf([first.url, second.url]);
+    const txHash = await world.pay(customer, 5n);
+    const head = await observe(ingester, 'head');
+    await head.follow();
+    first.behave(broken);
+    second.behave(lagging(1n, 'itsOwnHead'));
+    await assert.rejects(ingester.lookUp(txHash, signal), ChainUnavailable);
+  });
+
+  it('asks for smaller ranges when a node refuses large ones', async () => {
+    await world.mine(700);
+    await world.pay(customer, 5n);
+    await world.mine(100);
+    first.behave(async (method, params, forward) => {
+      const [filter] = params as [{ fromBlock?: string; toBlock?: string }];
+      const span = method === 'eth_getLogs' ? BigInt(filter.toBlock ?? 0) - BigInt(filter.fromBlock ?? 0) : 0n;
+      if (span > 100n) throw new Refusal(-32602, 'query exceeds max block range 100');
+      return forward(method, params);
+    });
+    const head = await observe(ingesterOf([first.url]), 'head');
+    await head.follow();
+    assert.equal(receivedBy(head, customer), 5n);
+    assert.ok(first.calls.get('eth_getLogs')! > 7);
+  });
+
+  it('refuses a node of another chain, and keeps the URLs to itself', async () => {
+    const other = await sharedAnvil(1);
+    const secret = `${(await startProxy(other.rpcUrl)).url}/v2/my-api-key`;
+    await assert.rejects(ingesterOf([secret]).head(signal), (error) => {
+      assert.ok(error instanceof ChainUnavailable);
+      assert.match(error.message, /serves chain 1, configured for 8453/);
+      assert.doesNotMatch(error.message, /my-api-key/);
+      return true;
+    });
+  });
+
+  it('tells the newest head of any, and fails only when all do', async () => {
+    first.behave(lagging(1n, 'itsOwnHead'));
+    const ingester = ingesterOf([first.url, second.url]);
+    assert.equal((await ingester.head(signal)).blockNumber, await world.client.getBlockNumber());
+    first.behave(broken);
+    second.behave(broken);
+    await assert.rejects(ingester.head(signal), (error) => {
+      assert.ok(error instanceof ChainUnavailable);
+      assert.doesNotMatch(error.message, /http:/);
+      return true;
+    });
+  });
+
+  it('stops at once when it is told to', async () => {
+    const stop = new AbortController();
+    first.behave(() => {
+      stop.abort();
+      return new Promise(() => {});
+    });
+    await assert.rejects(ingesterOf([first.url]).head(stop.signal), { name: 'AbortError' });
+  });
+});
