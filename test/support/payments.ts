@@ -32,13 +32,12 @@ export function asset(chainId: ChainId, symbol: TokenSymbol = 'USDC'): Asset {
   return { chain, token };
 }
 
+/** 6 decimals, but 18 on BNB Chain and 7 on Stellar. */
 export const baseUsdc = asset(8453);
 export const ethereumUsdc = asset(1);
 export const ethereumUsdt = asset(1, 'USDT');
 export const polygonUsdc = asset(137);
-/** 18 decimals. */
 export const bnbUsdc = asset(56);
-/** 7 decimals. */
 export const stellarUsdc = asset(1500);
 
 export const minute = (minutes: number): Instant => plus(instant(Date.UTC(2026, 10, 21, 9)), minutes * minute_ms);

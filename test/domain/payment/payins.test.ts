@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { transferId } from '../../../domain/payment/events.ts';
-import { orphanPayin, payinsMax, recordPayin, registerPayin } from '../../../domain/payment/payins.ts';
+import { orphanPayin, payinsMax, recordPayin } from '../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   bounced,
   confirmed,
   created,
-  customerWallet,
   detected,
   done,
   ethereumUsdc,
   ethereumUsdt,
-  event,
   expired,
   expires_at,
   funded,
-  hashOf,
   lost,
   minute,
   ordered,
@@ -276,50 +273,5 @@ describe('a payin', () => {
     given([...unpaid, ...many])
       .when(seenFinal({ amount: '0.000001', index: 7 }))
       .then([confirmed(known)]);
-  });
-});
-
-describe('a registered payin', () => {
-  const hint = { txHash: hashOf('announced'), senderAddress: customerWallet, now: minute(2) };
-  const registered = event('PayinRegistered', {
-    txHash: hint.txHash,
-    senderAddress: customerWallet,
-    registeredAt: minute(2),
-  });
-
-  it('is a hint, taken while money is awaited or confirming', () => {
-    for (const history of [unpaid, [...unpaid, detected()]]) {
-      given(history)
-        .when((state) => registerPayin(state, hint))
-        .then([registered]);
-    }
-  });
-
-  it('may be repeated, whatever has happened since', () => {
-    given([...unpaid, registered, detected(), confirmed(), funded()])
-      .when((state) => registerPayin(state, { ...hint, now: minute(9) }))
-      .thenNothing();
-  });
-
-  it('cannot be replaced by another', () => {
-    for (const other of [{ txHash: hashOf('another') }, { senderAddress: '0x0' }]) {
-      given([...unpaid, registered])
-        .when((state) => registerPayin(state, { ...hint, ...other }))
-        .thenRefused('paymentNotUpdatable', /already registered/);
-    }
-  });
-
-  it('is refused once the payment is funded or closed', () => {
-    for (const history of [paid, done, [...unpaid, expired()]]) {
-      given(history)
-        .when((state) => registerPayin(state, hint))
-        .thenRefused('paymentNotUpdatable');
-    }
-  });
-
-  it('needs a payment', () => {
-    given([])
-      .when((state) => registerPayin(state, hint))
-      .thenRefused('paymentNotFound');
   });
 });

@@ -1,0 +1,84 @@
+/** An app, its requests, and what creates payments from them. */
+import assert from 'node:assert/strict';
+import {
+  type AppSettings,
+  type CreatePaymentDeps,
+  createPayment,
+  type NewPayment,
+} from '../../commands/createPayment.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { addressBook } from '../../src/chains/addresses.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
+import { randomIds } from '../../src/runtime/ids.ts';
+import { merchantWallet, treasuryAccount } from '../support/payments.ts';
+import { processes } from '../support/processes.ts';
+
+export const wallet: AppSettings = {
+  appId: 'wallet_demo',
+  idSalt: 'a1'.repeat(32),
+  webhookUrl: 'https://wallet.example/hook',
+  settlement: null,
+};
+export const merchant: AppSettings = {
+  appId: 'merchant_demo',
+  idSalt: 'b2'.repeat(32),
+  webhookUrl: null,
+  settlement: { chainId: 137, tokenSymbol: 'USDC', receiverAddress: merchantWallet, receiverMemo: null },
+};
+
+const display = { title: 'Coffee', description: null, currency: 'USD' };
+/** Base USDC to Ethereum USDC, the receiver gets 10.00. */
+export const order = (over: Partial<NewPayment> = {}): NewPayment => ({
+  appId: wallet.appId,
+  orderId: 'order-1',
+  type: 'exactOut',
+  intent: null,
+  display,
+  metadata: { table: '7' },
+  source: { chainId: 8453, tokenSymbol: 'USDC' },
+  destination: { chainId: '1', tokenSymbol: 'USDC', amount: '10.00', receiverAddress: merchantWallet },
+  ...over,
+});
+/** A merchant's order: 10.00 come in on Base. */
+export const sale = (over: Partial<NewPayment> = {}): NewPayment =>
+  order({
+    appId: merchant.appId,
+    type: 'exactIn',
+    source: { chainId: 8453, tokenSymbol: 'USDC', amount: '10.00' },
+    destination: null,
+    ...over,
+  });
+
+const caller = { keyless: false, cause: 'request-1' };
+
+export function world(over: Partial<CreatePaymentDeps> = {}) {
+  const { start, ...rest } = processes();
+  const deps: CreatePaymentDeps = {
+    handle: start(),
+    clock: rest.clock,
+    ids: randomIds,
+    addresses: addressBook,
+    deposits: { evm: createEvmDeposits({ treasury: treasuryAccount }) },
+    feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    offers: ({ family }) => family === 'evm',
+    checkRoute: () => undefined,
+    ...over,
+  };
+  const create = (request: NewPayment, app = wallet, more: Partial<CreatePaymentDeps> = {}) =>
+    createPayment({ ...deps, ...more }, request, app, caller);
+  return { ...rest, start, create };
+}
+
+/** `code pointer` of a refusal. */
+export async function refusal(
+  request: NewPayment,
+  app = wallet,
+  over: Partial<CreatePaymentDeps> = {},
+): Promise<string> {
+  const { create, store } = world(over);
+  const answer = await create(request, app);
+  assert.ok(isRefusal(answer), 'refused');
+  assert.ok(answer.message.length > 20, 'says what is wrong and what to do');
+  assert.equal(await store.tail(), 0n, 'nothing is written');
+  return answer.pointer === undefined ? answer.refused : `${answer.refused} ${answer.pointer}`;
+}
