@@ -50,7 +50,9 @@ async function main(): Promise<void> {
     blockTime_s: Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1),
     step: shown.done,
   });
-  const service = await startService(readConfig({ ...environment(world, keys), ...process.env, DATA_DIR: dataDir }));
+  const settings = { ...environment(world, keys), DATA_DIR: dataDir };
+  const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
+  writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
   stopOnSignals(() => service.stop());
   shown.done('Service');
 
@@ -100,6 +102,12 @@ function environment(world: World, keys: SandboxKeys): Record<string, string> {
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     ...Object.fromEntries(chains),
   };
+}
+
+/** With these, `npm run merchant` works beside the running sandbox. */
+function writeSettings(settings: Record<string, string>): void {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  writeFileSync(`${dataDir}/service.env`, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
 
 function stopOnSignals(stopService: () => Promise<void>): void {

@@ -89,11 +89,11 @@ export function readConfig(env: Env): Config {
       read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments'),
     eventStoreUrl: read.url('EVENTSTORE_URL', /^esdb(\+discover)?:$/),
     masterKey:
-      read.matching('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
+      read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),
     treasury: {
       address: read.matching('TREASURY_ADDRESS', /^0x[0-9a-fA-F]{40}$/, 'an EVM address'),
-      privateKey: read.matching('TREASURY_PRIVATE_KEY', /^0x[0-9a-f]{64}$/, '0x and 64 hex digits'),
+      privateKey: read.hex('TREASURY_PRIVATE_KEY', /^0x[0-9a-f]{64}$/, '0x and 64 hex digits'),
     },
     signer: {
       perTransfer_usd: read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n),
@@ -203,6 +203,9 @@ function reader(env: Env, problems: string[]) {
       check((values as readonly string[]).includes(value), `${name}: ${value} is not one of ${values.join(', ')}`);
       return value as T;
     },
+    /** Answers lower case, whichever the value is in. */
+    hex: (name: string, pattern: RegExp, what: string): string | null =>
+      self.matching(name, new RegExp(pattern, 'i'), what)?.toLowerCase() ?? null,
     matching(name: string, pattern: RegExp, what: string): string | null {
       const value = raw(name);
       if (value === undefined) return null;

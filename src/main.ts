@@ -2,14 +2,16 @@
 import { pathToFileURL } from 'node:url';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { startApiRole } from './roles/api.ts';
+import { startApiRole, startOperations } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
 
 export interface Service {
-  /** Where the API listens; empty for an instance without that role. */
+  /** Where it listens; an instance without the role `api` answers health, readiness and metrics there. */
   readonly url: string;
+  /** For tools on this machine, like rebuild. */
+  readonly eventStoreUrl: string;
   readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
   /** Takes nothing new, ends what was begun, closes everything. */
   stop(): Promise<void>;
@@ -28,13 +30,14 @@ export async function startService(config: Config): Promise<Service> {
   ].map((role) =>
     role.catch((error: unknown) => core.telemetry.alarm('roleEnded', { error: String(error) }, 'a role has ended')),
   );
-  const api = has('api') ? await startApiRole(core, signal) : null;
+  const http = await (has('api') ? startApiRole(core, signal) : startOperations(core));
 
   return {
-    url: api?.url ?? '',
+    url: http.url,
+    eventStoreUrl: core.eventStoreUrl,
     merchants: { ...core.merchants, projected: (position) => core.projected(position) },
     async stop() {
-      await api?.close();
+      await http.close();
       stopping.abort();
       await Promise.all(running);
       await core.close();

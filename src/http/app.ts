@@ -3,7 +3,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { HttpDeps } from './deps.ts';
 import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
 import { createPlaces, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
-import { createAccess } from './keys.ts';
+import { type Access, createAccess } from './keys.ts';
 import { openApiDocument } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
@@ -16,8 +16,19 @@ import { paymentRoutes } from './routes/payments.ts';
 export function createApp(deps: HttpDeps): Express {
   const access = createAccess(deps);
   const api: readonly AnyRoute[] = [...paymentRoutes(deps, access), ...merchantRoutes(deps), ...operationRoutes(deps)];
-  const routes = [...api, ...documentationRoutes(openApiDocument(api))];
+  return serve(deps, access, [...api, ...documentationRoutes(openApiDocument(api))]);
+}
 
+/** For instances without the API: health, readiness and metrics only. */
+export function createOperationsApp(deps: OperationsDeps): Express {
+  const nobody = { authenticate: async () => null, findApp: async () => null };
+  return serve(deps, nobody, operationRoutes(deps));
+}
+
+type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe'>;
+export type OperationsDeps = Served & Pick<HttpDeps, 'readiness' | 'metrics'>;
+
+function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

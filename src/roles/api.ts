@@ -20,7 +20,7 @@ import { listTransactions } from '../../queries/listTransactions.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { addressBook, canonicalTxHash } from '../chains/addresses.ts';
 import { createEvmDeposits } from '../chains/evm/deposits.ts';
-import { createApp } from '../http/app.ts';
+import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -32,21 +32,24 @@ import { metrics } from './metrics.ts';
 import { readiness } from './readiness.ts';
 
 export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
-  const { config, telemetry } = core;
   const asked = queries(core);
-  const app = createApp({
-    ...(await commands(core, asked.getPayment, signal)),
-    ...asked,
-    clock: systemClock,
-    ids: randomIds,
-    logger: telemetry.logger,
-    limits: defaultLimits,
-    metrics: () => metrics(core),
-    readiness: () => readiness(core),
-    observe: telemetry.requested,
-  });
-  return startHttp(app, config);
+  const app = createApp({ ...operations(core), ...(await commands(core, asked.getPayment, signal)), ...asked });
+  return startHttp(app, core.config);
 }
+
+/** What every instance answers, whatever its roles: health, readiness, metrics. */
+export const startOperations = (core: Core): Promise<HttpServer> =>
+  startHttp(createOperationsApp(operations(core)), core.config);
+
+const operations = (core: Core) => ({
+  clock: systemClock,
+  ids: randomIds,
+  logger: core.telemetry.logger,
+  limits: defaultLimits,
+  metrics: () => metrics(core),
+  readiness: () => readiness(core),
+  observe: core.telemetry.requested,
+});
 
 async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSignal): Promise<Commands> {
   const { config, handle, chains, telemetry, treasury } = core;

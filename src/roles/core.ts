@@ -34,6 +34,8 @@ export interface Core {
   readonly telemetry: Telemetry;
   readonly crash: CrashPoint;
   readonly store: OpenEventStore;
+  /** Of the store that is used, configured or embedded. */
+  readonly eventStoreUrl: string;
   readonly database: Database;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
@@ -71,6 +73,7 @@ export async function openCore(config: Config): Promise<Core> {
     telemetry,
     crash,
     store,
+    eventStoreUrl,
     database,
     notifications,
     projected: projectedWaiter(database, notifications),

@@ -1,0 +1,92 @@
+/** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
+import { Command, Option } from 'commander';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
+import { findChain } from '../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
+import { readConfig } from '../config.ts';
+import { openCore } from '../roles/core.ts';
+import { loadEnvironment } from './environment.ts';
+
+const cause = 'operator';
+
+/** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
+async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
+  loadEnvironment();
+  const core = await openCore(readConfig(process.env));
+  try {
+    const answer = await command(core.merchants);
+    if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
+    const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
+    console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
+  } finally {
+    await core.close();
+  }
+}
+
+function chainId(text: string) {
+  const chain = findChain(text);
+  if (!chain) throw new Error(`${text} is no known chain`);
+  return chain.id;
+}
+
+const program = new Command('npm run merchant --').description(
+  'manage apps (merchant_<slug>, wallet_<slug>) and their keys',
+);
+
+program
+  .command('register <appId>')
+  .description('register an app; shows its webhook secret once')
+  .option('--webhook <url>', 'https URL that its webhooks go to')
+  .action((appId: string, options: { webhook?: string }) =>
+    run((m) => m.register(appId, options.webhook ?? null, cause)),
+  );
+
+program
+  .command('settle <appId> <chain> <token> <address>')
+  .description('set the wallet that a merchant_ app is paid out to')
+  .option('--memo <memo>', 'memo of the receiver, where the chain has one')
+  .action((appId: string, chain: string, tokenSymbol: string, receiverAddress: string, options: { memo?: string }) =>
+    run((m) =>
+      m.setSettlement(
+        appId,
+        { chainId: chainId(chain), tokenSymbol, receiverAddress, receiverMemo: options.memo ?? null },
+        cause,
+      ),
+    ),
+  );
+
+program
+  .command('webhook <appId> [url]')
+  .description('set or, without a URL, remove the webhook; new payments only')
+  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, cause)));
+
+program
+  .command('rotate <appId>')
+  .description('make a new webhook secret; the old one stops at once')
+  .action((appId: string) => run((m) => m.rotateSecret(appId, cause)));
+
+program
+  .command('key <appId> <name>')
+  .description('issue an API key; it is shown once')
+  .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
+  .action((appId: string, name: string, options: { scope: KeyScope }) =>
+    run((m) => m.issueKey(appId, options.scope, name, cause)),
+  );
+
+program
+  .command('revoke <appId> <keyId>')
+  .description('revoke an API key; it stops within a second')
+  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, cause)));
+
+program
+  .command('keyless <appId> <onOrOff>')
+  .description('open or close a wallet_ app for creation without a key')
+  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', cause)));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
