@@ -18,7 +18,8 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
     const answer = await command(core.merchants);
     if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
     const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
-    console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
+    if (shown.length === 0) console.log('Done.');
+    else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
   } finally {
     await core.close();
   }
