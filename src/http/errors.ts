@@ -75,8 +75,12 @@ export class ApiError extends Error {
 
 export const statusOfError = (code: ErrorCode): number => kinds[code][0];
 
-export function problem(code: ErrorCode, message: string, requestId: string, errors: readonly FieldError[] = []) {
+/** Faults of the request as a whole point at its root. */
+const wholeRequest: ReadonlySet<ErrorCode> = new Set(['payloadTooLarge', 'unsupportedMediaType', 'methodNotAllowed']);
+
+export function problem(code: ErrorCode, message: string, requestId: string, fields: readonly FieldError[] = []) {
   const [status, title] = kinds[code];
+  const errors = fields.length === 0 && wholeRequest.has(code) ? [{ pointer: '', message }] : fields;
   return {
     error: code,
     message,

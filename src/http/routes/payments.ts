@@ -11,7 +11,7 @@ import * as responses from '../schemas/responses.ts';
 
 const tag = 'Payments';
 const pageSize = 20;
-const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response');
+const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
 /** The payment API: create, read, list, announce a payin. */
 export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
@@ -96,7 +96,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
   ];
 }
 
-const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId');
+const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
 
 function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
   return [
