@@ -65,7 +65,8 @@ const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>
 export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHash: string }): Decision<PaymentEvent> {
   const known = p?.payins.find((payin) => payin.id === seen.transferId);
   if (!p || !known || known.transfer.blockHash !== seen.blockHash || !onChain(known)) return [];
-  const orphaned: PaymentEvent = { type: 'PayinOrphaned', data: seen };
+  const { blockHash } = known.transfer;
+  const orphaned: PaymentEvent = { type: 'PayinOrphaned', data: { transferId: known.id, blockHash } };
   const paidOut = p.funded?.transferIds.includes(known.id) ?? false;
   if (!paidOut) return [orphaned];
   return [orphaned, { type: 'PayinLost', data: { transferId: known.id, amount: known.amount.toString() } }];

@@ -50,5 +50,6 @@ export function confirmPayout(p: PaymentState, settled: Settled): Decision<Payme
 export function orphanPayout(p: PaymentState, seen: { hash: string; blockHash: string }): Decision<PaymentEvent> {
   const settled = p?.payout?.settled;
   if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
-  return [{ type: 'PayoutOrphaned', data: { attempt: settled.attempt, ...seen } }];
+  const { attempt, hash, blockHash } = settled;
+  return [{ type: 'PayoutOrphaned', data: { attempt, hash, blockHash } }];
 }

@@ -191,6 +191,12 @@ describe('a payout', () => {
       for (const history of [[], paid, sent]) given(history).when(leaving()).thenNothing();
     });
 
+    it('and only that is written of it, though callers hand in more', () => {
+      given(done)
+        .when((state) => orphanPayout(state, landed(attempt())))
+        .then([unsettled()]);
+    });
+
     it('and settles again in another block', () => {
       given([...done, unsettled()])
         .when(settling(attempt(), 201))
