@@ -43,15 +43,15 @@ export const eventSchemas = {
   webhook: webhookEventSchemas,
 } as const;
 
-const categories: Readonly<Record<string, Category>> = {
-  payment: category(paymentSchemaVersion, eventSchemas.payment),
-  treasury: category(treasurySchemaVersion, eventSchemas.treasury),
-  merchant: category(merchantSchemaVersion, eventSchemas.merchant),
-  webhook: category(webhookSchemaVersion, eventSchemas.webhook),
-};
+const categories: ReadonlyMap<string, Category> = new Map([
+  ['payment', category(paymentSchemaVersion, eventSchemas.payment)],
+  ['treasury', category(treasurySchemaVersion, eventSchemas.treasury)],
+  ['merchant', category(merchantSchemaVersion, eventSchemas.merchant)],
+  ['webhook', category(webhookSchemaVersion, eventSchemas.webhook)],
+]);
 
 /** Prefixes of all streams that are ours, for subscriptions. */
-export const streamPrefixes: readonly string[] = Object.keys(categories).map((name) => `${name}-`);
+export const streamPrefixes: readonly string[] = [...categories.keys()].map((name) => `${name}-`);
 
 export const eventCodec: Codec = {
   schemaVersion: (name) => known(name).version,
@@ -62,7 +62,7 @@ export const eventCodec: Codec = {
     assert(false, `${event.type} does not fit its schema: ${JSON.stringify(validator.Errors(event.data).slice(0, 3))}`);
   },
   read(stored) {
-    const kind = categories[categoryOf(stored.stream)];
+    const kind = categories.get(categoryOf(stored.stream));
     if (!kind?.validators.has(stored.type)) return undefined;
     let data = stored.data as object;
     for (let version = stored.metadata.schemaVersion; version < kind.version; version += 1) {
@@ -73,7 +73,7 @@ export const eventCodec: Codec = {
 };
 
 function known(name: string): Category {
-  const kind = categories[name];
+  const kind = categories.get(name);
   assert(kind !== undefined, `${name} is no category of streams`);
   return kind;
 }

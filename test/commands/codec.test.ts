@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { eventCodec, eventSchemas, streamPrefixes } from '../../commands/codec.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { created, done, event, minute, payin } from '../support/payments.ts';
+
+const broken = { name: 'InvariantBroken' };
+const stored = (over: Partial<StoredEvent>): StoredEvent => ({
+  stream: 'payment-p',
+  revision: 0n,
+  position: 0n,
+  id: 'id',
+  type: 'PaymentCreated',
+  data: created().data,
+  metadata: { prev: null, at: minute(0), cause: 'test', appId: null, schemaVersion: 1 },
+  ...over,
+});
+
+/** The event with one of its fields, found by its path, set to something else. */
+function having({ type, data }: PaymentEvent, path: string, value: unknown) {
+  const copy = structuredClone(data) as Record<string, unknown>;
+  const fields = path.split('.');
+  const last = fields.pop() ?? '';
+  const holder = fields.reduce((part, field) => part[field] as Record<string, unknown>, copy);
+  holder[last] = value;
+  return { type, data: copy };
+}
+
+describe('the codec', () => {
+  it('knows each category of streams', () => {
+    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-']);
+    for (const category of Object.keys(eventSchemas)) assert.equal(eventCodec.schemaVersion(category), 1);
+    assert.throws(() => eventCodec.schemaVersion('credit'), broken);
+    assert.throws(() => eventCodec.schemaVersion('toString'), broken);
+  });
+
+  describe('lets nothing be stored', () => {
+    it('but events that fit their schema', () => {
+      for (const fit of done) eventCodec.check('payment', fit);
+    });
+
+    it('of a type or category that it does not know', () => {
+      assert.throws(() => eventCodec.check('payment', { type: 'PaymentForgotten', data: {} }), broken);
+      assert.throws(() => eventCodec.check('treasury', created()), broken);
+      assert.throws(() => eventCodec.check('credit', created()), broken);
+    });
+
+    it('that lacks a field, has one too many, or one of another kind', () => {
+      const confirmed = event('PayinConfirmed', { transfer: payin(), confirmedAt: minute(6) });
+      const strays: [PaymentEvent, string, unknown][] = [
+        [created(), 'deposit.address', undefined],
+        [created(), 'customerName', 'Ada'],
+        [created(), 'source.amount', 10_010_000],
+        [created(), 'source.amount', '-1'],
+        [created(), 'source.amount', '10.01'],
+        [created(), 'source.amount', '007'],
+        [created(), 'source.amount', '1'.repeat(79)],
+        [created(), 'source.chainId', 2],
+        [created(), 'source.chainId', '8453'],
+        [created(), 'source.token.symbol', 'EURC'],
+        [created(), 'source.token.decimals', 6.5],
+        [created(), 'type', 'exact'],
+        [created(), 'expiresAt', 1_795_252_800_000],
+        [created(), 'display.title', 'x'.repeat(201)],
+        [created(), 'metadata', { order: 7 }],
+        [created(), 'fee.basisPoints', 10_001],
+        [confirmed, 'transfer.index', -1],
+        [confirmed, 'transfer.blockNumber', 100],
+        [confirmed, 'transfer.token.name', 'USD Coin'],
+      ];
+      for (const [fit, path, value] of strays) {
+        const unfit = having(fit, path, value);
+        assert.throws(() => eventCodec.check('payment', unfit), broken, `${path} = ${JSON.stringify(value)}`);
+      }
+    });
+  });
+
+  describe('reads', () => {
+    it('what was stored', () => {
+      assert.deepEqual(eventCodec.read(stored({})), created());
+    });
+
+    it('no types and no categories that it does not know: other versions may write more', () => {
+      assert.equal(eventCodec.read(stored({ type: 'PaymentForgotten' })), undefined);
+      assert.equal(eventCodec.read(stored({ type: 'NonceAssigned' })), undefined);
+      assert.equal(eventCodec.read(stored({ stream: 'credit-1' })), undefined);
+      assert.equal(eventCodec.read(stored({ stream: '$metadata' })), undefined);
+      assert.equal(eventCodec.read(stored({ stream: 'constructor-1' })), undefined);
+    });
+
+    it('fields that it does not know, and passes them on', () => {
+      const data = { ...created().data, colour: 'red' };
+      assert.deepEqual(eventCodec.read(stored({ data })), { type: 'PaymentCreated', data });
+    });
+  });
+});

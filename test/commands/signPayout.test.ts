@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { SigningRefused } from '../../commands/chainPorts.ts';
+import { verifyChain } from '../../commands/seal.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { liveAttempts } from '../../domain/payment/transfer.ts';
+import { type Purpose, pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { bounced, died, minute, treasuryAccount } from '../support/payments.ts';
+import { accepted, Crashed, crashAt, noting } from '../support/processes.ts';
+import { blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
+
+type World = Awaited<ReturnType<typeof signingWorld>>;
+
+/** The nonces given out, with what for. */
+const assignments = async ({ store }: Pick<World, 'store'>) =>
+  (await store.read(treasuryStream))
+    .filter(({ type }) => type === 'NonceAssigned')
+    .map(({ data }) => data as { nonce: string; purpose: Purpose })
+    .map(({ nonce, purpose }) => `${nonce} ${purpose.kind} ${purpose.reference} ${purpose.ordinal}`);
+
+const attemptsOf = async ({ load }: Pick<World, 'load'>, paymentId = first) =>
+  (await load(paymentId)).payout?.attempts.map(({ signed, fate }) => `${signed.attempt} ${signed.nonce} ${fate}`);
+
+describe('signing a payout', () => {
+  it('takes the next nonce for it, signs, and records the bytes before anybody could send them', async () => {
+    const world = await signingWorld();
+    const { state } = await accepted(world.sign());
+    assert.deepEqual(await world.typesIn(treasuryStream), ['TreasuryOpened', 'NonceAssigned']);
+    assert.deepEqual(await assignments(world), ['7 payout first 1']);
+    const [signed] = state?.payout ? liveAttempts(state.payout) : [];
+    assert.equal(signed?.nonce, '7');
+    assert.equal(signed?.amount, '10000000');
+    assert.equal(world.around.signatures, 1);
+  });
+
+  it('bumps the fee of a live attempt under its nonce, and takes no other', async () => {
+    const world = await signingWorld();
+    await accepted(world.sign());
+    await accepted(world.sign());
+    assert.deepEqual(await attemptsOf(world), ['1 7 live', '2 7 live']);
+    assert.deepEqual(await assignments(world), ['7 payout first 1']);
+  });
+
+  it('takes another nonce after a proven death, by another purpose', async () => {
+    const world = await signingWorld();
+    await accepted(world.sign());
+    await accepted(world.sign());
+    await world.record(first, [died(1), died(2)]);
+    world.around.minedNonce = 8n;
+    await accepted(world.sign());
+    assert.deepEqual(await attemptsOf(world), ['1 7 dead', '2 7 dead', '3 8 live']);
+    assert.deepEqual(await assignments(world), ['7 payout first 1', '8 payout first 2']);
+  });
+
+  it('needs no treasury stream where the chain has no nonces', async () => {
+    const world = await signingWorld();
+    world.around.minedNonce = null;
+    await accepted(world.sign());
+    assert.deepEqual(await attemptsOf(world), ['1 null live']);
+    assert.deepEqual(await world.typesIn(treasuryStream), []);
+  });
+
+  describe('takes no nonce and signs nothing', () => {
+    const untouched = async ({ around, typesIn }: World) => {
+      assert.equal(around.signatures, 0);
+      assert.deepEqual(await typesIn(treasuryStream), []);
+    };
+
+    it('when the payout cannot be made now', async () => {
+      const world = await signingWorld();
+      world.around.blocked = blockedByFloat;
+      await assert.rejects(world.sign(), blockedByFloat);
+      await untouched(world);
+    });
+
+    it('when the signer would refuse it', async () => {
+      const world = await signingWorld();
+      world.around.refusing = new SigningRefused('perHour', 'above the most that may be signed in an hour');
+      await assert.rejects(world.sign(), world.around.refusing);
+      await untouched(world);
+    });
+
+    it('when the chain is ahead of the log', async () => {
+      const world = await signingWorld({ payments: [first, 'second'] });
+      await accepted(world.sign());
+      world.around.minedNonce = 9n;
+      const refusal = await world.sign({ paymentId: 'second' });
+      assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBehindChain');
+      assert.equal(world.around.signatures, 1);
+      assert.deepEqual(await assignments(world), ['7 payout first 1']);
+    });
+
+    it('while payouts are paused', async () => {
+      const world = await signingWorld({ payments: [first, 'second'] });
+      await accepted(world.sign());
+      const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
+      const instance = treasuryInstance(1, treasuryAccount);
+      await accepted(world.start()(treasury, instance, pause, { cause: 'test', appId: null }));
+      const refusal = await world.sign({ paymentId: 'second' });
+      assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryPaused');
+      assert.equal(world.around.signatures, 1);
+    });
+  });
+
+  describe('interrupted at any point', () => {
+    /** All points that signing passes, in order. */
+    const pointsPassed = async () => {
+      const points: string[] = [];
+      const world = await signingWorld();
+      await accepted(world.sign({ handle: world.start({ crash: noting(points) }), crash: noting(points) }));
+      return points;
+    };
+
+    it('passes a point before and after each append and signature', async () => {
+      assert.deepEqual(await pointsPassed(), [
+        'TreasuryOpened+NonceAssigned.beforeAppend',
+        'TreasuryOpened+NonceAssigned.afterAppend',
+        'payout.beforeSign',
+        'payout.afterSign',
+        'PayoutSigned.beforeAppend',
+        'PayoutSigned.afterAppend',
+      ]);
+    });
+
+    it('is finished by the next run with one nonce and one signed attempt', async () => {
+      for (const point of await pointsPassed()) {
+        const world = await signingWorld();
+        const crash = crashAt(point);
+        await assert.rejects(world.sign({ handle: world.start({ crash }), crash }), Crashed, point);
+        const after = await world.load();
+        if (after.payout && liveAttempts(after.payout).length === 0) await accepted(world.sign());
+        assert.deepEqual(await assignments(world), ['7 payout first 1'], point);
+        assert.deepEqual(await attemptsOf(world), ['1 7 live'], point);
+        assert.ok(world.around.signatures <= 2, point);
+      }
+    });
+
+    it('gives its nonce to nobody else', async () => {
+      const world = await signingWorld({ payments: [first, 'second'] });
+      await assert.rejects(world.sign({ crash: crashAt('payout.beforeSign') }), Crashed);
+      await accepted(world.sign({ paymentId: 'second' }));
+      await accepted(world.sign());
+      assert.deepEqual(await assignments(world), ['7 payout first 1', '8 payout second 1']);
+      assert.deepEqual([await attemptsOf(world), await attemptsOf(world, 'second')], [['1 7 live'], ['1 8 live']]);
+    });
+  });
+
+  describe('by two workers at once', () => {
+    it('ends in one signed attempt and one nonce, whatever the order of things', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), async (order) => {
+          let scheduled = false;
+          const at = (name: string) => (scheduled ? order.schedule(Promise.resolve(), name).then(() => {}) : undefined);
+          const world = await signingWorld({ store: memoryEventStore({ at }) });
+          const known = await world.load();
+          scheduled = true;
+          const both = Promise.all([world.sign({ known }), world.sign({ known })]);
+          await order.waitIdle();
+          const outcomes = await both;
+          scheduled = false;
+          assert.deepEqual(
+            outcomes.map((outcome) => (isRefusal(outcome) ? outcome.refused : outcome.appended)).sort(),
+            [1, 'illegalStep'],
+          );
+          assert.deepEqual(await attemptsOf(world), ['1 7 live']);
+          assert.deepEqual(await assignments(world), ['7 payout first 1']);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('for two payments gives each its own nonce', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), async (order) => {
+          let scheduled = false;
+          const at = (name: string) => (scheduled ? order.schedule(Promise.resolve(), name).then(() => {}) : undefined);
+          const world = await signingWorld({ store: memoryEventStore({ at }), payments: [first, 'second'] });
+          scheduled = true;
+          const both = Promise.all([accepted(world.sign()), accepted(world.sign({ paymentId: 'second' }))]);
+          await order.waitIdle();
+          await both;
+          scheduled = false;
+          const nonces = (await assignments(world)).map((text) => text.split(' ')[0]);
+          assert.deepEqual(nonces, ['7', '8']);
+          assert.equal(verifyChain(await world.store.read(treasuryStream)), null);
+        }),
+        { numRuns: 50 },
+      );
+    });
+  });
+
+  it('changes nothing for a worker that knows an older payment', async () => {
+    const world = await signingWorld();
+    const known = await world.load();
+    await accepted(world.sign());
+    await world.record(first, [died(1)]);
+    const refusal = await world.sign({ known });
+    assert.equal(isRefusal(refusal) && refusal.refused, 'illegalStep');
+    assert.deepEqual(await attemptsOf(world), ['1 7 dead']);
+    assert.deepEqual(await assignments(world), ['7 payout first 1']);
+  });
+
+  it('changes nothing of a payment that was bounced meanwhile', async () => {
+    const world = await signingWorld();
+    const known = await world.load();
+    await world.record(first, [bounced('payoutImpossible', '10.01')]);
+    const refusal = await world.sign({ known });
+    assert.equal(isRefusal(refusal) && refusal.refused, 'illegalStep');
+    assert.deepEqual(await attemptsOf(world), []);
+  });
+});

@@ -1,0 +1,93 @@
+/** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
+import {
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  type SigningRefused,
+  type TransferOrder,
+} from '../../commands/chainPorts.ts';
+import type { Handle } from '../../commands/handle.ts';
+import type { CrashPoint } from '../../commands/ports.ts';
+import { loadPayment } from '../../commands/settlePayout.ts';
+import { signPayout } from '../../commands/signPayout.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { treasuryInstance } from '../../domain/treasury.ts';
+import { feeCaps, hashOf, ordered, treasuryAccount } from '../support/payments.ts';
+import { accepted, processes } from '../support/processes.ts';
+
+export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
+export const first = 'first';
+
+/** What the chain and the signer do, for tests to set. */
+export interface Surroundings {
+  minedNonce: bigint | null;
+  blocked: PayoutBlocked | null;
+  refusing: SigningRefused | null;
+  /** Fees differ each time they are asked for, so that no two preparations are alike. */
+  feeLevel: number;
+  signatures: number;
+}
+
+export const blockedByFloat = new PayoutBlocked('float', 'the float is short: add some');
+
+export async function signingWorld({ store = processes().store, payments = [first] } = {}) {
+  const { start, typesIn, clock } = processes({ store });
+  const around: Surroundings = { minedNonce: 7n, blocked: null, refusing: null, feeLevel: 100, signatures: 0 };
+
+  const rail = {
+    chainId: 1,
+    account: treasuryAccount,
+    minedNonce: async () => around.minedNonce,
+    async prepare(order: TransferOrder, nonce: bigint | null) {
+      if (around.blocked) throw around.blocked;
+      around.feeLevel += 20;
+      const [chainId, account] = [1, treasuryAccount] as const;
+      return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
+    },
+  } as Partial<PayoutRail> as PayoutRail;
+
+  const signer: Signer = {
+    account: treasuryAccount,
+    check() {
+      if (around.refusing) throw around.refusing;
+    },
+    async sign({ nonce, order, fee }) {
+      around.signatures += 1;
+      return { bytes: '0x02', hash: hashOf(String(nonce), order.receiver, String(order.amount), fee) };
+    },
+  };
+
+  const record = (paymentId: string, events: readonly PaymentEvent[]) =>
+    accepted(start()(paymentDecider, paymentId, () => events, { cause: 'test', appId: null }));
+  for (const paymentId of payments)
+    await record(
+      paymentId,
+      ordered.map((event) => withId(event, paymentId)),
+    );
+
+  /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
+  async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
+    const payment = known ?? (await loaded(handle, paymentId));
+    return await signPayout({ handle, clock, rail, signer, crash }, payment, new AbortController().signal);
+  }
+
+  const load = (paymentId = first) => loaded(start(), paymentId);
+  return { around, start, sign, load, record, typesIn, store };
+}
+
+interface Worker {
+  readonly paymentId?: string;
+  readonly handle?: Handle;
+  readonly crash?: CrashPoint;
+  readonly known?: Payment;
+}
+
+async function loaded(handle: Handle, paymentId: string): Promise<Payment> {
+  const payment = await loadPayment(handle, paymentId);
+  if (!payment) throw new Error(`no payment ${paymentId}`);
+  return payment;
+}
+
+const withId = (event: PaymentEvent, paymentId: string): PaymentEvent =>
+  event.type === 'PaymentCreated' ? { ...event, data: { ...event.data, paymentId } } : event;
