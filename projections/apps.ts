@@ -1,9 +1,9 @@
 import { ofMerchants, upsert } from './projection.ts';
 
 /** Each app's settings now. */
-export const apps = ofMerchants('apps', ({ event, after }) => {
+export const apps = ofMerchants('apps', ({ after }) => {
   const { registration, settlement, webhookUrl, webhookSecret, keylessCreation } = after;
-  if (!registration || event.type === 'ApiKeyIssued' || event.type === 'ApiKeyRevoked') return [];
+  if (!registration) return [];
   return [
     upsert('apps', {
       app_id: registration.appId,

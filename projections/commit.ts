@@ -3,7 +3,7 @@ import type { StoredEvent } from '../domain/event.ts';
 import { applyChanges, type Table } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';
-import type { ProjectionSet, RowChange } from './projection.ts';
+import type { Moved, Projection, ProjectionSet, RowChange, Seen } from './projection.ts';
 import type { Sql, SqlDatabase } from './sql.ts';
 
 /** This event cannot be handled: never skipped, its set stops here until the program or the event's reading is mended. */
@@ -44,7 +44,7 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   const { db, set, fold, tables, crash } = deps;
   try {
     await fold.prepare(batch.events);
-    const changes = batch.events.flatMap((stored) => project(deps, stored));
+    const changes = project(deps, batch.events);
     const next = await db.transaction(async (tx) => {
       // Rows and checkpoint are lost together or not at all, and what is lost comes again from the log: no fsync is waited for.
       await tx.query('SET LOCAL synchronous_commit = off');
@@ -64,10 +64,30 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   }
 }
 
-function project({ set, fold }: CommitDeps, stored: StoredEvent): readonly RowChange[] {
+/** Every event for the projections of events; for those of states, each stream's move by the whole batch. */
+function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): readonly RowChange[] {
+  const changes: RowChange[] = [];
+  const moves = new Map<string, Moved>();
+  const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>
+    orPoison(stored, () => {
+      for (const projection of set.projections) {
+        if (projection.of === of) changes.push(...projection.project(moved as Seen));
+      }
+    });
+  for (const stored of events) {
+    const seen = orPoison(stored, () => fold.see(stored));
+    if (!seen) continue;
+    take(stored, 'events', seen);
+    const { before } = moves.get(stored.stream) ?? seen;
+    moves.set(stored.stream, { ...seen, before } as Moved);
+  }
+  for (const moved of moves.values()) take(moved.stored, 'states', moved);
+  return changes;
+}
+
+function orPoison<T>(stored: StoredEvent, act: () => T): T {
   try {
-    const seen = fold.see(stored);
-    return seen ? set.projections.flatMap((projection) => projection.project(seen)) : [];
+    return act();
   } catch (error) {
     throw new PoisonEvent(stored, error);
   }

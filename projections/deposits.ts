@@ -3,9 +3,9 @@ import type { PaymentCreated } from '../domain/payment/events.ts';
 import { ofPayments, upsert } from './projection.ts';
 
 /** Which payment an address is for. Kept for ever, and found whichever EVM chain pays it. */
-export const deposits = ofPayments('deposits', ({ event }) => {
-  if (event.type !== 'PaymentCreated') return [];
-  const { paymentId, appId, source, deposit, expiresAt } = event.data;
+export const deposits = ofPayments('deposits', ({ before, after: { terms } }) => {
+  if (before) return [];
+  const { paymentId, appId, source, deposit, expiresAt } = terms;
   const evm = chainOf(source.chainId).family === 'evm';
   const owner = {
     payment_id: paymentId,
@@ -13,7 +13,7 @@ export const deposits = ofPayments('deposits', ({ event }) => {
     chain_id: source.chainId,
     token_address: source.token.address,
     expires_at: expiresAt,
-    agreed_usd: agreedUsd(event.data),
+    agreed_usd: agreedUsd(terms),
   };
   const address = evm ? deposit.address.toLowerCase() : deposit.address;
   const places = [{ address, memo: deposit.memo ?? '' }];

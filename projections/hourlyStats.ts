@@ -1,22 +1,25 @@
 import { formatAmount } from '../domain/money.ts';
-import type { Payment } from '../domain/payment/state.ts';
-import { add, ofPayments } from './projection.ts';
+import type { PaymentState } from '../domain/payment/state.ts';
+import { add, ofPayments, type Row } from './projection.ts';
 
 /** Sums per app and UTC hour of the confirmed payout; a payout that left its chain is taken off again. */
-export const hourlyStats = ofPayments('hourlyStats', ({ event, before, after }) => {
-  const confirmed = event.type === 'PayoutConfirmed' && !before?.payout?.settled;
-  if (confirmed) return [add('hourly_stats', share(after, event.data.confirmedAt, 1n))];
-  const settled = event.type === 'PayoutOrphaned' ? before?.payout?.settled : undefined;
-  return settled ? [add('hourly_stats', share(after, settled.confirmedAt, -1n))] : [];
+export const hourlyStats = ofPayments('hourlyStats', ({ before, after }) => {
+  if (before?.payout?.settled === after.payout?.settled) return [];
+  return [...share(before, -1n), ...share(after, 1n)].map((row) => add('hourly_stats', row));
 });
 
-function share({ terms, funded }: Payment, confirmedAt: string, sign: 1n | -1n) {
-  const { source, destination, appId } = terms;
-  return {
-    app_id: appId,
-    hour: `${confirmedAt.slice(0, 13)}:00:00.000Z`,
-    volume: formatAmount(sign * (funded?.sourceAmount ?? 0n), source.token.decimals),
-    net: formatAmount(sign * (funded?.payout ?? 0n), destination.token.decimals),
-    count: Number(sign),
-  };
+/** What a payment adds to its hour, or takes from it; nothing before its payout is confirmed. */
+function share(payment: PaymentState, sign: 1n | -1n): readonly Row[] {
+  const settled = payment?.payout?.settled;
+  if (!payment?.funded || !settled) return [];
+  const { source, destination, appId } = payment.terms;
+  return [
+    {
+      app_id: appId,
+      hour: `${settled.confirmedAt.slice(0, 13)}:00:00.000Z`,
+      volume: formatAmount(sign * payment.funded.sourceAmount, source.token.decimals),
+      net: formatAmount(sign * payment.funded.payout, destination.token.decimals),
+      count: Number(sign),
+    },
+  ];
 }

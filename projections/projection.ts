@@ -1,21 +1,27 @@
-/** The shape of a read model: events, with the states around them, become row changes. Pure. */
+/** The shape of a read model: what happened to a stream becomes row changes. Pure. */
 import type { StoredEvent } from '../domain/event.ts';
 import type { MerchantEvent, MerchantState } from '../domain/merchant.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import type { WebhookEvent, WebhookState } from '../domain/webhook.ts';
 
-/** An event with its stream's state before and after it, so that a projection need not ask a table what was there. */
-interface SeenOf<Category, Event, Before, After = Before> {
+/** A stream's state before and after some of its events, so that a projection need not ask a table what was there. */
+interface MoveOf<Category, Before, After = Before> {
   readonly category: Category;
-  readonly event: Event;
-  readonly stored: StoredEvent;
   readonly before: Before;
   readonly after: After;
+  /** The last of these events. */
+  readonly stored: StoredEvent;
 }
-export type SeenPayment = SeenOf<'payment', PaymentEvent, PaymentState, Payment>;
-export type SeenMerchant = SeenOf<'merchant', MerchantEvent, MerchantState>;
-export type SeenWebhook = SeenOf<'webhook', WebhookEvent, WebhookState>;
+export type MovedPayment = MoveOf<'payment', PaymentState, Payment>;
+export type MovedMerchant = MoveOf<'merchant', MerchantState>;
+export type MovedWebhook = MoveOf<'webhook', WebhookState>;
+export type Moved = MovedPayment | MovedMerchant | MovedWebhook;
+
+/** A move by a single event. */
+export type SeenPayment = MovedPayment & { readonly event: PaymentEvent };
+export type SeenMerchant = MovedMerchant & { readonly event: MerchantEvent };
+export type SeenWebhook = MovedWebhook & { readonly event: WebhookEvent };
 export type Seen = SeenPayment | SeenMerchant | SeenWebhook;
 
 /** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. */
@@ -28,10 +34,11 @@ export type RowChange =
   /** Adds to a row's other columns than its key; the row begins at zero. */
   | { readonly op: 'add'; readonly table: string; readonly row: Row };
 
-export interface Projection {
-  readonly name: string;
-  project(seen: Seen): readonly RowChange[];
-}
+export type Projection =
+  /** Rows that follow from states: asked once per stream and batch, however many events moved it. */
+  | { readonly name: string; readonly of: 'states'; project(moved: Moved): readonly RowChange[] }
+  /** Rows that tell of single events. */
+  | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] };
 
 /** Read models that are filled together: one subscription, one checkpoint, one transaction per batch. */
 export interface ProjectionSet {
@@ -47,19 +54,24 @@ export const upsert = (table: string, row: Row): RowChange => ({ op: 'upsert', t
 export const remove = (table: string, key: Row): RowChange => ({ op: 'remove', table, key });
 export const add = (table: string, row: Row): RowChange => ({ op: 'add', table, row });
 
-type ProjectOf<S> = (seen: S) => readonly RowChange[];
+type Project<M> = (moved: M) => readonly RowChange[];
 
-export const ofPayments = (name: string, project: ProjectOf<SeenPayment>): Projection => ({
+export const ofPayments = (name: string, project: Project<MovedPayment>): Projection => ({
   name,
-  project: (seen) => (seen.category === 'payment' ? project(seen) : []),
+  of: 'states',
+  project: (moved) => (moved.category === 'payment' ? project(moved) : []),
 });
 
-export const ofMerchants = (name: string, project: ProjectOf<SeenMerchant>): Projection => ({
+export const ofMerchants = (name: string, project: Project<MovedMerchant>): Projection => ({
   name,
-  project: (seen) => (seen.category === 'merchant' ? project(seen) : []),
+  of: 'states',
+  project: (moved) => (moved.category === 'merchant' ? project(moved) : []),
 });
 
-export const ofWebhooks = (name: string, project: ProjectOf<SeenWebhook>): Projection => ({
+export const ofWebhooks = (name: string, project: Project<MovedWebhook>): Projection => ({
   name,
-  project: (seen) => (seen.category === 'webhook' ? project(seen) : []),
+  of: 'states',
+  project: (moved) => (moved.category === 'webhook' ? project(moved) : []),
 });
+
+export const ofEvents = (name: string, project: Project<Seen>): Projection => ({ name, of: 'events', project });

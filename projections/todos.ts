@@ -2,7 +2,7 @@ import { nextStep } from '../domain/payment/next.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, type WebhookEventType } from '../domain/webhook.ts';
-import { ofPayments, type Projection, remove, type SeenPayment, upsert } from './projection.ts';
+import { ofEvents, ofPayments, remove, type SeenPayment, upsert } from './projection.ts';
 
 /** What each payment's process is to do next and when; gone when nothing is left. */
 export const todoPayments = ofPayments('todoPayments', ({ after, stored }) => {
@@ -20,14 +20,11 @@ function dueStep(payment: Payment, at: Instant): { step: string; due_at: string 
 }
 
 /** Of which payment events an app is told. The start of the one attempt takes the row away. */
-export const todoWebhooks: Projection = {
-  name: 'todoWebhooks',
-  project(seen) {
-    if (seen.category === 'payment') return announced(seen);
-    if (seen.event.type !== 'WebhookSendStarted') return [];
-    return [remove('todo_webhooks', { delivery_id: seen.event.data.deliveryId })];
-  },
-};
+export const todoWebhooks = ofEvents('todoWebhooks', (seen) => {
+  if (seen.category === 'payment') return announced(seen);
+  if (seen.category !== 'webhook' || seen.event.type !== 'WebhookSendStarted') return [];
+  return [remove('todo_webhooks', { delivery_id: seen.event.data.deliveryId })];
+});
 
 function announced(seen: SeenPayment) {
   const { stored, after } = seen;

@@ -41,8 +41,8 @@ export type ProjectionReport =
   | { readonly kind: 'retrying'; readonly set: string; readonly error: Error; readonly pause_ms: number }
   | { readonly kind: 'stopped'; readonly set: string; readonly error: unknown };
 
-/** Events per transaction at most: beyond this, rows cost the same and a retry costs more. */
-export const batchEventsMax = 5_000;
+/** Events per transaction at most. Catching up, a large batch moves most payments through several events for one row's cost. */
+export const batchEventsMax = 20_000;
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
 

@@ -4,7 +4,7 @@ import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { PoisonEvent } from '../../projections/commit.ts';
 import { ProjectionOutdated } from '../../projections/generations.ts';
-import type { Projection } from '../../projections/projection.ts';
+import { ofEvents } from '../../projections/projection.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { listen } from '../../src/postgres/listen.ts';
@@ -116,13 +116,10 @@ describe('a running projection set', () => {
   });
 
   it('stops alone: a mistake in a report does not hold up the work', async () => {
-    const mistaken: Projection = {
-      name: 'mistaken',
-      project({ event: { type } }) {
-        assert.notEqual(type, 'PaymentFunded');
-        return [];
-      },
-    };
+    const mistaken = ofEvents('mistaken', ({ event: { type } }) => {
+      assert.notEqual(type, 'PaymentFunded');
+      return [];
+    });
     const reports = start({ set: { ...reportsSet, projections: [mistaken] } });
     start();
     await reach(await pay(1));
