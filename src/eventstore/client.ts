@@ -56,7 +56,12 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   const client = EventStoreDBClient.connectionString(url);
   const lastOfAll = () =>
     collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), read_ms, 'reading the log');
-  const reach = createReachability(lastOfAll);
+  /** Any answer will do, also a refusal. */
+  const probe = () =>
+    lastOfAll().catch((error) => {
+      if (isConnectionLoss(error) || error instanceof Unavailable) throw error;
+    });
+  const reach = createReachability(probe);
 
   function mustBeUp(): void {
     if (!reach.up) throw new Unavailable(`the event store at ${url} cannot be reached; nothing was sent`);

@@ -37,7 +37,7 @@ const address = '127.0.0.1';
 const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 
 /** A record is a ReadResp already: only other replies are written out. */
-const withRecords = {
+export const streamsService = {
   ...streams.StreamsService,
   read: {
     ...streams.StreamsService.read,
@@ -63,7 +63,7 @@ export async function startNode({ dataDir, port = 0, patience_ms = 0 }: NodeOpti
     'grpc.max_send_message_length': -1,
   });
   let bound = port;
-  server.addService(withRecords, {
+  server.addService(streamsService, {
     read: readService(storage, grown),
     append: appendService(writer),
     batchAppend: batchAppendService(writer),

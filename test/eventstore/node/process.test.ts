@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { EventStore } from '../../../commands/ports.ts';
 import { openEventStore } from '../../../src/eventstore/client.ts';
@@ -117,6 +118,7 @@ describe('the node as a process', () => {
       assert.equal(await lost.promise, 'SIGKILL');
       let revision = 0n;
       while (revision < 3n) {
+        await nextTurn();
         // Turned away while the node is down; the outcome of each append that was sent becomes known.
         revision = await store.append('again-1', revision, [event()]).then(
           (appended) => appended.revision,

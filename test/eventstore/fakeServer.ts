@@ -1,0 +1,32 @@
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import {
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { featuresService } from '../../src/eventstore/node/about.ts';
+import { streamsService } from '../../src/eventstore/node/node.ts';
+
+export interface Misbehaviour {
+  // biome-ignore lint/suspicious/noExplicitAny: a fake may answer anything
+  readonly batchAppend?: handleBidiStreamingCall<any, any>;
+  // biome-ignore lint/suspicious/noExplicitAny: a fake may answer anything
+  readonly read?: handleServerStreamingCall<any, any>;
+}
+
+/** A server that says it is an event store and then does what a test wants it to. */
+export async function fakeServer(calls: Misbehaviour): Promise<{ url: string; stop(): void }> {
+  const server = new Server();
+  server.addService(streamsService, { ...calls });
+  server.addService(features.ServerFeaturesService as unknown as ServiceDefinition, {
+    getSupportedMethods: featuresService,
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return { url: `esdb://127.0.0.1:${port}?tls=false`, stop: () => server.forceShutdown() };
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import type { Batch } from '../../commands/ports.ts';
+import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
+import { batchAppendService } from '../../src/eventstore/node/batchAppends.ts';
+import { createBell } from '../../src/eventstore/node/bell.ts';
+import { startNode } from '../../src/eventstore/node/node.ts';
+import type { Reply } from '../../src/eventstore/node/present.ts';
+import { readService } from '../../src/eventstore/node/reads.ts';
+import { encodeRecord } from '../../src/eventstore/node/record.ts';
+import { caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
+import { openStorage } from '../../src/eventstore/node/storage.ts';
+import { createWriter } from '../../src/eventstore/node/writer.ts';
+import { temporaryDirectory } from '../support/eventstore.ts';
+import { event, events } from './events.ts';
+import { fakeServer, type Misbehaviour } from './fakeServer.ts';
+
+type BatchCall = ServerDuplexStream<messages.BatchAppendReq, messages.BatchAppendResp>;
+type ReadCall = ServerWritableStream<messages.ReadReq, Reply>;
+
+describe('the event store client in an outage', () => {
+  const stops: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  });
+
+  function open(options: EventStoreOptions): OpenEventStore {
+    const store = openEventStore(options);
+    stops.push(() => store.close());
+    return store;
+  }
+  async function serve(calls: Misbehaviour): Promise<string> {
+    const { url, stop } = await fakeServer(calls);
+    stops.push(stop);
+    return url;
+  }
+  /** The node's own BatchAppend over real storage, with each call changed by `spoil`. */
+  async function spoiled(spoil: (call: BatchCall) => void) {
+    const storage = await openStorage(join(await temporaryDirectory(), 'events'));
+    stops.push(() => storage.close());
+    const grown = createBell();
+    const append = batchAppendService(createWriter(storage, grown));
+    const url = await serve({
+      read: readService(storage, grown),
+      batchAppend: (call: BatchCall) => {
+        spoil(call);
+        append(call);
+      },
+    });
+    const records = (): number => storage.scan(0, false, 100).length;
+    return { url, records };
+  }
+
+  it('resends an append whose answer never came, and it is there once', async () => {
+    let answers = 0;
+    const { url, records } = await spoiled((call) => {
+      const write = call.write.bind(call) as (reply: unknown) => boolean;
+      call.write = ((reply: unknown) => (answers++ < 2 ? true : write(reply))) as typeof call.write;
+    });
+    const store = open({ url, attempt_ms: 50 });
+    const appended = await store.append('lost-1', 'no_stream', events(3));
+    assert.equal(appended.revision, 2n);
+    assert.equal(answers, 3);
+    assert.equal(records(), 3);
+  });
+
+  it('resends an append whose connection broke after it was written, and it is there once', async () => {
+    let broken = false;
+    const { url, records } = await spoiled((call) => {
+      const write = call.write.bind(call) as (reply: unknown) => boolean;
+      call.write = ((reply: unknown) => {
+        if (broken) return write(reply);
+        broken = true;
+        call.emit('error', Object.assign(new Error('cut off'), { code: 14, details: 'cut off' }));
+        return true;
+      }) as typeof call.write;
+    });
+    const appended = await open({ url }).append('cut-1', 'no_stream', events(2));
+    assert.equal(appended.revision, 1n);
+    assert.equal(broken, true);
+    assert.equal(records(), 2);
+  });
+
+  it('says that the outcome is unknown when no answer comes in time', async () => {
+    const seen: string[] = [];
+    const url = await serve({
+      batchAppend: (call: BatchCall) => {
+        call.on('data', (request) => seen.push(request.getProposedMessagesList()[0]?.getId()?.getString() ?? ''));
+      },
+    });
+    const only = event();
+    await assert.rejects(
+      open({ url, attempt_ms: 20, append_ms: 300 }).append('silent-1', 'no_stream', [only]),
+      (error) => {
+        assert.equal((error as Error).name, 'Unavailable');
+        assert.match(
+          (error as Error).message,
+          /whether 1 event\(s\) were appended to silent-1 is unknown; read the stream/,
+        );
+        return true;
+      },
+    );
+    assert.ok(seen.length > 1);
+    assert.deepEqual(new Set(seen), new Set([only.id]));
+  });
+
+  it('keeps a lane for workers when requests fill theirs', async () => {
+    const url = await serve({ batchAppend: () => {} });
+    const few = { inFlight: 1, queued: 1, wait_ms: 60_000 };
+    const store = open({ url, attempt_ms: 50, append_ms: 100, requests: few, workers: few });
+    const request = () => store.append('busy-1', 'no_stream', [event()]);
+    const unknown = /is unknown/;
+    const accepted = [assert.rejects(request(), unknown), assert.rejects(request(), unknown)];
+    await assert.rejects(request(), /request lane is full/);
+    await assert.rejects(store.workers.append('busy-1', 'no_stream', [event()]), unknown);
+    await Promise.all(accepted);
+  });
+
+  it('turns callers away at once while the store is down, and goes on when it is back', async () => {
+    const dataDir = await temporaryDirectory();
+    const first = await startNode({ dataDir });
+    const store = open({ url: first.url });
+    await store.append('down-1', 'no_stream', [event()]);
+    await first.close();
+
+    await assert.rejects(store.read('down-1'), { name: 'Unavailable' });
+    await assert.rejects(store.append('down-1', 0n, [event()]), /cannot be reached; nothing was sent/);
+    await assert.rejects(store.workers.append('down-1', 0n, [event()]), /nothing was sent/);
+
+    const second = await startNode({ dataDir, port: first.port });
+    stops.push(() => second.close());
+    let revision: bigint | null = null;
+    while (revision === null) {
+      await nextTurn();
+      revision = await store.append('down-1', 0n, [event()]).then(
+        (appended) => appended.revision,
+        () => null,
+      );
+    }
+    assert.equal(revision, 1n);
+    assert.equal((await store.read('down-1')).length, 2);
+  });
+
+  it('carries appends in flight over a restart of the store', async () => {
+    const dataDir = await temporaryDirectory();
+    const first = await startNode({ dataDir });
+    const store = open({ url: first.url });
+    await store.tail();
+    const flying = Array.from({ length: 50 }, (_, n) => store.append(`flying-${n}`, 'no_stream', events(2)));
+    await first.close();
+    const second = await startNode({ dataDir, port: first.port });
+    stops.push(() => second.close());
+    for (const { revision } of await Promise.all(flying)) assert.equal(revision, 1n);
+  });
+
+  it('tells a subscriber that the connection is lost', async () => {
+    const node = await startNode({ dataDir: await temporaryDirectory() });
+    const store = open({ url: node.url });
+    const following = (async () => {
+      for await (const { live } of store.all({ after: null, prefixes: ['x'], signal: new AbortController().signal })) {
+        if (live) await node.close();
+      }
+    })();
+    await assert.rejects(following, { name: 'Unavailable' });
+  });
+
+  describe('follows servers of other versions:', () => {
+    const record = (position: number): Buffer =>
+      encodeRecord({
+        stream: 'old-1',
+        revision: position,
+        position,
+        id: '00000000-0000-4000-8000-000000000001',
+        type: 'Happened',
+        json: true,
+        created_ms: 0,
+        data: Buffer.from('{}'),
+        metadata: Buffer.from('{}'),
+      });
+    const saying =
+      (...replies: Reply[]) =>
+      (call: ReadCall): void => {
+        for (const reply of replies) call.write(reply);
+      };
+    async function untilLive(url: string): Promise<Batch[]> {
+      const leave = new AbortController();
+      const batches: Batch[] = [];
+      for await (const batch of open({ url }).all({ after: null, prefixes: ['old'], signal: leave.signal })) {
+        batches.push(batch);
+        if (batch.live) leave.abort();
+      }
+      return batches;
+    }
+
+    it('one that never says caughtUp is taken to be silent because there is nothing more', async () => {
+      const batches = await untilLive(await serve({ read: saying(confirmation('1'), record(7), record(9)) }));
+      assert.equal(batches.at(-1)?.position, 9n);
+    });
+
+    it('one that sends the largest number for a position it does not know', async () => {
+      const unknown = new messages.ReadResp().setCheckpoint(
+        new messages.ReadResp.Checkpoint()
+          .setCommitPosition('18446744073709551615')
+          .setPreparePosition('18446744073709551615'),
+      );
+      const read = saying(confirmation('1'), record(7), checkpointAt(8), unknown, caughtUp());
+      const batches = await untilLive(await serve({ read }));
+      assert.equal(batches.at(-1)?.position, 8n);
+    });
+  });
+});
