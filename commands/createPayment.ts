@@ -59,7 +59,7 @@ export interface CreatePaymentDeps {
   /** Whether this installation serves the chain. */
   readonly offers: (chain: Chain) => boolean;
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
-  /** Fixed fee in cents and basis points of a route. */
+  /** Fixed fee in millionths of a dollar and basis points of a route. */
   readonly feeOf: (
     source: Chain,
     destination: Chain,

@@ -106,6 +106,12 @@ describe('handling a command', () => {
   });
 
   describe('from a cached state', () => {
+    // A box whose balls another process takes out again.
+    const emptied: Decider<Box, Put> = {
+      ...box,
+      evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
+    };
+
     it('needs no read while nobody else decides', async () => {
       const { handle, counts } = world();
       await handle(box, 'a', put('red'), facts);
@@ -116,11 +122,6 @@ describe('handling a command', () => {
 
     it('never believes it for a refusal', async () => {
       const { handle, start } = world();
-      // A box whose balls another process takes out again.
-      const emptied: Decider<Box, Put> = {
-        ...box,
-        evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
-      };
       for (const ball of ['1', '2', '3', '4', '5']) await handle(emptied, 'a', put(ball), facts);
       await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
       assert.deepEqual((await accepted(handle(emptied, 'a', put('6'), facts))).state, ['6']);
@@ -128,10 +129,6 @@ describe('handling a command', () => {
 
     it('never believes it for "already done"', async () => {
       const { handle, start } = world();
-      const emptied: Decider<Box, Put> = {
-        ...box,
-        evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
-      };
       await handle(emptied, 'a', put('red'), facts);
       await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
       assert.equal((await accepted(handle(emptied, 'a', put('red'), facts))).appended, 1);
@@ -170,6 +167,13 @@ describe('handling a command', () => {
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
       assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, appended: 0 });
+    });
+
+    it('does not try to append what it knows to be there', async () => {
+      const { handle, counts } = world();
+      const isNew = { ...facts, expectNew: true };
+      for (let times = 0; times < 2; times += 1) await handle(box, 'a', put('red'), isNew);
+      assert.deepEqual(counts, { reads: 1, appends: 1 });
     });
 
     it('refuses only after a look', async () => {

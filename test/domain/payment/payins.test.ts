@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { transferId } from '../../../domain/payment/events.ts';
+import { type PaymentEvent, transferId } from '../../../domain/payment/events.ts';
 import { orphanPayin, payinsMax, recordPayin } from '../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
@@ -190,14 +190,12 @@ describe('a payin', () => {
       given(paid)
         .when(seenFinal({ tx: 'second' }))
         .then([detected(second), confirmed(second)]);
-      const late = paymentAfter([...unpaid, detected(second), detected(), confirmed(), funded(), confirmed(second)]);
-      assert.deepEqual(
-        late.payins.map(({ standing, phase }) => [standing, phase]),
-        [
-          ['surplus', 'confirmed'],
-          ['counted', 'confirmed'],
-        ],
-      );
+      const standings = (...more: PaymentEvent[]) =>
+        paymentAfter([...unpaid, detected(second), detected(), confirmed(), funded(), ...more]).payins.map(
+          ({ standing, phase }) => `${standing} ${phase}`,
+        );
+      assert.deepEqual(standings(), ['surplus detected', 'counted confirmed']);
+      assert.deepEqual(standings(confirmed(second)), ['surplus confirmed', 'counted confirmed']);
     });
   });
 
@@ -261,6 +259,11 @@ describe('a payin', () => {
       given([...unpaid, expired(), detected(late), confirmed(late), bounced('latePayin', '10.01')])
         .when(seenFinal({ at: minute(95), tx: 'later' }))
         .then([detected(later), confirmed(later)]);
+      const after = [...unpaid, expired(), confirmed(late), bounced('latePayin', '10.01'), confirmed(later)];
+      assert.deepEqual(
+        paymentAfter(after).payins.map(({ standing }) => standing),
+        ['late', 'surplus'],
+      );
     });
   });
 
