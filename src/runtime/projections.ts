@@ -41,8 +41,8 @@ export type ProjectionReport =
   | { readonly kind: 'retrying'; readonly set: string; readonly error: Error; readonly pause_ms: number }
   | { readonly kind: 'stopped'; readonly set: string; readonly error: unknown };
 
-/** Events per transaction at most. Catching up, a large batch moves most payments through several events for one row's cost. */
-export const batchEventsMax = 20_000;
+/** Events per transaction. Catching up, large batches move most payments through several events for one row's cost. */
+export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
 
@@ -92,7 +92,7 @@ async function runGeneration(
   const { store, database, signal } = deps;
   let at = active;
   try {
-    const options = { after: at.position, prefixes: streamPrefixes, eventsMax: batchEventsMax, signal };
+    const options = { after: at.position, prefixes: streamPrefixes, ...batchSizes, signal };
     for await (const batch of follow(store, options)) {
       if (signal.aborted) return;
       at = await commit(at, batch);

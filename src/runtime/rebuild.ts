@@ -12,7 +12,7 @@ import {
 import { quoted } from '../../projections/sql.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
-import { batchEventsMax, committer, type ProjectionDeps } from './projections.ts';
+import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
 
 export interface RebuildDeps extends Omit<ProjectionDeps, 'store'> {
   readonly store: ProjectionDeps['store'] & { tail(): Promise<bigint> };
@@ -64,7 +64,7 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   return active;
 
   async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
-    const options = { after: generation.position, prefixes: streamPrefixes, eventsMax: batchEventsMax, signal: until };
+    const options = { after: generation.position, prefixes: streamPrefixes, ...batchSizes, signal: until };
     for await (const batch of follow(store, options)) {
       generation = await commit(generation, batch);
       onProgress({ events: generation.events, position: generation.position ?? 0n, tail });
