@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { writeWhole } from './writeWhole.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -35,8 +36,8 @@ export async function keepCertificate(directory: string): Promise<CertificateFil
       },
     ],
   });
-  replaceFile(files.keyFile, key, 0o600);
-  replaceFile(files.certFile, cert, 0o644);
+  writeWhole(files.keyFile, key);
+  writeWhole(files.certFile, cert, 0o644);
   return files;
 }
 
@@ -50,9 +51,4 @@ function isUsable({ certFile, keyFile }: CertificateFiles): boolean {
   } catch {
     return false;
   }
-}
-
-function replaceFile(file: string, text: string, mode: number): void {
-  writeFileSync(`${file}.new`, text, { mode });
-  renameSync(`${file}.new`, file);
 }

@@ -3,8 +3,9 @@
  * began, so that the next start finds it again, or ends just it, and never a stranger that got its pid.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeWhole } from './writeWhole.ts';
 
 type Facts = Readonly<Record<string, string | number>>;
 
@@ -39,8 +40,7 @@ export function openChildren(file: string): Children {
   const recorded = new Map<string, Recorded>(Object.entries(readJson(file)));
 
   const save = () => {
-    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(recorded), null, 2));
-    renameSync(`${file}.new`, file);
+    writeWhole(file, JSON.stringify(Object.fromEntries(recorded), null, 2));
   };
 
   const self: Children = {

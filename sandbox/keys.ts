@@ -1,9 +1,10 @@
 /** The sandbox's own secrets: made once for a data directory, readable by its owner only. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { writeWhole } from './writeWhole.ts';
 
 export interface SandboxKeys {
   readonly masterKey: string;
@@ -22,6 +23,6 @@ export function keepKeys(dataDir: string): SandboxKeys {
     customer: generatePrivateKey(),
     merchantWallet: generatePrivateKey(),
   };
-  writeFileSync(file, JSON.stringify(keys, null, 2), { mode: 0o600 });
+  writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
 }

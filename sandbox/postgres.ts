@@ -25,6 +25,8 @@ export interface PostgresOptions {
   readonly logFile: string;
   /** False only for tests: nothing survives a crash of the machine. */
   readonly durable?: boolean;
+  /** Who it runs as when we are root; default: what this machine allows. */
+  readonly user?: ServerUser;
 }
 
 const user = 'payments';
@@ -42,7 +44,7 @@ const run = promisify(execFile);
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = resolve(options.dataDir);
-  const owner = await serverUser();
+  const owner = options.user ?? (await serverUser());
   const password = await initialise(dataDir, owner);
   const found = await running(dataDir);
   const { pid, port } = found ?? (await launch(dataDir, owner, options));

@@ -15,20 +15,24 @@ const run = promisify(execFile);
 const nobody = 65_534;
 const userNamespace = ['-U', '--map-user=1000', '--map-group=1000'];
 
-/**
- * A user namespace comes first: the files stay ours and the binaries need not be readable by others.
- * Where the kernel forbids it (many containers), the server runs as `nobody`.
- */
+const direct: ServerUser = { uid: null, spawn: {}, command: (file, args) => [file, [...args]] };
+
+/** The files stay ours, and the binaries need not be readable by others. */
+export const inNamespace: ServerUser = {
+  uid: 0,
+  spawn: {},
+  command: (file, args) => ['unshare', [...userNamespace, file, ...args]],
+};
+
+/** Where the kernel forbids user namespaces, as many containers do. */
+export const asNobody: ServerUser = { ...direct, uid: nobody, spawn: { uid: nobody, gid: nobody } };
+
 export async function serverUser(): Promise<ServerUser> {
-  const direct: ServerUser = { uid: null, spawn: {}, command: (file, args) => [file, [...args]] };
   if (process.getuid?.() !== 0) return direct;
-  const namespaces = await run('unshare', [...userNamespace, 'true']).then(
-    () => true,
-    () => false,
+  return await run('unshare', [...userNamespace, 'true']).then(
+    () => inNamespace,
+    () => asNobody,
   );
-  return namespaces
-    ? { uid: 0, spawn: {}, command: (file, args) => ['unshare', [...userNamespace, file, ...args]] }
-    : { ...direct, uid: nobody, spawn: { uid: nobody, gid: nobody } };
 }
 
 /** Gives a file or a whole directory to the server's user, when another user's server left it. */

@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from './writeWhole.ts';
 
 interface DemoApp {
   readonly appId: string;
@@ -33,7 +34,5 @@ export function readSandboxFile(dataDir: string): SandboxFile | undefined {
 
 /** Appears whole or not at all: whoever waits for it can read it at once. */
 export function writeSandboxFile(dataDir: string, file: SandboxFile): void {
-  const draft = `${path(dataDir)}.new`;
-  writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, path(dataDir));
+  writeWhole(path(dataDir), `${JSON.stringify(file, null, 2)}\n`);
 }

@@ -2,11 +2,11 @@
  * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
  * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
-import { readConfig } from '../src/config.ts';
-import { startService } from '../src/main.ts';
+import { ConfigError, readConfig } from '../src/config.ts';
+import { type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
 import { progress } from './progress.ts';
@@ -14,6 +14,7 @@ import { readSandboxFile, writeSandboxFile } from './sandboxFile.ts';
 import { seed } from './seed.ts';
 import { summary } from './summary.ts';
 import { startWorld, type World } from './world.ts';
+import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
 const steps = [
@@ -38,9 +39,11 @@ if (other) {
   process.exit(1);
 }
 children.record('service', process.pid, {});
-await main();
+const service = main();
+stopOnSignals();
+service.catch(stopAfterFailure);
 
-async function main(): Promise<void> {
+async function main(): Promise<Service> {
   const shown = progress(steps);
   const keys = keepKeys(dataDir);
   const world = await startWorld({
@@ -53,7 +56,6 @@ async function main(): Promise<void> {
   const settings = { ...environment(world, keys), DATA_DIR: dataDir };
   const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
-  stopOnSignals(() => service.stop());
   shown.done('Service');
 
   const apps = await seed(service.merchants, readSandboxFile(dataDir), {
@@ -64,7 +66,7 @@ async function main(): Promise<void> {
     [apps.merchant.appId]: apps.merchant.webhookSecret,
     [apps.wallet.appId]: apps.wallet.webhookSecret,
   };
-  writeFileSync(world.receiver.secretsFile, JSON.stringify(secrets), { mode: 0o600 });
+  writeWhole(world.receiver.secretsFile, JSON.stringify(secrets));
   shown.done('Demo apps');
 
   const customer = privateKeyToAddress(keys.customer);
@@ -81,6 +83,7 @@ async function main(): Promise<void> {
   writeSandboxFile(dataDir, file);
   shown.end();
   console.log(summary(file, dataDir));
+  return service;
 }
 
 /** Only URLs and keys differ from production; a variable that is already set wins. */
@@ -107,24 +110,32 @@ function environment(world: World, keys: SandboxKeys): Record<string, string> {
 /** With these, `npm run merchant` works beside the running sandbox. */
 function writeSettings(settings: Record<string, string>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
-  writeFileSync(`${dataDir}/service.env`, `${lines.join('\n')}\n`, { mode: 0o600 });
+  writeWhole(`${dataDir}/service.env`, `${lines.join('\n')}\n`);
 }
 
-function stopOnSignals(stopService: () => Promise<void>): void {
+/** Also in the middle of a start: what is being started must be recorded before it can be ended. */
+function stopOnSignals(): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping) return;
       stopping = true;
       console.log('\n  stopping …');
-      stopService()
+      service
+        .then((running) => running.stop())
         .then(() => children.endAll())
         .then(() => process.exit(0), exitWith);
     });
   }
 }
 
-function exitWith(error: unknown): void {
-  console.error(error);
+/** Nothing runs on in the background of a start that did not succeed. */
+async function stopAfterFailure(error: unknown): Promise<void> {
+  await children.endAll();
+  exitWith(error);
+}
+
+function exitWith(error: unknown): never {
+  console.error(error instanceof ConfigError ? error.message : error);
   process.exit(1);
 }

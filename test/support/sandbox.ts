@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import pg from 'pg';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
@@ -30,16 +32,25 @@ export interface Webhook {
   readonly valid: boolean;
 }
 
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
 export interface Sandbox {
   readonly dataDir: string;
   readonly file: () => SandboxFile;
   /** Starts the service (and whatever of its world does not run). Resolves when it is ready, or when it has ended at a crash point. */
   start(env?: Record<string, string>): Promise<'ready' | 'ended'>;
   /** Resolves when the service has ended, however. */
-  ended(): Promise<void>;
-  kill(): Promise<void>;
+  ended(): Promise<Exit>;
+  kill(): Promise<Exit>;
   /** As Ctrl-C does. */
-  stop(): Promise<void>;
+  stop(): Promise<Exit>;
+  /** What the service has printed since its start. */
+  printed(): string;
+  /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
+  pidOf(name: string): number | undefined;
   call(
     method: string,
     path: string,
@@ -51,7 +62,11 @@ export interface Sandbox {
   balance(chainId: ChainId, symbol: 'USDC' | 'USDT', of: string): Promise<bigint>;
   /** Statuses seen until a terminal one, or until `until` holds. */
   follow(paymentId: string, until?: (payment: Answer['body']) => boolean): Promise<Answer['body']>;
+  /** Asks again and again until it is so. */
+  until(holds: () => boolean | Promise<boolean>): Promise<void>;
   webhooks(paymentId?: string): Webhook[];
+  /** Asks the service's database, as an analyst does. */
+  query<R>(text: string): Promise<readonly R[]>;
   rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
   /** Ends the service and its whole world and removes the data. */
   destroy(): Promise<void>;
@@ -96,17 +111,21 @@ export function createSandbox(): Sandbox {
 
     async ended() {
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      return { code: child?.exitCode ?? null, signal: child?.signalCode ?? null };
     },
 
     async kill() {
       child?.kill('SIGKILL');
-      await self.ended();
+      return self.ended();
     },
 
     async stop() {
       child?.kill('SIGINT');
-      await self.ended();
+      return self.ended();
     },
+
+    printed: () => output,
+    pidOf: (name) => openChildren(join(dataDir, 'processes.json')).alive(name)?.pid,
 
     async call(method, path, { body, key, headers } = {}) {
       const response = await fetch(`${file().baseUrl}${path}`, {
@@ -170,10 +189,29 @@ export function createSandbox(): Sandbox {
       throw new Error(`payment ${paymentId} is still ${JSON.stringify(last.body)}\n${output}`);
     },
 
+    async until(holds) {
+      for (let waited_ms = 0; waited_ms < ready_ms; waited_ms += poll_ms) {
+        if (await holds()) return;
+        await sleep(poll_ms);
+      }
+      throw new Error(`it did not come so in ${ready_ms} ms: ${holds}\n${output}`);
+    },
+
     webhooks(paymentId) {
       const lines = readText(join(dataDir, 'webhook.log')).split('\n').filter(Boolean);
       const all = lines.map((line) => JSON.parse(line) as Webhook);
       return paymentId === undefined ? all : all.filter(({ body }) => parsed(body).data?.id === paymentId);
+    },
+
+    async query(text) {
+      const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));
+      const client = new pg.Client({ connectionString: DATABASE_URL });
+      await client.connect();
+      try {
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end();
+      }
     },
 
     async rpc(chainId, method, params) {
