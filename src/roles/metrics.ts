@@ -11,18 +11,20 @@ export async function metrics(core: Pick<Core, 'database' | 'telemetry'>): Promi
 
 async function look({ database, telemetry }: Pick<Core, 'database' | 'telemetry'>): Promise<void> {
   const now = systemClock.now();
-  const [{ parked }, cursors] = await Promise.all([
+  const [{ parked, oldestDuePayment, oldestDueWebhook }, cursors] = await Promise.all([
     readModelFacts(database, now),
     database.query<{ chain_id: number; pass: string; chain_time: Instant }>(
       'SELECT chain_id, pass, chain_time FROM ops.chain_cursors',
     ),
   ]);
+  const ageOf_s = (since: Instant | null) => (since === null ? 0 : (epochMs(now) - epochMs(since)) / 1000);
   telemetry.stood({
+    oldestDue_s: { payments: ageOf_s(oldestDuePayment), webhooks: ageOf_s(oldestDueWebhook) },
     parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
     passes: cursors.map(({ chain_id, pass, chain_time }) => ({
       chainId: chain_id,
       pass,
-      lag_s: (epochMs(now) - epochMs(chain_time)) / 1000,
+      lag_s: ageOf_s(chain_time),
     })),
   });
 }

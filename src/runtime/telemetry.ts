@@ -33,6 +33,8 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 export interface Standing {
   readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
   readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
+  /** How long the oldest entry of each to-do list has been due. */
+  readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
 }
 
 /** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
@@ -63,6 +65,7 @@ export function createTelemetry(logger: Logger) {
     'chain',
     'pass',
   ]);
+  const oldestDue = gauge('pi_oldest_due_seconds', 'How long the oldest entry of a to-do list has been due', ['list']);
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
@@ -84,7 +87,8 @@ export function createTelemetry(logger: Logger) {
     floated: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** What the database knows, for every instance alike. */
-    stood({ passes, parkedItems }: Standing): void {
+    stood({ passes, parkedItems, oldestDue_s }: Standing): void {
+      for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
       parked.reset();
       for (const { worker, count } of parkedItems) parked.set({ worker }, count);
       for (const { chainId, pass, lag_s } of passes) chainLag.set({ chain: chainId, pass }, lag_s);

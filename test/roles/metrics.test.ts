@@ -23,6 +23,7 @@ describe('metrics', () => {
     const shown = await metrics({ database, telemetry });
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m);
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="1",pass="final"\} /m);
+    assert.match(shown, /^pi_oldest_due_seconds\{list="webhooks"\} 0$/m);
     assert.match(shown, /^pi_parked_items\{worker="payouts"\} 2$/m);
 
     await database.query('DELETE FROM ops.work_failures');
