@@ -1,10 +1,8 @@
 /** `npm run eventstore`: the embedded event store alone, for auditors and tools. Ctrl-C ends it. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { DirectoryInUse } from '../eventstore/node/lock.ts';
+import { DirectoryInUse, directoryInUseExitCode } from '../eventstore/node/lock.ts';
 import { startNode } from '../eventstore/node/node.ts';
-
-const directoryInUseExitCode = 75;
 
 function port(text: string): number {
   const number = Number(text);

@@ -1,23 +1,18 @@
-import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BACKWARDS, END, EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client';
-import type { Appended, EventStore, ReadOptions, SealedEvent } from '../../commands/ports.ts';
-import { Unavailable } from '../../commands/ports.ts';
+import { BACKWARDS, END, FORWARDS, START } from '@eventstore/db-client';
+import type { EventStore, ReadOptions } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
-import { collect, within } from './bounds.ts';
-import { definiteRefusal, isConnectionLoss, isMissingStream, reasonOf } from './failures.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import { type AppendLimits, createAppending } from './appending.ts';
+import { collect } from './bounds.ts';
+import { connect, readLastOfAll } from './connection.ts';
+import { isMissingStream } from './failures.ts';
 import { createLane, type Lane, type LaneLimits } from './lanes.ts';
-import { createReachability } from './reachability.ts';
 import { storedEvent } from './records.ts';
 import { followAll } from './subscription.ts';
 
-export interface EventStoreOptions {
+export interface EventStoreOptions extends Partial<AppendLimits> {
   /** `esdb://host:port?tls=false`, or a cluster's `esdb+discover://…` with credentials inside. */
   readonly url: string;
-  /** How long one attempt to append may stay unanswered before the identical events are sent again. */
-  readonly attempt_ms?: number;
-  /** How long an append's outcome is sought in all. */
-  readonly append_ms?: number;
   readonly read_ms?: number;
   /** Callers on behalf of a request. */
   readonly requests?: LaneLimits;
@@ -28,12 +23,12 @@ export interface EventStoreOptions {
 export interface OpenEventStore extends EventStore {
   /** The same store on the lane kept for workers. */
   readonly workers: EventStore;
+  /** Appends still under way end with their outcome unknown: let callers finish first. */
   close(): Promise<void>;
 }
 
 /** An unbounded read of a longer stream is a mistake: it must be read in pages. */
 const readLimit = 10_000;
-const backoff_ms = { first: 50, most: 1_000 };
 
 /** About 100 appends in flight in all: more only add waiting. */
 const defaults = {
@@ -52,118 +47,48 @@ const defaults = {
  * be sent again; it only costs time.)
  */
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
-  const { url, attempt_ms, append_ms, read_ms, requests, workers } = { ...defaults, ...options };
-  const client = EventStoreDBClient.connectionString(url);
-  const lastOfAll = () =>
-    collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), read_ms, 'reading the log');
-  /** Any answer will do, also a refusal. */
-  const probe = () =>
-    lastOfAll().catch((error) => {
-      if (isConnectionLoss(error) || error instanceof Unavailable) throw error;
-    });
-  const reach = createReachability(probe);
+  const { url, read_ms, requests, workers, ...limits } = { ...defaults, ...options };
+  const connection = connect(url, read_ms);
+  const { client, reach, mustBeUp, reading } = connection;
 
-  function mustBeUp(): void {
-    if (!reach.up) throw new Unavailable(`the event store at ${url} cannot be reached; nothing was sent`);
-  }
-
-  /**
-   * Sends until the outcome is known. Resending is safe: at an exact revision the store compares event ids, so whichever
-   * copy comes first is written and the others are told its revision. When the time is up the outcome stays unknown; the
-   * caller must then read the stream before deciding again, which every decision after a failure does.
-   */
-  async function appendUntilKnown(
+  async function read(
     stream: string,
-    expected: bigint | 'no_stream',
-    events: readonly SealedEvent[],
-  ): Promise<Appended> {
-    const messages = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data: { ...data }, metadata }));
-    const until_ms = performance.now() + append_ms;
-    for (let pause_ms = backoff_ms.first; ; pause_ms = Math.min(pause_ms * 2, backoff_ms.most)) {
-      try {
-        const sent = client.appendToStream(stream, messages, {
-          expectedRevision: expected === 'no_stream' ? NO_STREAM : expected,
-        });
-        const { nextExpectedRevision: revision, position } = await within(sent, attempt_ms, `appending to ${stream}`);
-        return { revision, position: position?.commit ?? (await positionOf(stream, revision)) };
-      } catch (error) {
-        const refusal = definiteRefusal(error, stream, expected);
-        if (refusal !== undefined) throw refusal;
-        if (isConnectionLoss(error)) reach.lost();
-        const left_ms = until_ms - performance.now() - pause_ms;
-        if (left_ms <= 0 || !(await reach.whenUp(left_ms))) {
-          throw new Unavailable(
-            `no answer from the event store at ${url} within ${append_ms} ms (${reasonOf(error)}): whether ${events.length} ` +
-              `event(s) were appended to ${stream} is unknown; read the stream before deciding again`,
-            1,
-            { cause: error },
-          );
-        }
-        await sleep(pause_ms + randomInt(backoff_ms.first));
-      }
-    }
-  }
-
-  /** An append found to have been written before is answered without a position when its event cannot be read any more. */
-  async function positionOf(stream: string, revision: bigint): Promise<bigint> {
-    const [event] = await readStream(stream, { from: revision, max: 1 });
-    return event?.position ?? 0n;
-  }
-
-  async function readStream(stream: string, { from, backwards = false, max }: ReadOptions = {}) {
+    { from, backwards = false, max }: ReadOptions = {},
+  ): Promise<readonly StoredEvent[]> {
+    const wanted = {
+      direction: backwards ? BACKWARDS : FORWARDS,
+      fromRevision: from ?? (backwards ? END : START),
+      maxCount: max ?? readLimit + 1,
+    } as const;
     const resolved = await reading(() =>
-      collect(
-        client.readStream(stream, {
-          direction: backwards ? BACKWARDS : FORWARDS,
-          fromRevision: from ?? (backwards ? END : START),
-          maxCount: max ?? readLimit + 1,
-        }),
-        read_ms,
-        `reading ${stream}`,
-      ),
-    );
-    assert(
-      max !== undefined || resolved.length <= readLimit,
-      `stream ${stream} is longer than ${readLimit} events: read it in pages`,
-    );
+      collect(client.readStream(stream, wanted), read_ms, `reading ${stream}`),
+    ).catch((error) => {
+      if (isMissingStream(error)) return [];
+      throw error;
+    });
+    const whole = max !== undefined || resolved.length <= readLimit;
+    assert(whole, `stream ${stream} is longer than ${readLimit} events: read it in pages`);
     return resolved.map(storedEvent);
   }
 
-  /** The first call after a broken connection may fail once more for nothing: hence one more try. */
-  async function reading<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
-    for (let retried = false; ; retried = true) {
-      mustBeUp();
-      try {
-        return await read();
-      } catch (error) {
-        if (isMissingStream(error)) return [];
-        if (error instanceof Unavailable || !isConnectionLoss(error)) throw error;
-        if (retried) {
-          reach.lost();
-          throw new Unavailable(`the event store at ${url} cannot be reached: ${reasonOf(error)}`, 1, { cause: error });
-        }
-      }
-    }
-  }
-
+  const append = createAppending(connection, limits, read);
   const on = (lane: Lane): EventStore => ({
     async append(stream, expected, events) {
       assert(events.length > 0, `an append to ${stream} holds at least one event`);
       mustBeUp();
-      return lane(() => appendUntilKnown(stream, expected, events));
+      return lane(() => append(stream, expected, events));
     },
-    read: readStream,
+    read,
     all: (wanted) => followAll(client, wanted),
     async tail() {
-      const [last] = await reading(lastOfAll);
+      const [last] = await reading(() => readLastOfAll(client, read_ms));
       return last?.event?.position?.commit ?? 0n;
     },
   });
 
-  const workerLane = createLane('worker', workers);
   return {
     ...on(createLane('request', requests)),
-    workers: on(workerLane),
+    workers: on(createLane('worker', workers)),
     async close() {
       reach.close();
       await client.dispose();

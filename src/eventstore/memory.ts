@@ -13,6 +13,13 @@ const stored = (stream: string, revision: bigint, position: bigint, event: Seale
   return { stream, revision, position, id: event.id, type: event.type, data, metadata };
 };
 
+/** The answer of the identical append that wrote `there`, if that is what it was: ids count, not contents. */
+function writtenBefore(there: readonly StoredEvent[], events: readonly SealedEvent[]): Appended | null {
+  const last = there.at(-1);
+  const same = there.length === events.length && there.every((event, i) => event.id === events[i]?.id);
+  return same && last ? { revision: last.revision, position: last.position } : null;
+}
+
 /**
  * The event store in memory, for simulations and tests: same port, same semantics, nothing durable.
  * @param at called as `append.before`, `append.after`, `read` and `tail`; what it throws or awaits, the caller of the store meets
@@ -27,12 +34,8 @@ export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): E
   function write(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Appended {
     const history = streams.get(stream) ?? [];
     const first = expected === 'no_stream' ? 0 : Number(expected) + 1;
-    if (first < history.length) {
-      const before = history.slice(first, first + events.length);
-      const last = before.at(-1);
-      const same = before.length === events.length && before.every((event, i) => event.id === events[i]?.id);
-      if (same && last) return { revision: last.revision, position: last.position };
-    }
+    const repeated = writtenBefore(history.slice(first, first + events.length), events);
+    if (repeated) return repeated;
     if (first !== history.length) {
       throw new StreamConflict(stream, expected, history.length === 0 ? null : BigInt(history.length - 1));
     }

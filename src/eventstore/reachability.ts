@@ -43,6 +43,7 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
       down.catch(() => {});
     },
     async whenUp(within_ms) {
+      if (closing.signal.aborted) return false;
       if (down === null) return true;
       const timer = new AbortController();
       const late = sleep(within_ms, undefined, { signal: timer.signal }).catch(() => {});

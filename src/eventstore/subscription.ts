@@ -30,6 +30,14 @@ export interface AllOptions {
   readonly signal: AbortSignal;
 }
 
+/** The position to continue after belongs to another store, or this store was set back to an earlier state. */
+export class ForeignPosition extends Error {
+  override readonly name = 'ForeignPosition';
+  constructor(after: bigint | null, reason: string) {
+    super(`the event store does not know position ${after} (${reason}): rebuild what was recorded from another store`);
+  }
+}
+
 /**
  * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same
  * position with the narrow one.
@@ -44,6 +52,33 @@ export async function* followAll(client: EventStoreDBClient, options: AllOptions
   if (!options.signal.aborted) yield* follow(client, { ...options, after }, liveWindow);
 }
 
+/** One subscription as batches. */
+async function* follow(client: EventStoreDBClient, options: AllOptions, window: number): AsyncGenerator<Batch> {
+  const { signal } = options;
+  const inbox = openInbox(client, options, window);
+  signal.addEventListener('abort', inbox.wake);
+  let position = options.after ?? 0n;
+  let live = false;
+  try {
+    while (!signal.aborted) {
+      const { events, reached, caughtUp } = inbox.take();
+      if (reached > position || (caughtUp && !live)) {
+        if (reached > position) position = reached;
+        live ||= caughtUp;
+        yield { events, position, live: live && inbox.isEmpty };
+      } else if (inbox.failure !== undefined) throw brokenOff(inbox.failure, options.after);
+      else {
+        await inbox.news(live);
+        // What came in the same packets belongs into the same batch.
+        await nextTurn();
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', inbox.wake);
+    await inbox.close();
+  }
+}
+
 /** Something the server said between events; it counts once the `before` events ahead of it have been taken out. */
 interface Mark {
   readonly before: number;
@@ -52,21 +87,22 @@ interface Mark {
 }
 
 /**
- * One subscription as batches. The client reports checkpoints and `caughtUp` when the message arrives, while events
- * before it still wait in the buffer; hence the marks: a batch's position never runs ahead of its events.
+ * What has arrived from one subscription. The client reports checkpoints and `caughtUp` when the message arrives, while
+ * events before it still wait in the buffer; hence the marks: a position never runs ahead of its events.
  */
-async function* follow(client: EventStoreDBClient, options: AllOptions, window: number): AsyncGenerator<Batch> {
-  const { signal } = options;
+function openInbox(client: EventStoreDBClient, options: AllOptions, window: number) {
   const marks: Mark[] = [];
-  let position = options.after ?? 0n;
   let taken = 0;
-  let live = false;
   let confirmed = false;
   let failure: unknown;
   let wake = (): void => {};
 
-  const mark = (reached: bigint | null): void => {
-    marks.push({ before: taken + subscription.readableLength, position: reached });
+  const mark = (position: bigint | null): void => {
+    marks.push({ before: taken + subscription.readableLength, position });
+    wake();
+  };
+  const fail = (error: unknown): void => {
+    failure ??= error;
     wake();
   };
   const subscription = subscribe(client, options, window, mark);
@@ -76,52 +112,53 @@ async function* follow(client: EventStoreDBClient, options: AllOptions, window: 
     })
     .on('caughtUp', () => mark(null))
     .on('readable', () => wake())
-    .on('error', (error: unknown) => {
-      failure ??= error;
-      wake();
-    })
-    .on('end', () => {
-      failure ??= 'the server ended it';
-      wake();
-    });
-  const onAbort = (): void => wake();
-  signal.addEventListener('abort', onAbort);
+    .on('error', fail)
+    .on('end', () => fail('the server ended it'));
 
-  const news = (): Promise<void> =>
-    new Promise((resolve) => {
-      const quiet = live ? undefined : setTimeout(() => (confirmed ? mark(null) : wake()), quiet_ms);
-      wake = () => {
-        clearTimeout(quiet);
-        resolve();
-      };
-    });
-
-  try {
-    while (!signal.aborted) {
-      const from: bigint = position;
-      const wasLive: boolean = live;
+  return {
+    /** What has arrived already, no more: large batches while catching up, single events when live. */
+    take(): { events: readonly StoredEvent[]; reached: bigint; caughtUp: boolean } {
       const events = takeBuffered(subscription);
       taken += events.length;
-      position = events.at(-1)?.position ?? position;
-      while (marks[0] && marks[0].before <= taken) {
-        const reached = marks.shift()?.position ?? null;
-        if (reached === null) live = true;
-        else if (reached > position) position = reached;
+      let reached = events.at(-1)?.position ?? 0n;
+      let caughtUp = false;
+      for (let next = marks[0]; next && next.before <= taken; next = marks[0]) {
+        marks.shift();
+        if (next.position === null) caughtUp = true;
+        else if (next.position > reached) reached = next.position;
       }
-      if (position > from || live !== wasLive) {
-        yield { events, position, live: live && subscription.readableLength === 0 };
-      } else if (failure !== undefined) {
-        throw new Unavailable(`the event store's subscription broke off: ${reasonOf(failure)}; subscribe again`);
-      } else {
-        await news();
-        // What came in the same packets belongs into the same batch.
-        await nextTurn();
-      }
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    await subscription.unsubscribe().catch(() => {});
-  }
+      return { events, reached, caughtUp };
+    },
+    /** Resolves when something has arrived, or when a subscription that is not live yet has been silent for long. */
+    news(live: boolean): Promise<void> {
+      return new Promise((resolve) => {
+        const quiet = live ? undefined : setTimeout(() => (confirmed ? mark(null) : wake()), quiet_ms);
+        wake = () => {
+          clearTimeout(quiet);
+          resolve();
+        };
+      });
+    },
+    wake: () => wake(),
+    get isEmpty() {
+      return subscription.readableLength === 0;
+    },
+    get failure() {
+      return failure;
+    },
+    close: () => subscription.unsubscribe().catch(() => {}),
+  };
+}
+
+/** The server answers so when it was asked to begin at a position that is none of its log. */
+const invalidArgument = 3;
+
+function brokenOff(failure: unknown, after: bigint | null): Error {
+  const reason = reasonOf(failure);
+  const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
+  return code === invalidArgument
+    ? new ForeignPosition(after, reason)
+    : new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`);
 }
 
 function subscribe(
@@ -142,7 +179,6 @@ function subscribe(
   return client.subscribeToAll({ fromPosition, filter }, buffering);
 }
 
-/** What has arrived already, no more: large batches while catching up, single events when live. */
 function takeBuffered(subscription: AllStreamSubscription): StoredEvent[] {
   const events: StoredEvent[] = [];
   while (events.length < maxBatch) {

@@ -167,6 +167,24 @@ describe('the event store client in an outage', () => {
     await assert.rejects(following, { name: 'Unavailable' });
   });
 
+  it('tells a subscriber that its position is none of this store', async () => {
+    const node = await startNode({ dataDir: await temporaryDirectory() });
+    stops.push(() => node.close());
+    const store = open({ url: node.url });
+    const { position } = await store.append('here-1', 'no_stream', events(3));
+    const elsewhere = { after: position - 1n, prefixes: ['here'], signal: new AbortController().signal };
+    await assert.rejects(store.all(elsewhere)[Symbol.asyncIterator]().next(), { name: 'ForeignPosition' });
+  });
+
+  it('leaves no append hanging when it is closed', async () => {
+    const url = await serve({ batchAppend: () => {} });
+    const store = open({ url });
+    const hanging = assert.rejects(store.append('closed-1', 'no_stream', [event()]), /is unknown/);
+    await nextTurn();
+    await store.close();
+    await hanging;
+  });
+
   describe('follows servers of other versions:', () => {
     const record = (position: number): Buffer =>
       encodeRecord({

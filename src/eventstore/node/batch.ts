@@ -43,23 +43,12 @@ export function createBatch(storage: Storage, recent: RecentIds, now_ms: number)
   const ends = storage.ends();
   const records: { position: number; record: Buffer }[] = [];
   const index: { stream: number; revision: number; position: number }[] = [];
-  const heads = new Map<string, Head>();
-  const known = new Map<string, Head | undefined>();
+  const heads = createHeads(storage, ends.stream);
   const added = new Map<string, { readonly position: number; readonly record: Buffer }>();
   let nextPosition = ends.position;
-  let nextStream = ends.stream;
 
-  function head(name: string): Head | undefined {
-    if (!known.has(name)) known.set(name, storage.head(name));
-    return known.get(name);
-  }
-  function setHead(name: string, head: Head): void {
-    known.set(name, head);
-    heads.set(name, head);
-  }
-  const headOrNew = (name: string): Head => head(name) ?? { id: nextStream++, last: -1 };
   function recordAt(name: string, revision: number): Buffer | undefined {
-    const id = head(name)?.id ?? 0;
+    const id = heads.get(name)?.id ?? 0;
     return added.get(`${id}:${revision}`)?.record ?? storage.recordAt(id, revision);
   }
 
@@ -72,22 +61,22 @@ export function createBatch(storage: Storage, recent: RecentIds, now_ms: number)
   }
 
   return {
-    head,
+    head: heads.get,
     idAt(name, revision) {
       const record = recordAt(name, revision);
       return record && peekRecord(record).id;
     },
     positionAt(name, revision) {
-      const id = head(name)?.id ?? 0;
+      const id = heads.get(name)?.id ?? 0;
       return added.get(`${id}:${revision}`)?.position ?? storage.positionAt(id, revision) ?? null;
     },
     lastPosition: () => records.at(-1)?.position ?? storage.tail(),
     lastData(name) {
-      const record = recordAt(name, head(name)?.last ?? -1);
+      const record = recordAt(name, heads.get(name)?.last ?? -1);
       return record ? decodeRecord(record).getData_asU8() : noData;
     },
     add(name, events) {
-      const before = headOrNew(name);
+      const before = heads.getOrNew(name);
       let { last } = before;
       let position = 0;
       for (const event of events) {
@@ -98,21 +87,44 @@ export function createBatch(storage: Storage, recent: RecentIds, now_ms: number)
         added.set(`${before.id}:${last}`, logged);
         recent.remember(event.id, name, last);
       }
-      setHead(name, { ...before, last });
+      heads.set(name, { ...before, last });
       const newest = events.at(-1);
       if (newest && isMetastream(name)) {
         const owner = ownerOf(name);
-        setHead(owner, { ...headOrNew(owner), metadata: parseMetadata(newest.data, newest.json) });
+        heads.set(owner, { ...heads.getOrNew(owner), metadata: parseMetadata(newest.data, newest.json) });
       }
       return { revision: last, position };
     },
     addTombstone(name, event, revision) {
       const { position } = log(name, event, revision);
-      setHead(name, { ...headOrNew(name), tombstoned: position });
+      heads.set(name, { ...heads.getOrNew(name), tombstoned: position });
       return position;
     },
     get writes() {
-      return { records, index, heads, nextPosition, nextStream };
+      return { records, index, heads: heads.changed, nextPosition, nextStream: heads.nextId };
+    },
+  };
+}
+
+/** Heads as they will be: those changed here in place of those stored. Each stored one is looked up once. */
+function createHeads(storage: Storage, firstFreeId: number) {
+  const known = new Map<string, Head | undefined>();
+  const changed = new Map<string, Head>();
+  let nextId = firstFreeId;
+  function get(stream: string): Head | undefined {
+    if (!known.has(stream)) known.set(stream, storage.head(stream));
+    return known.get(stream);
+  }
+  return {
+    get,
+    getOrNew: (stream: string): Head => get(stream) ?? { id: nextId++, last: -1 },
+    set(stream: string, head: Head): void {
+      known.set(stream, head);
+      changed.set(stream, head);
+    },
+    changed,
+    get nextId() {
+      return nextId;
     },
   };
 }

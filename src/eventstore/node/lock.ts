@@ -15,6 +15,9 @@ export class DirectoryInUse extends Error {
   }
 }
 
+/** EX_TEMPFAIL of sysexits: what a process ends with that found its data directory in use. */
+export const directoryInUseExitCode = 75;
+
 export interface DirectoryLock {
   release(): void;
 }

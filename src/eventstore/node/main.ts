@@ -2,17 +2,19 @@
  * The embedded node as a child process of the service (spawn.ts). It tells its parent over the IPC channel when it is ready,
  * and ends when that channel closes, however the parent ended.
  */
-import { DirectoryInUse } from './lock.ts';
+import { DirectoryInUse, directoryInUseExitCode } from './lock.ts';
 import { type EventStoreNode, startNode } from './node.ts';
 import type { NodeMessage } from './spawn.ts';
-
-export const exitCodes = { failed: 1, directoryInUse: 75 } as const;
 
 const [dataDir = '', port = '0', patience_ms = '0'] = process.argv.slice(2);
 
 // An interrupt from the keyboard reaches the whole process group; the parent must still be able to finish its appends.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
+
+const report = (failure: unknown): void => {
+  process.stderr.write(`event store: ${failure instanceof Error ? failure.stack : failure}\n`);
+};
 
 const tell = (message: NodeMessage): Promise<void> =>
   new Promise((resolve) => {
@@ -26,7 +28,7 @@ async function end(node: EventStoreNode): Promise<void> {
 }
 
 try {
-  const node = await startNode({ dataDir, port: Number(port), patience_ms: Number(patience_ms) });
+  const node = await startNode({ dataDir, port: Number(port), patience_ms: Number(patience_ms), report });
   process.on('disconnect', () => end(node));
   process.on('SIGTERM', () => end(node));
   if (!process.connected) await end(node);
@@ -35,5 +37,5 @@ try {
   const inUse = error instanceof DirectoryInUse;
   const message = error instanceof Error ? error.message : String(error);
   await tell({ kind: inUse ? 'directoryInUse' : 'failed', message });
-  process.exit(inUse ? exitCodes.directoryInUse : exitCodes.failed);
+  process.exit(inUse ? directoryInUseExitCode : 1);
 }

@@ -21,6 +21,8 @@ export interface NodeOptions {
   readonly port?: number;
   /** How long to wait for a process that still holds the directory but is about to end. */
   readonly patience_ms?: number;
+  /** Told of every group commit that failed; its changes are answered as failed. */
+  readonly report?: (failure: unknown) => void;
 }
 
 export interface EventStoreNode {
@@ -53,11 +55,12 @@ const untyped = (service: unknown) => service as ServiceDefinition<UntypedServic
  * machine; a cluster is a matter of another connection string.
  * @throws DirectoryInUse when another process works on the directory
  */
-export async function startNode({ dataDir, port = 0, patience_ms = 0 }: NodeOptions): Promise<EventStoreNode> {
+export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
+  const { dataDir, port = 0, patience_ms = 0, report = () => {} } = options;
   const lock = await lockDirectory(dataDir, patience_ms);
   const storage = await openStorage(join(dataDir, 'events'));
   const grown = createBell();
-  const writer = createWriter(storage, grown);
+  const writer = createWriter(storage, grown, report);
   const server = new Server({
     'grpc.max_receive_message_length': requestMost_bytes,
     'grpc.max_send_message_length': -1,

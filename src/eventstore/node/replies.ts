@@ -13,6 +13,9 @@ import { maxAppendSize_bytes } from './problems.ts';
 type Done = Extract<Outcome, { kind: 'done' }>;
 type ErrorStatus = statuses.Status;
 
+/** What one append of a batch is answered with. */
+export type BatchResult = Done | ErrorStatus;
+
 const { AppendResp, BatchAppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
 const empty = (): shared.Empty => new shared.Empty();
 
@@ -73,7 +76,7 @@ export const tombstonedAt = (position: number): streams.TombstoneResp =>
 export function batchReply(
   correlationId: Uuid,
   stream: shared.StreamIdentifier,
-  result: Done | ErrorStatus,
+  result: BatchResult,
 ): streams.BatchAppendResp {
   const reply = new BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(stream);
   if (result instanceof statuses.Status) return reply.setError(result);

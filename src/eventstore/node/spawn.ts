@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { within } from '../bounds.ts';
+import { reasonOf } from '../failures.ts';
 
 /** What the child process says over its channel, once. */
 export type NodeMessage =
@@ -117,7 +118,8 @@ async function startChild(dataDir: string, port: number, patience_ms: number): P
     return { child, url: message.url, port: message.port };
   } catch (error) {
     child.kill('SIGKILL');
-    throw error;
+    if (error instanceof NodeNotStarted) throw error;
+    throw new NodeNotStarted('failed', reasonOf(error));
   }
 }
 

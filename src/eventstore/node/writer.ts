@@ -34,8 +34,9 @@ const sizeOf = (change: Change): number =>
  * flush. Nothing is answered or shown to readers before it is durable; a crash in between loses only unanswered changes,
  * each whole.
  * @param grown rung after each commit
+ * @param report told of each commit that failed
  */
-export function createWriter(storage: Storage, grown: Bell): Writer {
+export function createWriter(storage: Storage, grown: Bell, report: (failure: unknown) => void = () => {}): Writer {
   const recent = createRecentIds();
   const queue: Waiting[] = [];
   let running: Promise<void> | null = null;
@@ -60,6 +61,7 @@ export function createWriter(storage: Storage, grown: Bell): Writer {
       });
       grown.ring();
     } catch (error) {
+      report(error);
       recent.forgetAll();
       for (const { reject } of waiting) reject(error);
     }

@@ -218,6 +218,28 @@ describe("the node's appends", () => {
       assert.deepEqual(replies, [{ id, result: 'Timeout' }]);
     });
 
+    it('does not answer a refused append again when its time is up', async () => {
+      const [bad, late] = [randomUUID(), randomUUID()];
+      const soon = { stream: newStream(), final: false, deadline: new Date(Date.now() + 100) };
+      const refused = chunk({ id: bad, ...soon });
+      refused.getOptions()?.setStreamPosition('9223372036854775999');
+      const call = (await rawClient()).batchAppend();
+      const replies: string[] = [];
+      const timedOut = new Promise<void>((resolve) => {
+        call.on('data', (reply: messages.BatchAppendResp) => {
+          const id = reply.getCorrelationId()?.getString();
+          replies.push(`${id} ${reply.getError()?.getMessage()}`);
+          if (id === late) resolve();
+        });
+      });
+      call.write(refused);
+      call.write(chunk({ id: late, ...soon, deadline: new Date(Date.now() + 200) }));
+      await timedOut;
+      call.cancel();
+      call.on('error', () => {});
+      assert.deepEqual(replies, [`${bad} BadRequest`, `${late} Timeout`]);
+    });
+
     it('gives up an append whose last chunk does not come', async () => {
       const [id, stream] = [randomUUID(), newStream()];
       const call = (await rawClient()).batchAppend();
