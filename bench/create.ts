@@ -1,0 +1,146 @@
+/** Creating payments: the real service against plain Express with an INSERT of the same body, in turns on one machine. */
+import { applyLoad, type Measured } from './load.ts';
+import { cpuSeconds, loadText } from './machine.ts';
+import { type Server, startServer } from './servers.ts';
+import { median, table, whole } from './table.ts';
+import type { BenchWorld } from './world.ts';
+
+export interface CreateOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+}
+
+interface Contender {
+  readonly name: string;
+  readonly server: Server;
+  /** Whose CPU time a request costs, besides the server that answers it. */
+  readonly behind: Readonly<Record<string, readonly number[]>>;
+}
+
+interface Run extends Measured {
+  /** Of the answering process, per request. */
+  readonly own_us: number;
+  /** Of what works for it, per request. */
+  readonly behind_us: Readonly<Record<string, number>>;
+}
+
+const body = JSON.stringify({
+  orderId: 'order-[n]',
+  type: 'exactOut',
+  display: { title: 'Coffee beans', currency: 'USD' },
+  metadata: { table: '7', waiter: 'b12' },
+  source: { chainId: 8453, tokenSymbol: 'USDC' },
+  destination: {
+    chainId: 8453,
+    tokenSymbol: 'USDC',
+    amount: '10.00',
+    receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+});
+/** The processes behind a service whose CPU time a request costs as well. */
+const parts = ['event store', 'Postgres', 'projections'] as const;
+const warmUp_s = 4;
+const drain_ms = 120_000;
+
+/** @returns a table, and the ratio of each arrangement to the plain service */
+export async function benchCreate(world: BenchWorld, options: CreateOptions): Promise<string> {
+  const plain = await startServer('bench/plain.ts', { ...world.env, ...flags('plain') });
+  const rows: (readonly (string | number)[])[] = [];
+  try {
+    for (const arrangement of [split, allInOne]) {
+      const { service, others } = await arrangement(world);
+      try {
+        const stores = { 'event store': [world.eventStore.pid], Postgres: [world.postgres] };
+        const ours = {
+          name: arrangement.name,
+          server: service,
+          behind: { ...stores, projections: others.map(({ pid }) => pid) },
+        };
+        const theirs = { name: 'plain', server: plain, behind: { Postgres: [world.postgres] } };
+        rows.push(...(await compare(world, ours, theirs, options)));
+      } finally {
+        for (const server of [service, ...others]) await server.stop();
+      }
+    }
+  } finally {
+    await plain.stop();
+  }
+  const head = ['create', 'payments/s', 'p50 ms', 'p99 ms', 'CPU µs of it', ...parts, 'ratio to plain'];
+  return `${table(head, rows)}\n${options.connections} connections, median of ${options.rounds} alternating runs of ${options.seconds} s; load of the machine after: ${loadText()}`;
+}
+
+const flags = (name: string): Record<string, string> => {
+  const given = process.env[`BENCH_FLAGS_${name.toUpperCase()}`];
+  return given ? { BENCH_NODE_FLAGS: given } : {};
+};
+
+/** As a deployment under load would: the API by itself, everything else in another process. */
+async function split({ env }: BenchWorld) {
+  const rest = await startServer('src/main.ts', { ...env, ROLES: 'projections,subscribers', ...flags('rest') });
+  const service = await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('api') });
+  return { service, others: [rest] };
+}
+
+async function allInOne({ env }: BenchWorld) {
+  return { service: await startServer('src/main.ts', { ...env, ...flags('all') }), others: [] as Server[] };
+}
+
+async function compare(world: BenchWorld, ours: Contender, theirs: Contender, options: CreateOptions) {
+  const runs = { ours: [] as Run[], theirs: [] as Run[] };
+  for (const { server } of [ours, theirs]) await load(world, server, { ...options, seconds: warmUp_s });
+  for (let round = 0; round < options.rounds; round += 1) {
+    await settled(world);
+    runs.ours.push(await measured(world, ours, options));
+    await settled(world);
+    runs.theirs.push(await measured(world, theirs, options));
+  }
+  await settled(world);
+  const rate = (of: readonly Run[]) => median(of.map(({ perSecond }) => perSecond));
+  const row = (name: string, of: readonly Run[], ratio: string) => [
+    name,
+    whole(rate(of)),
+    median(of.map(({ p50_ms }) => p50_ms)),
+    median(of.map(({ p99_ms }) => p99_ms)),
+    whole(median(of.map(({ own_us }) => own_us))),
+    ...parts.map((part) => whole(median(of.map(({ behind_us }) => behind_us[part] ?? 0)))),
+    ratio,
+  ];
+  const ratios = runs.ours.map(({ perSecond }, round) => perSecond / (runs.theirs[round]?.perSecond ?? Number.NaN));
+  return [row(ours.name, runs.ours, median(ratios).toFixed(2)), row('plain beside it', runs.theirs, '1')];
+}
+
+async function measured(world: BenchWorld, { server, behind }: Contender, options: CreateOptions): Promise<Run> {
+  const cpu = () =>
+    Object.entries({ own: [server.pid], ...behind }).map(([part, pids]) => [part, cpuSeconds(pids)] as const);
+  const before = new Map(cpu());
+  const result = await load(world, server, options);
+  const used = cpu().map(([part, seconds]) => [part, ((seconds - (before.get(part) ?? 0)) * 1e6) / result.requests]);
+  const { own: own_us, ...behind_us } = Object.fromEntries(used);
+  return { ...result, own_us, behind_us };
+}
+
+const load = ({ ordersKey }: BenchWorld, { url }: Server, { connections, seconds }: CreateOptions) =>
+  applyLoad({
+    url: `${url}/payment-api/payments`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': ordersKey },
+    body,
+    connections,
+    duration_s: seconds,
+  });
+
+/** Waits until the read models hold all that was created, so that no run works off what another one left. */
+async function settled({ database }: BenchWorld): Promise<void> {
+  let last = '';
+  for (let waited_ms = 0; waited_ms < drain_ms; waited_ms += 250) {
+    const rows = await database.query<{ at: bigint }>(
+      `SELECT position AS at FROM ops.projections WHERE status = 'active' ORDER BY set_name`,
+    );
+    const now = rows.map(({ at }) => at).join();
+    if (now === last) return;
+    last = now;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  throw new Error(`the read models did not catch up within ${drain_ms} ms`);
+}

@@ -1,0 +1,73 @@
+/** The load, as a process of its own: many connections, each sending its next request when the last one is answered. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import autocannon from 'autocannon';
+
+export interface Load {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  /** `[n]` in it is replaced by a number of each request's own. */
+  readonly body?: string;
+  readonly connections: number;
+  readonly duration_s: number;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly requests: number;
+  readonly p50_ms: number;
+  readonly p99_ms: number;
+}
+
+const program = fileURLToPath(import.meta.url);
+
+/** @throws Error when a request was not answered well: such a run measures something else */
+export async function applyLoad(load: Load): Promise<Measured> {
+  const child = fork(program, ['run'], { execArgv: [] });
+  child.send(load);
+  const [answer] = (await once(child, 'message')) as [Measured | { error: string }];
+  if ('error' in answer) throw new Error(answer.error);
+  return answer;
+}
+
+async function run({ url, method, headers, body, connections, duration_s }: Load): Promise<Measured> {
+  let sent = 0;
+  const run = `${process.pid}-${Date.now().toString(36)}-`;
+  const [before = '', after = ''] = body?.split('[n]') ?? [];
+  const result = await autocannon({
+    url,
+    connections,
+    duration: duration_s,
+    requests: [
+      {
+        method,
+        headers: { ...headers },
+        ...(body !== undefined && {
+          setupRequest: (request) => {
+            sent += 1;
+            return { ...request, body: `${before}${run}${sent}${after}` };
+          },
+        }),
+      },
+    ],
+  });
+  const bad = result.non2xx + result.errors + result.timeouts;
+  if (bad > 0) throw new Error(`${bad} of ${result.requests.total} requests to ${url} were not answered well`);
+  return {
+    // autocannon counts whole seconds; requests over the time they really took is exact for short runs.
+    perSecond: result.requests.total / result.duration,
+    requests: result.requests.total,
+    p50_ms: result.latency.p50,
+    p99_ms: result.latency.p99,
+  };
+}
+
+if (process.argv[2] === 'run') {
+  process.once('message', (load: Load) => {
+    run(load)
+      .catch((error: unknown) => ({ error: String(error) }))
+      .then((answer) => process.send?.(answer, () => process.exit(0)));
+  });
+}

@@ -1,0 +1,47 @@
+/** What a number was measured on: without it a number says nothing. */
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import type { Database } from '../src/postgres/database.ts';
+
+export async function machine(database: Database): Promise<string> {
+  const [row] = await database.query<{ server_version: string }>('SHOW server_version');
+  const [fsync] = await database.query<{ fsync: string }>('SHOW fsync');
+  const memory_gib = Math.round(totalmem() / 2 ** 30);
+  return [
+    `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, ${memory_gib} GiB`,
+    `Node ${process.versions.node}, Postgres ${row?.server_version} (fsync ${fsync?.fsync})`,
+    `load of the machine before: ${loadText()}`,
+  ].join('\n');
+}
+
+/** Processes that want to run, over the last minute: above the number of cores the machine is shared. */
+export const loadText = (): string => (loadavg()[0] ?? 0).toFixed(1);
+
+const ticksPerSecond = 100;
+
+/** CPU time that processes have used, their ended and running children included; NaN where the system does not tell it. */
+export function cpuSeconds(pids: readonly number[]): number {
+  const family = pids.flatMap((pid) => [pid, ...childrenOf(pid)]);
+  return family.reduce((sum, pid) => sum + ticksOf(pid), 0) / ticksPerSecond;
+}
+
+function ticksOf(pid: number): number {
+  try {
+    const [, , , , , , , , , , , user, system, endedUser, endedSystem] = fieldsOf(pid);
+    return Number(user) + Number(system) + Number(endedUser) + Number(endedSystem);
+  } catch {
+    return process.platform === 'linux' ? 0 : Number.NaN;
+  }
+}
+
+/** From the state on, behind the name, which may hold spaces and brackets. */
+const fieldsOf = (pid: number): readonly string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
