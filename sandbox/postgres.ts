@@ -34,6 +34,10 @@ const database = 'payments';
 const start_ms = 30_000;
 const stop_ms = 30_000;
 const poll_ms = 25;
+const startsMax = 5;
+const startPause_ms = 500;
+/** Above the largest that Linux and macOS give. */
+const nobodysPid = 99_999_999;
 const run = promisify(execFile);
 
 /**
@@ -76,7 +80,21 @@ async function initialise(dataDir: string, owner: ServerUser): Promise<string> {
 }
 
 async function launch(dataDir: string, owner: ServerUser, options: PostgresOptions) {
-  await removeStaleLock(dataDir);
+  await mkdir(dirname(resolve(options.logFile)), { recursive: true });
+  for (let tries = 1; ; tries += 1) {
+    await disownLock(dataDir);
+    const started = await launchOnce(dataDir, owner, options);
+    if (typeof started === 'object') return started;
+    // What a killed server leaves running ends by itself, but Postgres rightly does not start before.
+    if (tries === startsMax) {
+      throw new Error(`Postgres did not start (${started}): its log ${options.logFile} says why`);
+    }
+    await delay(startPause_ms);
+  }
+}
+
+/** @returns how it ended, when it did not become ready */
+async function launchOnce(dataDir: string, owner: ServerUser, options: PostgresOptions) {
   const { postgres } = await binaries();
   const port = options.port ?? (await freePort());
   const settings: Readonly<Record<string, string | number>> = {
@@ -84,11 +102,11 @@ async function launch(dataDir: string, owner: ServerUser, options: PostgresOptio
     port,
     unix_socket_directories: '',
     max_connections: 200,
+    shared_buffers: '256MB',
     ...(options.durable === false ? { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' } : {}),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, args] = owner.command(postgres, ['-D', dataDir, ...flags]);
-  await mkdir(dirname(resolve(options.logFile)), { recursive: true });
   const log = await open(options.logFile, 'a');
   const child = spawn(file, args, { ...owner.spawn, cwd: dataDir, detached: true, stdio: ['ignore', log.fd, log.fd] });
   const ended = new Promise<string>((done) => {
@@ -101,9 +119,9 @@ async function launch(dataDir: string, owner: ServerUser, options: PostgresOptio
     const ready = await running(dataDir);
     if (ready) return ready;
     const end = await Promise.race([ended, delay(poll_ms)]);
-    if (end !== undefined) throw new Error(`Postgres did not start (${end}): its log ${options.logFile} says why`);
+    if (end !== undefined) return end;
   }
-  throw new Error(`Postgres was not ready within ${start_ms} ms: its log ${options.logFile} says why`);
+  return `not ready within ${start_ms} ms`;
 }
 
 /** The server of this data directory, if it lives and takes connections. */
@@ -113,14 +131,21 @@ async function running(dataDir: string): Promise<{ pid: number; port: number } |
   return { pid: Number(pid), port: Number(port) };
 }
 
-/** A killed server leaves its lock; when its pid now is another program's, Postgres by itself would refuse to start. */
-async function removeStaleLock(dataDir: string): Promise<void> {
-  const [pid] = await lockLines(dataDir);
-  if (pid && !(await isServerOf(Number(pid), dataDir))) await rm(join(dataDir, 'postmaster.pid'), { force: true });
+/**
+ * A killed server leaves its lock, and when its pid now is another program's, Postgres by itself refuses to start. The lock
+ * then gets a pid that nobody can have; its other lines stay, by which Postgres finds out that nothing of the killed
+ * server still works on the data.
+ */
+async function disownLock(dataDir: string): Promise<void> {
+  const [pid, ...others] = await lockLines(dataDir);
+  if (pid && !(await isServerOf(Number(pid), dataDir)))
+    await writeFile(lockOf(dataDir), [nobodysPid, ...others].join('\n'));
 }
 
+const lockOf = (dataDir: string): string => join(dataDir, 'postmaster.pid');
+
 const lockLines = async (dataDir: string): Promise<readonly string[]> =>
-  (await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  (await readFile(lockOf(dataDir), 'utf8').catch(() => '')).split('\n');
 
 async function isServerOf(pid: number, dataDir: string): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
