@@ -122,15 +122,14 @@ async function readTerms(
   if (request.intent !== null) {
     return refuse('invalidRequest', `intent ${request.intent} is not offered by this installation`, '/intent');
   }
-  const source = readSide(request.source, '/source');
+  const source = readSide(deps, request.source, '/source');
   if (isRefusal(source)) return source;
   const destination = readDestination(deps, request, app);
   if (isRefusal(destination)) return destination;
   const amounts = readAmounts(request, source, destination);
   if (isRefusal(amounts)) return amounts;
   const scheme = deps.deposits[source.chain.family];
-  if (!scheme || !deps.offers(source.chain)) return notOffered(source.chain, '/source/chainId');
-  if (!deps.offers(destination.chain)) return notOffered(destination.chain, '/destination/chainId');
+  if (!scheme) return notOffered(source.chain, '/source/chainId');
   const sender = request.source.senderAddress;
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
@@ -168,12 +167,13 @@ const payoutAtMost = (amounts: Amounts, source: { token: Token }, destination: {
     ? amounts.destination
     : rescale(amounts.source, source.token.decimals, destination.token.decimals);
 
-function readSide(side: Side, pointer: string): { chain: Chain; token: Token } | Refusal {
+function readSide(deps: CreatePaymentDeps, side: Side, pointer: string): { chain: Chain; token: Token } | Refusal {
   const chain = findChain(side.chainId);
   if (!chain) {
     const known = chains.map(({ id, name }) => `${id} (${name})`).join(', ');
     return refuse('invalidRequest', `unknown chain: use one of ${known}`, `${pointer}/chainId`);
   }
+  if (!deps.offers(chain)) return notOffered(chain, `${pointer}/chainId`);
   const token = findToken(chain, side.tokenSymbol);
   if (!token) {
     const known = chain.tokens.map(({ symbol }) => symbol).join(', ');
@@ -196,7 +196,7 @@ function readDestination(deps: CreatePaymentDeps, request: NewPayment, app: AppS
     if (stated[field] === undefined)
       return refuse('invalidRequest', `destination.${field} is required`, `/destination/${field}`);
   }
-  const side = readSide(stated as Side, '/destination');
+  const side = readSide(deps, stated as Side, '/destination');
   if (isRefusal(side)) return side;
   const receiverAddress = deps.addresses.canonical(side.chain, stated.receiverAddress ?? '');
   if (receiverAddress === null) return notAnAddress(side.chain, '/destination/receiverAddress');
@@ -220,7 +220,7 @@ function settlementOf(
   if (!settlement) {
     return refuse('settlementMissing', 'the app has no settlement wallet: set one before creating payments');
   }
-  const side = readSide(settlement, '/destination');
+  const side = readSide(deps, settlement, '/destination');
   if (isRefusal(side)) return side;
   const { receiverAddress, receiverMemo } = settlement;
   const { chainId = settlement.chainId, tokenSymbol = settlement.tokenSymbol } = stated;

@@ -8,7 +8,7 @@ import { ofEvents, ofPayments, remove, type SeenPayment, upsert } from './projec
 export const todoPayments = ofPayments('todoPayments', ({ after, stored }) => {
   const { paymentId: payment_id, source, destination } = after.terms;
   const { step, due_at } = dueStep(after, stored.metadata.at);
-  if (step === 'done') return [remove('todo_payments', { payment_id })];
+  if (step === 'done' || step === 'hold') return [remove('todo_payments', { payment_id })];
   const chain_id = step === 'expire' ? source.chainId : destination.chainId;
   return [upsert('todo_payments', { payment_id, chain_id, step, due_at })];
 });

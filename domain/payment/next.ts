@@ -1,6 +1,6 @@
 import type { Instant } from '../time.ts';
 import type { SignedAttempt } from './events.ts';
-import type { PaymentState } from './state.ts';
+import { lostFunding, type PaymentState } from './state.ts';
 import { liveAttempts, type Order } from './transfer.ts';
 
 /** What the process owes the payment now. Subscribers only interpret it. */
@@ -12,6 +12,8 @@ export type Step =
   | { readonly do: 'sign'; readonly order: Order; readonly attempt: number }
   /** Signed and not settled: send the recorded bytes until their fate is known. */
   | { readonly do: 'broadcast'; readonly order: Order; readonly attempts: readonly SignedAttempt[] }
+  /** The money left its chain before anything was signed: nothing is paid until it is back. */
+  | { readonly do: 'hold' }
   | { readonly do: 'done' };
 
 /** The whole process on one screen. Pure: same state and time, same step. */
@@ -21,10 +23,11 @@ export function nextStep(p: PaymentState, now: Instant): Step {
     const expiresAt = p.terms.expiresAt as Instant;
     return now <= expiresAt ? { do: 'wait', until: expiresAt } : { do: 'expire' };
   }
-  if (!p.payout) return { do: 'requestPayout' };
-  if (p.payout.settled) return { do: 'done' };
-  const attempts = liveAttempts(p.payout);
-  return attempts.length > 0
-    ? { do: 'broadcast', order: p.payout.order, attempts }
-    : { do: 'sign', order: p.payout.order, attempt: p.payout.attempts.length + 1 };
+  if (p.payout?.settled) return { do: 'done' };
+  const attempts = p.payout ? liveAttempts(p.payout) : [];
+  if (p.payout && attempts.length > 0) return { do: 'broadcast', order: p.payout.order, attempts };
+  if (lostFunding(p)) return { do: 'hold' };
+  return p.payout
+    ? { do: 'sign', order: p.payout.order, attempt: p.payout.attempts.length + 1 }
+    : { do: 'requestPayout' };
 }

@@ -14,7 +14,7 @@ export interface Sighting {
   readonly now: Instant;
 }
 
-/** Payins that a stream takes up at full detail; a flood of dust beyond it is refused so that the stream stays readable. */
+/** Payins that a stream takes up whatever their size; beyond it dust is refused, so that the stream stays readable. */
 export const payinsMax = 500;
 
 /** A hint from the merchant: where to look. Verified facts replace it. */
@@ -42,7 +42,7 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   if (BigInt(transfer.amount) === 0n) return [];
   const known = p.payins.find((payin) => payin.id === transferId(transfer));
   if (known?.phase === 'confirmed') return [];
-  if (!known && p.payins.length >= payinsMax) {
+  if (!known && p.payins.length >= payinsMax && isDust(p, transfer)) {
     return refuse('illegalStep', `the payment has ${payinsMax} payins: further transfers stay on its deposit address`);
   }
   const events: PaymentEvent[] = [];
@@ -56,6 +56,12 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   events.push({ type: 'PayinConfirmed', data: { transfer, confirmedAt: now } });
   const after = events.reduce<PaymentState>(evolve, p) as Payment;
   return [...events, ...consequences(after, now)];
+}
+
+/** Under a hundredth of what the payment is about: cheap enough to flood it with. */
+function isDust({ terms }: Payment, { token, amount }: Transfer): boolean {
+  const least = BigInt(terms.source.amount ?? terms.limits?.min ?? 0);
+  return token.address !== terms.source.token.address || BigInt(amount) * 100n < least;
 }
 
 const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>

@@ -3,8 +3,8 @@ import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
-import type { PaymentState } from './state.ts';
-import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
+import { lostFunding, type PaymentState } from './state.ts';
+import { checkDied, checkSettle, checkSign, liveAttempts, type Settled } from './transfer.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 
@@ -21,6 +21,9 @@ export function requestPayout(p: PaymentState, now: Instant): Decision<PaymentEv
 /** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
 export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<PaymentEvent> {
   if (!p?.payout || p.closed) return noPayout;
+  if (lostFunding(p) && liveAttempts(p.payout).length === 0) {
+    return refuse('illegalStep', 'the money that funded this payment left its chain: sign nothing until it is back');
+  }
   const checked = checkSign(p.payout, attempt);
   return checked === 'ok' ? [{ type: 'PayoutSigned', data: attempt }] : checked;
 }

@@ -193,6 +193,10 @@ export const counted = (p: Payment): readonly Payin[] =>
     (payin) => payin.standing === 'counted' && (payin.phase === 'detected' || payin.phase === 'confirmed'),
   );
 
+/** Whether a payin that funded the payment is not on its chain at present. */
+export const lostFunding = (p: Payment): boolean =>
+  p.payins.some(({ id, phase }) => phase === 'lost' && p.funded?.transferIds.includes(id));
+
 export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);
 
 function fundingOf(data: PaymentEventData<'PaymentFunded'>): Funding {

@@ -13,8 +13,10 @@ import {
   feeCaps,
   minute,
   ordered,
+  orphaned,
   paid,
   payin,
+  lost as payinLost,
   paymentAfter,
   sent,
   signed,
@@ -42,6 +44,15 @@ describe('the next step', () => {
 
   it('is to order the payout of a funded one, however late it is by our clock', () => {
     assert.deepEqual(step(paid, minute(600)), { do: 'requestPayout' });
+  });
+
+  it('is to hold while the money is off its chain and nothing is signed, and to go on when it is back', () => {
+    const lost = [orphaned(), payinLost()];
+    assert.deepEqual(step([...paid, ...lost]), { do: 'hold' });
+    assert.deepEqual(step([...ordered, ...lost]), { do: 'hold' });
+    assert.deepEqual(step([...ordered, ...lost, detected(), confirmed()]), { do: 'sign', order, attempt: 1 });
+    assert.equal(step([...sent, ...lost]).do, 'broadcast');
+    assert.deepEqual(step([...sent, ...lost, died()]), { do: 'hold' });
   });
 
   it('is to sign what is ordered, and again after every attempt died', () => {

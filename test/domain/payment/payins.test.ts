@@ -267,11 +267,14 @@ describe('a payin', () => {
     });
   });
 
-  it('is refused beyond what a stream takes up, those it knows excepted', () => {
+  it('is refused as dust beyond what a stream takes up, those it knows and real money excepted', () => {
     const many = Array.from({ length: payinsMax }, (_, index) => detected(payin({ amount: '0.000001', index })));
     given([...unpaid, ...many])
-      .when(seen({ index: payinsMax }))
+      .when(seen({ index: payinsMax, amount: '0.01' }))
       .thenRefused('illegalStep');
+    given([...unpaid, ...many])
+      .when(seen({ index: payinsMax }))
+      .then([detected(payin({ index: payinsMax }))]);
     const known = payin({ amount: '0.000001', index: 7 });
     given([...unpaid, ...many])
       .when(seenFinal({ amount: '0.000001', index: 7 }))

@@ -180,10 +180,18 @@ export const advance: Ask = ask('advance', (p, now) => {
       return signPayout('right').of(p, now);
     case 'broadcast':
       return confirmPayout(step.attempts.at(-1)?.attempt ?? 0, 0).of(p, now);
+    case 'hold':
+      return backAgain(p, now);
     case 'done':
       return () => [];
   }
 });
+
+/** The transfers that left come back, in another block. */
+function backAgain({ payins, funded }: Payment, now: Instant): (state: PaymentState) => Decision<PaymentEvent> {
+  const lost = payins.find(({ id, phase }) => phase === 'lost' && funded?.transferIds.includes(id));
+  return (state) => (lost ? recordPayin(state, { transfer: lost.transfer, final: true, now }) : []);
+}
 
 const register = (which: number): Ask =>
   ask(`register ${which}`, (_, now) => {
