@@ -2,7 +2,7 @@ import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Sql } from './sql.ts';
 
-/** What is owed on a chain in a token: payments whose money has been seen and whose payout is not settled. */
+/** What is owed on a chain in a token: payments whose money has been seen, all of it, and whose payout is not settled. */
 export interface Obligation {
   readonly chainId: number;
   readonly tokenAddress: string;
@@ -10,13 +10,19 @@ export interface Obligation {
   readonly amount: bigint;
 }
 
-/** @throws Unavailable */
+/**
+ * A started payment is owed only once the agreed amount has been seen: else a few units sent to each of many large payments
+ * would bind the whole float.
+ *
+ * @throws Unavailable
+ */
 export async function openObligations(sql: Sql): Promise<readonly Obligation[]> {
   const sums = await sql.query<{ chainId: ChainId; tokenAddress: string; amount: string }>(
     `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress", sum(destination_amount) AS amount
        FROM payments
       WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
         AND destination_amount IS NOT NULL
+        AND (status <> 'payment_started' OR amount_received >= source_amount)
       GROUP BY 1, 2`,
   );
   return sums.map(({ chainId, tokenAddress, amount }) => ({

@@ -6,7 +6,7 @@ CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WH
 CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
 CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');
 CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address)
-  INCLUDE (destination_amount)
+  INCLUDE (destination_amount, amount_received, source_amount)
   WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);

@@ -23,12 +23,11 @@ const errorTextMax = 2_000;
 /** Names, because the classes belong to layers and libraries that this file need not know. */
 const outages: ReadonlySet<string> = new Set([
   'Unavailable',
-  'PayoutBlocked',
   'CursorMoved',
-  'HttpRequestError',
-  'RpcRequestError',
-  'TimeoutError',
-  'WebSocketRequestError',
+  'ChainUnavailable',
+  'RpcFailed',
+  // Signed bytes hold a nonce that later payouts wait for: what nodes do not take today is sent again, never set aside.
+  'BroadcastRefused',
 ]);
 
 const isOutageByName = (error: unknown): boolean =>

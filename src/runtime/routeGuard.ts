@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { epochMs } from '../../domain/time.ts';
 
-/** What is owed on a chain in a token: payments whose money has been seen and whose payout is not settled. */
+/** What is owed on a chain in a token: payments whose money has been seen, all of it, and whose payout is not settled. */
 export interface Obligation {
   readonly chainId: number;
   readonly tokenAddress: string;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
 import type { MerchantEvent } from '../../domain/merchant.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
@@ -12,6 +13,8 @@ import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
+import { BroadcastRefused } from '../../src/chains/evm/broadcast.ts';
+import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
@@ -70,6 +73,22 @@ describe('what the workers ask', () => {
       assert.deepEqual(await due({ now: p.minute(9_999) }), [paymentIdOf(2)]);
       assert.ok(await failures.unpark('payouts', paymentIdOf(1)));
       assert.equal((await due()).length, 2);
+    });
+
+    it('never sets aside what waits for a chain or a store, however often it is tried', async () => {
+      await given(p.paid);
+      const failures = createFailures(database, { attemptsMax: 2 });
+      const outages = [
+        new Unavailable('away'),
+        new ChainUnavailable(8453, []),
+        new RpcFailed('node 1', 'eth_call', 'unreachable', 'timed out'),
+        new BroadcastRefused('fee below the base fee'),
+      ];
+      for (const [minute, outage] of [...outages, ...outages].entries()) {
+        await failures.failed('payouts', paymentIdOf(1), outage, p.minute(minute));
+        assert.deepEqual(await due({ now: p.minute(minute) }), []);
+        assert.deepEqual(await due({ now: p.minute(minute + 1) }), [paymentIdOf(1)]);
+      }
     });
 
     it('names webhooks until their one attempt begins', async () => {
@@ -155,9 +174,10 @@ describe('what the workers ask', () => {
     });
   });
 
-  it('sums what is owed per chain and token: money seen, payout not settled', async () => {
+  it('sums what is owed per chain and token: the agreed money seen, payout not settled', async () => {
     const toBnb = p.created({ to: p.bnbUsdc });
-    await given(p.unpaid, [...p.unpaid, p.detected()], p.sent, p.done, [toBnb, p.detected()]);
+    const short = [...p.unpaid, p.detected(p.payin({ amount: '0.01' }))];
+    await given(p.unpaid, short, [...p.unpaid, p.detected()], p.sent, p.done, [toBnb, p.detected()]);
     const owed = (await openObligations(database)).toSorted((a, b) => a.chainId - b.chainId);
     assert.deepEqual(owed, [
       { chainId: 1, tokenAddress: p.ethereumUsdc.token.address, amount: p.of('20.00', p.ethereumUsdc) },
