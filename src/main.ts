@@ -1,11 +1,13 @@
 /** Configuration in, a running service out: the roles of this process on one core. */
 import { pathToFileURL } from 'node:url';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
+import type { Clock } from '../commands/ports.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startApiRole, startOperations } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
+import { systemClock } from './runtime/clock.ts';
 
 export interface Service {
   /** Where it listens; an instance without the role `api` answers health, readiness and metrics there. */
@@ -17,9 +19,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** @throws when a store cannot be reached or the configuration does not fit what is stored */
-export async function startService(config: Config): Promise<Service> {
-  const core = await openCore(config);
+/**
+ * @param clock what the service takes for the time; timers run on it too
+ * @throws when a store cannot be reached or the configuration does not fit what is stored
+ */
+export async function startService(config: Config, clock: Clock = systemClock): Promise<Service> {
+  const core = await openCore(config, clock);
   const stopping = new AbortController();
   const { signal } = stopping;
   const has = (role: Config['roles'][number]) => config.roles.includes(role);

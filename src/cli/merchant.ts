@@ -6,6 +6,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
 import { readConfig } from '../config.ts';
 import { openCore } from '../roles/core.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { loadEnvironment } from './environment.ts';
 
 const cause = 'operator';
@@ -13,7 +14,7 @@ const cause = 'operator';
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
   loadEnvironment();
-  const core = await openCore(readConfig(process.env));
+  const core = await openCore(readConfig(process.env), systemClock);
   try {
     const answer = await command(core.merchants);
     if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);

@@ -23,7 +23,6 @@ import { createEvmDeposits } from '../chains/evm/deposits.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/ids.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
@@ -42,7 +41,7 @@ export const startOperations = (core: Core): Promise<HttpServer> =>
   startHttp(createOperationsApp(operations(core)), core.config);
 
 const operations = (core: Core) => ({
-  clock: systemClock,
+  clock: core.clock,
   ids: randomIds,
   logger: core.telemetry.logger,
   limits: defaultLimits,
@@ -52,9 +51,9 @@ const operations = (core: Core) => ({
 });
 
 async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSignal): Promise<Commands> {
-  const { config, handle, chains, telemetry, treasury } = core;
+  const { config, handle, clock, chains, telemetry, treasury } = core;
   const guard = createRouteGuard({
-    clock: systemClock,
+    clock,
     rails: [...chains.values()].map(({ rail }) => rail),
     perTransfer_usd: config.signer.perTransfer_usd,
     obligations: () => openObligations(core.database),
@@ -66,7 +65,7 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
 
   const create = {
     handle,
-    clock: systemClock,
+    clock,
     ids: randomIds,
     addresses: addressBook,
     deposits: { evm: createEvmDeposits({ treasury }) },
@@ -75,7 +74,7 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
     checkRoute: guard.check,
   };
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
-  const lookUp = createPayinLookUp({ handle, clock: systemClock, ingesters, signal });
+  const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
@@ -84,11 +83,11 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
       if (!payment) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
       const hint = readHint(payment, txHash, fromAddress);
       if (isRefusal(hint)) return hint;
-      const handled = await registerPayin({ handle, clock: systemClock }, payment.terms, hint, cause);
+      const handled = await registerPayin({ handle, clock }, payment.terms, hint, cause);
       if (isRefusal(handled)) return handled;
       lookUp(payment, hint.txHash);
       const repeated = handled.appended === 0 ? await byId(paymentId) : null;
-      return { payment: repeated ?? viewOf(handled.state as Payment, systemClock.now()) };
+      return { payment: repeated ?? viewOf(handled.state as Payment, clock.now()) };
     },
   };
 }
@@ -106,7 +105,7 @@ function readHint(
   return { txHash: hash, senderAddress };
 }
 
-function queries({ database, store }: Core): Queries {
+function queries({ clock, database, store }: Core): Queries {
   const reading = { sql: database, history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   const byId = (paymentId: string) => getPayment(reading, paymentId);
   return {
@@ -121,7 +120,7 @@ function queries({ database, store }: Core): Queries {
     },
     listPayments: (filter) => listPayments(database, filter),
     listTransactions: (paymentId) => listTransactions(database, paymentId),
-    getStats: (appId, period) => getStats(database, appId, period, systemClock.now()),
+    getStats: (appId, period) => getStats(database, appId, period, clock.now()),
     listDeliveries: (appId, limit) => listDeliveries(database, appId, limit),
     findApiKey: (hash) => findApiKey(database, hash),
     findApp: (appId) => findApp(database, appId),

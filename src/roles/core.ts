@@ -7,7 +7,7 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
-import type { CrashPoint, EventStore } from '../../commands/ports.ts';
+import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
@@ -19,7 +19,6 @@ import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { crashPointFrom } from '../runtime/crash.ts';
 import { randomIds } from '../runtime/ids.ts';
@@ -32,6 +31,7 @@ import { createSecretBox, parseMasterKey, type SecretBox } from '../security/sec
 export interface Core {
   readonly config: Config;
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
   readonly crash: CrashPoint;
   readonly store: OpenEventStore;
   /** Of the store that is used, configured or embedded. */
@@ -52,7 +52,7 @@ export interface Core {
 
 const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
 
-export async function openCore(config: Config): Promise<Core> {
+export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
   const crash = crashPointFrom(config.crashAt ?? undefined);
   const box = createSecretBox(parseMasterKey(config.masterKey));
@@ -65,12 +65,12 @@ export async function openCore(config: Config): Promise<Core> {
   await firstReadModels(database, telemetry);
   const notifications = listen(database, notified);
   const treasury = treasuryOf(config);
-  const handleOn = (on: EventStore) =>
-    createHandle({ store: on, clock: systemClock, ids: randomIds, codec: eventCodec, crash });
+  const handleOn = (on: EventStore) => createHandle({ store: on, clock, ids: randomIds, codec: eventCodec, crash });
   const handle = handleOn(store);
   return {
     config,
     telemetry,
+    clock,
     crash,
     store,
     eventStoreUrl,
@@ -82,7 +82,7 @@ export async function openCore(config: Config): Promise<Core> {
     box,
     handle,
     workHandle: handleOn(store.workers),
-    merchants: manageMerchant(config, handle, box),
+    merchants: manageMerchant(config, handle, clock, box),
     async close() {
       await database.close();
       await store.close();
@@ -124,11 +124,11 @@ function openChains(config: Config, treasury: Address): ReadonlyMap<ChainId, Evm
   return open;
 }
 
-function manageMerchant(config: Config, handle: Handle, box: SecretBox): ManageMerchant {
+function manageMerchant(config: Config, handle: Handle, clock: Clock, box: SecretBox): ManageMerchant {
   const isAllowed = createAddressCheck(config.webhook.allowedCidrs);
   return createManageMerchant({
     handle,
-    clock: systemClock,
+    clock,
     ids: randomIds,
     newKey: newApiKey,
     seal: box.seal,

@@ -1,16 +1,17 @@
 import { epochMs, type Instant } from '../../domain/time.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { Core } from './core.ts';
 
+type Looked = Pick<Core, 'clock' | 'database' | 'telemetry'>;
+
 /** Prometheus text; while Postgres is away, what it last said stands. */
-export async function metrics(core: Pick<Core, 'database' | 'telemetry'>): Promise<string> {
+export async function metrics(core: Looked): Promise<string> {
   await look(core).catch(() => {});
   return core.telemetry.registry.metrics();
 }
 
-async function look({ database, telemetry }: Pick<Core, 'database' | 'telemetry'>): Promise<void> {
-  const now = systemClock.now();
+async function look({ clock, database, telemetry }: Looked): Promise<void> {
+  const now = clock.now();
   const [{ parked, oldestDuePayment, oldestDueWebhook }, cursors] = await Promise.all([
     readModelFacts(database, now),
     database.query<{ chain_id: number; pass: string; chain_time: Instant }>(

@@ -1,13 +1,12 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { projectionSets } from '../../projections/sets.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { type ProjectionReport, runProjections } from '../runtime/projections.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
 import type { Core } from './core.ts';
 
 /** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
 export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
-  const { store, database, crash, telemetry } = core;
+  const { store, clock, database, crash, telemetry } = core;
   await Promise.all(
     projectionSets.map((set) =>
       runProjections({
@@ -17,7 +16,7 @@ export async function runProjectionsRole(core: Core, signal: AbortSignal): Promi
         set,
         signal,
         crash,
-        clock: systemClock,
+        clock,
         report: (report) => observe(telemetry, report),
       }).catch(() => {}),
     ),

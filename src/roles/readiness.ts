@@ -1,9 +1,10 @@
+import type { Clock } from '../../commands/ports.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { epochMs } from '../../domain/time.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
 import { passes } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { Core } from './core.ts';
 
 /** Chains stand still for moments; longer, their payins are seen late. */
@@ -20,6 +21,7 @@ type Check = { readonly ok: boolean; readonly detail?: string };
  * in the metrics and not here: one merchant's deaf webhook receiver must not take the API from everybody.
  */
 export async function readiness(core: Core): Promise<Readiness> {
+  const check = checker(core.clock);
   const [eventStore, postgres, projections, chains] = await Promise.all([
     check(async () => void (await core.store.tail())),
     check(async () => void (await core.database.query('SELECT 1'))),
@@ -32,30 +34,32 @@ export async function readiness(core: Core): Promise<Readiness> {
   return { ready, checks: { eventStore, postgres, projections, ...Object.fromEntries(chains) } };
 }
 
-async function check(look: () => Promise<void>): Promise<Check> {
-  const late = systemClock.sleep(answer_ms).then(() => {
-    throw new NotReady(`no answer within ${answer_ms} ms`);
-  });
-  try {
-    await Promise.race([look(), late]);
-    return { ok: true };
-  } catch (error) {
-    // What a driver says may name hosts inside: only what is written here is shown.
-    return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
-  }
-}
+const checker =
+  (clock: Clock) =>
+  async (look: () => Promise<void>): Promise<Check> => {
+    const late = clock.sleep(answer_ms).then(() => {
+      throw new NotReady(`no answer within ${answer_ms} ms`);
+    });
+    try {
+      await Promise.race([look(), late]);
+      return { ok: true };
+    } catch (error) {
+      // What a driver says may name hosts inside: only what is written here is shown.
+      return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
+    }
+  };
 
 /** The log's end must have been projected within the allowed lag; what is stopped says why. */
-async function projectionsKeepUp({ database, projected, store }: Core): Promise<void> {
-  const facts = await readModelFacts(database, systemClock.now());
+async function projectionsKeepUp({ clock, database, projected, store }: Core): Promise<void> {
+  const facts = await readModelFacts(database, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
   if (facts.sets.length === 0) throw new NotReady('no read model is filled yet');
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
-async function chainKeepsUp(core: Core, chainId: Parameters<Core['chains']['get']>[0]): Promise<void> {
-  const scannedTo = await createCursors(core.database).scannedTo(chainId, [passes[0]]);
+async function chainKeepsUp({ clock, database }: Core, chainId: ChainId): Promise<void> {
+  const scannedTo = await createCursors(database).scannedTo(chainId, [passes[0]]);
   if (scannedTo === null) throw new NotReady('not scanned yet');
-  const lag_ms = epochMs(systemClock.now()) - epochMs(scannedTo);
+  const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
 }

@@ -13,7 +13,6 @@ import { evmChainIds } from '../chains/evm/config.ts';
 import type { EvmChain } from '../chains/evm/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
-import { systemClock as clock } from '../runtime/clock.ts';
 import { createKeystoreSigner } from '../security/keystore.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
@@ -34,7 +33,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, shift: Shift) =>
-    runShifts({ ...core, clock, failures, wake }, role, [shift], signal);
+    runShifts({ ...core, failures, wake }, role, [shift], signal);
 
   await Promise.all([
     ...[...core.chains.values()].map((chain) => {
@@ -52,7 +51,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
 }
 
 function payins(
-  { workHandle, crash, store, database, projected, telemetry }: Core,
+  { workHandle, clock, crash, store, database, projected, telemetry }: Core,
   failures: WorkFailures,
   { ingester }: EvmChain,
 ) {
@@ -83,7 +82,7 @@ function payins(
   });
 }
 
-function payouts({ workHandle, crash, config, chains, database, telemetry }: Core) {
+function payouts({ workHandle, clock, crash, config, chains, database, telemetry }: Core) {
   const limits = { ...config.signer, chainIds: evmChainIds };
   const signer = createKeystoreSigner({ privateKey: config.treasury.privateKey as Hex, limits, clock });
   const chainIds = [...chains.keys()];
@@ -98,7 +97,7 @@ function payouts({ workHandle, crash, config, chains, database, telemetry }: Cor
   });
 }
 
-function webhooks({ workHandle, crash, config, store, database, box }: Core) {
+function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {
   const { caFile, allowedCidrs } = config.webhook;
   const post = createWebhookPost({
     clock,
@@ -118,7 +117,7 @@ function webhooks({ workHandle, crash, config, store, database, box }: Core) {
   });
 }
 
-function expiry({ workHandle, chains, database }: Core) {
+function expiry({ workHandle, clock, chains, database }: Core) {
   const cursors = createCursors(database);
   return expiryWorker({
     handle: workHandle,

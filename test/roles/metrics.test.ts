@@ -4,6 +4,7 @@ import { projectionSets } from '../../projections/sets.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { metrics } from '../../src/roles/metrics.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
@@ -20,16 +21,19 @@ describe('metrics', () => {
        SELECT 'payouts', key, 10, 'Error: no', now(), now(), CASE WHEN key <> 'c' THEN now() END FROM unnest(ARRAY['a', 'b', 'c']) AS key`,
     );
 
-    const shown = await metrics({ database, telemetry });
+    const shown = await metrics({ clock: systemClock, database, telemetry });
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m);
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="1",pass="final"\} /m);
     assert.match(shown, /^pi_oldest_due_seconds\{list="webhooks"\} 0$/m);
     assert.match(shown, /^pi_parked_items\{worker="payouts"\} 2$/m);
 
     await database.query('DELETE FROM ops.work_failures');
-    assert.doesNotMatch(await metrics({ database, telemetry }), /^pi_parked_items\{/m);
+    assert.doesNotMatch(await metrics({ clock: systemClock, database, telemetry }), /^pi_parked_items\{/m);
 
     await database.close();
-    assert.match(await metrics({ database, telemetry }), /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m);
+    assert.match(
+      await metrics({ clock: systemClock, database, telemetry }),
+      /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m,
+    );
   });
 });
