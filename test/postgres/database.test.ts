@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filter, firstValueFrom, take, toArray } from 'rxjs';
+import { Unavailable } from '../../commands/ports.ts';
+import { type PostgresServer, startPostgres } from '../../sandbox/postgres.ts';
+import { type Database, openDatabase } from '../../src/postgres/database.ts';
+import { listen } from '../../src/postgres/listen.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+describe('the database', () => {
+  let database: Database;
+  before(async () => {
+    database = await freshDatabase();
+    await database.query('CREATE TABLE notes (note text PRIMARY KEY)');
+  });
+  beforeEach(() => database.query('TRUNCATE notes'));
+  const notes = () => database.query('SELECT note FROM notes');
+
+  it('answers big numbers as bigint, amounts as text with their places, times as ISO text', async () => {
+    const [row] = await database.query(
+      `SELECT 9007199254740993::bigint AS big, 10.00::numeric AS amount, '2026-11-21 10:00+01'::timestamptz AS at`,
+    );
+    assert.deepEqual(row, { big: 9007199254740993n, amount: '10.00', at: '2026-11-21T09:00:00.000Z' });
+  });
+
+  it('keeps all of a transaction or nothing', async () => {
+    const failed = database.transaction(async (tx) => {
+      await tx.query(`INSERT INTO notes VALUES ('half')`);
+      throw new Error('no');
+    });
+    await assert.rejects(failed, /no/);
+    assert.deepEqual(await notes(), []);
+    await database.transaction((tx) => tx.query(`INSERT INTO notes VALUES ('whole')`));
+    assert.deepEqual(await notes(), [{ note: 'whole' }]);
+  });
+
+  it('tells an outage from a mistake', async () => {
+    await assert.rejects(database.query('SELECT mistake'), (error: Error) => error.name !== 'Unavailable');
+    const impatient = openDatabase({ url: database.url, statementTimeout_ms: 50 });
+    await assert.rejects(impatient.query('SELECT pg_sleep(10)'), Unavailable);
+    await impatient.close();
+    const nowhere = openDatabase({ url: 'postgres://nobody@127.0.0.1:9/nothing' });
+    await assert.rejects(nowhere.query('SELECT 1'), Unavailable);
+    await assert.rejects(
+      nowhere.transaction(async () => {}),
+      Unavailable,
+    );
+    await assert.rejects(nowhere.connect('x'), Unavailable);
+    await nowhere.close();
+  });
+
+  it('is migrated by several processes at once, and again, without harm', async () => {
+    const others = [1, 2, 3].map(() => openDatabase({ url: database.url }));
+    await database.query('DROP SCHEMA ops CASCADE');
+    await Promise.all(others.map(migrate));
+    await migrate(database);
+    const done = await database.query<{ name: string }>('SELECT name FROM ops.migrations ORDER BY name');
+    assert.deepEqual(
+      done.map(({ name }) => name),
+      ['0001_operations.sql', '0002_show_tables.sql'],
+    );
+    for (const other of others) await other.close();
+  });
+
+  it('explains every operational table to whoever reads it', async () => {
+    const silent = await database.query(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'ops'::regnamespace AND relkind = 'r'
+          AND relname <> 'migrations' AND obj_description(oid) IS NULL`,
+    );
+    assert.deepEqual(silent, []);
+  });
+});
+
+describe('notifications', () => {
+  it('reach all who listen, over one connection', async () => {
+    const database = await freshDatabase();
+    const told = listen(database, ['news']).pipe(filter(({ payload }) => payload !== ''));
+    const [one, other] = [firstValueFrom(told), firstValueFrom(told)];
+    await untilListening(database);
+    await database.query(`SELECT pg_notify('news', 'hello')`);
+    assert.deepEqual(await Promise.all([one, other]), Array(2).fill({ channel: 'news', payload: 'hello' }));
+  });
+
+  it('go on after the connection was lost; what may have been missed is told as news of every channel', async () => {
+    const database = await freshDatabase();
+    const told = firstValueFrom(listen(database, ['news', 'rumours']).pipe(take(5), toArray()));
+    await untilListening(database);
+    await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${listener}`);
+    await untilListening(database);
+    await database.query(`SELECT pg_notify('rumours', 'hello')`);
+    const each = ['news', 'rumours'].map((channel) => ({ channel, payload: '' }));
+    assert.deepEqual(await told, [...each, ...each, { channel: 'rumours', payload: 'hello' }]);
+  });
+
+  const listener = `application_name = 'listen' AND datname = current_database()`;
+  async function untilListening(database: Database): Promise<void> {
+    for (;;) {
+      const found = await database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE ${listener} AND state = 'idle' AND query LIKE 'LISTEN %'`,
+      );
+      if (found.length > 0) return;
+    }
+  }
+});
+
+describe('a database whose server goes away', () => {
+  let directory: string;
+  let server: PostgresServer;
+  let database: Database;
+  const start = async (port?: number) => {
+    const places = { dataDir: join(directory, 'postgres'), logFile: join(directory, 'log'), durable: false };
+    server = await startPostgres({ ...places, ...(port !== undefined && { port }) });
+  };
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'payments-outage-'));
+    await start();
+    database = openDatabase({ url: server.url });
+  });
+  after(async () => {
+    await database.close();
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('is unavailable meanwhile, and works again by itself when the server is back', async () => {
+    await database.query('SELECT 1');
+    const port = Number(new URL(server.url).port);
+    await server.stop();
+    await assert.rejects(database.query('SELECT 1'), Unavailable);
+    await start(port);
+    assert.deepEqual(await database.query('SELECT 1 AS one'), [{ one: 1 }]);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Cursor } from '../../commands/chainPorts.ts';
+import { Unavailable } from '../../commands/ports.ts';
+import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+import { CursorMoved, createCursors } from '../../src/postgres/cursors.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { createFailures } from '../../src/postgres/failures.ts';
+import { minute } from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+describe('chain cursors', () => {
+  let database: Database;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(() => database.query('TRUNCATE ops.chain_cursors'));
+
+  const at = (block: number, pass: Cursor['pass'] = 'head'): Cursor => ({
+    chainId: 8453,
+    pass,
+    blockNumber: BigInt(block),
+    blockHash: `0x${block}`,
+    chainTime: minute(block),
+  });
+
+  it('are null before the first save, then what was saved last, each pass on its own', async () => {
+    const cursors = createCursors(database);
+    assert.equal(await cursors.load(8453, 'head'), null);
+    await cursors.save(at(1), null);
+    await cursors.save(at(2), at(1));
+    await cursors.save(at(1, 'final'), null);
+    assert.deepEqual(await cursors.load(8453, 'head'), at(2));
+    assert.deepEqual(await cursors.load(8453, 'final'), at(1, 'final'));
+    assert.equal(await cursors.load(1, 'head'), null);
+  });
+
+  it('are moved only by who knows where they stand', async () => {
+    const cursors = createCursors(database);
+    await cursors.save(at(5), null);
+    await assert.rejects(cursors.save(at(6), null), CursorMoved);
+    await assert.rejects(cursors.save(at(6), at(4)), CursorMoved);
+    await assert.rejects(cursors.save(at(6), { ...at(5), blockHash: '0xother' }), CursorMoved);
+    assert.deepEqual(await cursors.load(8453, 'head'), at(5));
+  });
+
+  it('say how far the slowest of some passes has come, once all have begun', async () => {
+    const cursors = createCursors(database);
+    await cursors.save(at(7, 'final'), null);
+    assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), null);
+    await cursors.save(at(3, 'finalLarge'), null);
+    assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), minute(3));
+  });
+});
+
+describe('failures of work', () => {
+  let database: Database;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(() => database.query('TRUNCATE ops.work_failures'));
+
+  interface Row {
+    readonly attempts: number;
+    readonly last_error: string;
+    readonly failed_at: Instant;
+    readonly next_attempt_at: Instant;
+    readonly parked_at: Instant | null;
+  }
+  const row = async () => (await database.query<Row>('SELECT * FROM ops.work_failures'))[0];
+
+  it('wait longer after each attempt, up to a bound, then are parked and stay visible', async () => {
+    const failures = createFailures(database, { attemptsMax: 12 });
+    const pauses_ms: number[] = [];
+    for (let n = 1; n <= 12; n += 1) {
+      await failures.failed('payouts', 'p1', new Error(`no ${n}`), minute(n));
+      const { failed_at, next_attempt_at, parked_at } = (await row()) ?? assert.fail();
+      pauses_ms.push(epochMs(next_attempt_at) - epochMs(failed_at));
+      assert.equal(parked_at, n < 12 ? null : minute(12));
+    }
+    assert.deepEqual(pauses_ms.slice(0, 4), [1_000, 2_000, 4_000, 8_000]);
+    assert.ok(pauses_ms.every((pause_ms, n) => pause_ms >= (pauses_ms[n - 1] ?? 0)));
+    assert.equal(pauses_ms.at(-1), 5 * minute_ms);
+    assert.equal((await row())?.last_error, 'Error: no 12');
+  });
+
+  it('that are an outage wait a little and never count', async () => {
+    const failures = createFailures(database, { attemptsMax: 2 });
+    const outages = [new Unavailable('away'), new Error('rpc', { cause: new Unavailable('away') })];
+    for (const [n, error] of [...outages, ...outages].entries())
+      await failures.failed('payouts', 'p1', error, minute(n));
+    const waiting = (await row()) ?? assert.fail();
+    assert.deepEqual([waiting.attempts, waiting.parked_at], [0, null]);
+    assert.ok(waiting.next_attempt_at < plus(minute(3), hour_ms / 60));
+  });
+
+  it('are forgotten after a success, and unparked by an operator', async () => {
+    const failures = createFailures(database, { attemptsMax: 1 });
+    await failures.failed('payouts', 'p1', new Error('no'), minute(1));
+    await failures.succeeded('other', 'p1');
+    assert.ok((await row())?.parked_at);
+    assert.ok(await failures.unpark('payouts', 'p1'));
+    assert.equal(await row(), undefined);
+    assert.equal(await failures.unpark('payouts', 'p1'), false);
+    await failures.failed('payouts', 'p1', 'a text \0', minute(1));
+    await failures.succeeded('payouts', 'p1');
+    assert.equal(await row(), undefined);
+  });
+});
