@@ -3,7 +3,7 @@ import type { Chain } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { Cursor, TransferLog } from '../ports.ts';
 import { lower } from './bigints.ts';
-import { type Header, header, knownHeader, type RawLog, transferLogs } from './reads.ts';
+import { type Header, knownHeader, type RawLog, transferLogs } from './reads.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 import { toTransferLog } from './transfers.ts';
 
@@ -152,8 +152,6 @@ export const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header
   chainTime: instant(block.time_s * 1_000),
 });
 
-/** Whether the node holds a cursor's block for part of its chain. Undefined when it has no block at that height. */
-export async function onChain(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<boolean | undefined> {
-  const found = await header(node, cursor.blockNumber, signal);
-  return found && found.hash === cursor.blockHash;
-}
+/** Whether the node holds a cursor's block for part of its chain. @throws RpcFailed when it has no block at that height */
+export const onChain = async (node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<boolean> =>
+  (await knownHeader(node, cursor.blockNumber, signal)).hash === cursor.blockHash;

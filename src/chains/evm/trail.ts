@@ -1,7 +1,7 @@
 import type { Cursor } from '../ports.ts';
 import { lower } from './bigints.ts';
 import { inGroups } from './ranges.ts';
-import { type Header, header, knownHeader } from './reads.ts';
+import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
 /** Blocks that a pass remembers by hash, to say which of them a fork has removed. */
@@ -44,8 +44,9 @@ export function createTrail(): Trail {
   async function newestShared(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<Header> {
     const known = [...hashes].filter(([number]) => number < cursor.blockNumber).sort(([a], [b]) => Number(b - a));
     for (const [number, hash] of known) {
-      const found = await header(node, number, signal);
-      if (found?.hash === hash) return found;
+      // A missing answer proves nothing: a back end that lags behind its balancer's head lacks blocks that never left.
+      const found = await knownHeader(node, number, signal);
+      if (found.hash === hash) return found;
     }
     const oldest = known.at(-1)?.[0] ?? cursor.blockNumber;
     return knownHeader(node, oldest > stepBack_blocks ? oldest - stepBack_blocks : 0n, signal);

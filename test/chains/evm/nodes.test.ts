@@ -36,6 +36,23 @@ describe('EVM ingester, with several nodes,', () => {
     });
   }
 
+  it('does not take blocks for gone that one of a balancer’s back ends lacks', async () => {
+    const head = await observe(ingesterOf([first.url]), 'head');
+    await world.pay(customer, 5n);
+    await world.mine(3);
+    await head.follow();
+    const behind = head.cursor().blockNumber - 1n;
+    await world.mine(1);
+    first.behave(async (method, params, forward) =>
+      method === 'eth_getBlockByNumber' && BigInt(Number(params[0]) || 0) > behind ? null : forward(method, params),
+    );
+    await assert.rejects(head.follow(), ChainUnavailable);
+    first.behave(honest);
+    await head.follow();
+    assert.deepEqual(head.orphaned, []);
+    assert.equal(receivedBy(head, customer), 5n);
+  });
+
   it('moves its cursor no further than the node that answered has come', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await world.mine(200);
