@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from './writeWhole.ts';
 
@@ -23,10 +23,22 @@ export interface SandboxFile {
 }
 
 const path = (dataDir: string) => join(dataDir, 'sandbox.json');
+const pathAside = (dataDir: string) => join(dataDir, 'sandbox.last.json');
 
-export function readSandboxFile(dataDir: string): SandboxFile | undefined {
+export const readSandboxFile = (dataDir: string): SandboxFile | undefined => readFile(path(dataDir));
+
+/**
+ * Sets the file of a sandbox that does not run any more aside, so that nobody takes it for a running one.
+ * @returns the last one: keys and secrets were shown once and are known from there only
+ */
+export function setSandboxFileAside(dataDir: string): SandboxFile | undefined {
+  if (existsSync(path(dataDir))) renameSync(path(dataDir), pathAside(dataDir));
+  return readFile(pathAside(dataDir));
+}
+
+function readFile(file: string): SandboxFile | undefined {
   try {
-    return JSON.parse(readFileSync(path(dataDir), 'utf8')) as SandboxFile;
+    return JSON.parse(readFileSync(file, 'utf8')) as SandboxFile;
   } catch {
     return undefined;
   }

@@ -8,12 +8,13 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
-import { keepKeys, type SandboxKeys } from './keys.ts';
+import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
-import { readSandboxFile, writeSandboxFile } from './sandboxFile.ts';
+import { readSandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
 import { seed } from './seed.ts';
+import { settingsFor } from './settings.ts';
 import { summary } from './summary.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
@@ -39,6 +40,7 @@ if (other) {
   process.exit(1);
 }
 children.record('service', process.pid, {});
+const known = setSandboxFileAside(dataDir);
 const service = main();
 stopOnSignals();
 service.catch(stopAfterFailure);
@@ -53,12 +55,13 @@ async function main(): Promise<Service> {
     blockTime_s: Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1),
     step: shown.done,
   });
-  const settings = { ...environment(world, keys), DATA_DIR: dataDir };
+  const settings = { ...settingsFor(world, keys), DATA_DIR: dataDir };
+  // A variable that is already set wins.
   const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
   shown.done('Service');
 
-  const apps = await seed(service.merchants, readSandboxFile(dataDir), {
+  const apps = await seed(service.merchants, known, {
     webhookUrl: world.receiver.url,
     merchantWallet: privateKeyToAddress(keys.merchantWallet),
   });
@@ -86,27 +89,6 @@ async function main(): Promise<Service> {
   return service;
 }
 
-/** Only URLs and keys differ from production; a variable that is already set wins. */
-function environment(world: World, keys: SandboxKeys): Record<string, string> {
-  const chains = [...world.rpcUrls].flatMap(([chainId, rpcUrl]) => [
-    [`RPC_URLS_${chainId}`, rpcUrl],
-    [`CONFIRMATIONS_${chainId}`, '2'],
-    [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
-    [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
-    [`POLL_MS_${chainId}`, '250'],
-  ]);
-  return {
-    MODE: 'sandbox',
-    LOG_LEVEL: 'error',
-    DATABASE_URL: world.databaseUrl,
-    MASTER_KEY: keys.masterKey,
-    TREASURY_PRIVATE_KEY: keys.treasury,
-    WEBHOOK_CA_FILE: world.receiver.caFile,
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
-    ...Object.fromEntries(chains),
-  };
-}
-
 /** With these, `npm run merchant` works beside the running sandbox. */
 function writeSettings(settings: Record<string, string>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
@@ -123,6 +105,7 @@ function stopOnSignals(): void {
       console.log('\n  stopping …');
       service
         .then((running) => running.stop())
+        .then(() => setSandboxFileAside(dataDir))
         .then(() => children.endAll())
         .then(() => process.exit(0), exitWith);
     });
