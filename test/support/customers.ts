@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
-import type { Answer, Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { Answer } from './shop.ts';
 
 /** One order from its first try on; what is known of it is filled in on the way. */
 export interface Order {

@@ -8,22 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
-import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
-import { parseAmount } from '../../domain/money.ts';
-import { terminalStatuses } from '../../domain/payment/status.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
+import { createShop, parsed, type Shop } from './shop.ts';
+
+export type { Answer, Json } from './shop.ts';
 
 const program = fileURLToPath(new URL('../../sandbox/start.ts', import.meta.url));
 const ready_ms = 60_000;
 const poll_ms = 50;
-
-export type Json = Record<string, unknown>;
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: any };
 
 export interface Webhook {
   readonly receivedAt: string;
@@ -37,7 +31,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface Sandbox {
+export interface Sandbox extends Shop {
   readonly dataDir: string;
   readonly file: () => SandboxFile;
   /** Starts the service (and whatever of its world does not run). Resolves when it is ready, or when it has ended at a crash point. */
@@ -51,23 +45,9 @@ export interface Sandbox {
   printed(): string;
   /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
   pidOf(name: string): number | undefined;
-  call(
-    method: string,
-    path: string,
-    options?: { body?: unknown; key?: string; headers?: Record<string, string> },
-  ): Promise<Answer>;
-  create(body: Json, key?: string): Promise<Answer>;
-  transfer(chainId: ChainId, symbol: 'USDC' | 'USDT', to: string, amount: string): Promise<Hex>;
-  pay(payment: Answer['body'], amount?: string): Promise<Hex>;
-  balance(chainId: ChainId, symbol: 'USDC' | 'USDT', of: string): Promise<bigint>;
-  /** Statuses seen until a terminal one, or until `until` holds. */
-  follow(paymentId: string, until?: (payment: Answer['body']) => boolean): Promise<Answer['body']>;
-  /** Asks again and again until it is so. */
-  until(holds: () => boolean | Promise<boolean>): Promise<void>;
   webhooks(paymentId?: string): Webhook[];
   /** Asks the service's database, as an analyst does. */
   query<R>(text: string): Promise<readonly R[]>;
-  rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
   /** Ends the service and its whole world and removes the data. */
   destroy(): Promise<void>;
 }
@@ -82,9 +62,14 @@ export function createSandbox(): Sandbox {
     if (!found) throw new Error(`the sandbox has not become ready:\n${output}`);
     return found;
   };
-  const rpcUrl = (chainId: ChainId) => file().chains[String(chainId)]?.rpcUrl ?? '';
 
   const self: Sandbox = {
+    ...createShop({
+      baseUrl: () => file().baseUrl,
+      rpcUrl: (chainId) => file().chains[String(chainId)]?.rpcUrl ?? '',
+      customerKey: () => keepKeys(dataDir).customer,
+      hint: () => output,
+    }),
     dataDir,
     file,
 
@@ -114,88 +99,18 @@ export function createSandbox(): Sandbox {
       return { code: child?.exitCode ?? null, signal: child?.signalCode ?? null };
     },
 
-    async kill() {
+    kill() {
       child?.kill('SIGKILL');
       return self.ended();
     },
 
-    async stop() {
+    stop() {
       child?.kill('SIGINT');
       return self.ended();
     },
 
     printed: () => output,
     pidOf: (name) => openChildren(join(dataDir, 'processes.json')).alive(name)?.pid,
-
-    async call(method, path, { body, key, headers } = {}) {
-      const response = await fetch(`${file().baseUrl}${path}`, {
-        method,
-        headers: {
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(key !== undefined && { 'x-api-key': key }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text ? parsed(text) : undefined };
-    },
-
-    create: (body, key) => self.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
-
-    async transfer(chainId, symbol, to, amount) {
-      const token = findToken(chainOf(chainId), symbol);
-      if (!token) throw new Error(`chain ${chainId} has no ${symbol}`);
-      const units = parseAmount(amount, token.decimals);
-      if (typeof units === 'string') throw new Error(`${amount} is no amount: ${units}`);
-      const transport = http(rpcUrl(chainId));
-      const account = privateKeyToAccount(keepKeys(dataDir).customer);
-      const hash = await createWalletClient({ account, transport }).writeContract({
-        chain: null,
-        address: token.address as Address,
-        abi: erc20Abi,
-        functionName: 'transfer',
-        args: [to as Address, units],
-        gas: 120_000n,
-      });
-      const receipt = await createPublicClient({ transport, pollingInterval: poll_ms }).waitForTransactionReceipt({
-        hash,
-      });
-      if (receipt.status !== 'success') throw new Error(`transfer ${hash} was reverted`);
-      return hash;
-    },
-
-    pay: (payment, amount) =>
-      self.transfer(
-        Number(payment.source.chainId) as ChainId,
-        payment.source.tokenSymbol,
-        payment.source.receiverAddress,
-        amount ?? payment.source.amount,
-      ),
-
-    async balance(chainId, symbol, of) {
-      const address = findToken(chainOf(chainId), symbol)?.address as Address;
-      const client = createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0 });
-      return client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [of as Address] });
-    },
-
-    async follow(paymentId, until = (payment) => terminalStatuses.includes(payment.status)) {
-      for (let waited_ms = 0; waited_ms < ready_ms; waited_ms += poll_ms) {
-        const { status, body } = await self.call('GET', `/payment-api/payments/${paymentId}`);
-        if (status === 200 && until(body)) return body;
-        await sleep(poll_ms);
-      }
-      const last = await self.call('GET', `/payment-api/payments/${paymentId}`);
-      throw new Error(`payment ${paymentId} is still ${JSON.stringify(last.body)}\n${output}`);
-    },
-
-    async until(holds) {
-      for (let waited_ms = 0; waited_ms < ready_ms; waited_ms += poll_ms) {
-        if (await holds()) return;
-        await sleep(poll_ms);
-      }
-      throw new Error(`it did not come so in ${ready_ms} ms: ${holds}\n${output}`);
-    },
 
     webhooks(paymentId) {
       const lines = readText(join(dataDir, 'webhook.log')).split('\n').filter(Boolean);
@@ -214,28 +129,13 @@ export function createSandbox(): Sandbox {
       }
     },
 
-    async rpc(chainId, method, params) {
-      const client = createPublicClient({ transport: http(rpcUrl(chainId)) });
-      return client.request({ method, params } as never);
-    },
-
     async destroy() {
-      child?.kill('SIGKILL');
-      await self.ended();
+      await self.kill();
       await openChildren(join(dataDir, 'processes.json')).endAll();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
   return self;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
-function parsed(text: string): any {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function readText(path: string): string {

@@ -1,0 +1,23 @@
+import type { SandboxKeys } from './keys.ts';
+import type { World } from './world.ts';
+
+/** The service's configuration for a local world: only URLs, keys and depths differ from production. */
+export function settingsFor(world: World, keys: SandboxKeys): Record<string, string> {
+  const chains = [...world.rpcUrls].flatMap(([chainId, rpcUrl]) => [
+    [`RPC_URLS_${chainId}`, rpcUrl],
+    [`CONFIRMATIONS_${chainId}`, '2'],
+    [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
+    [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
+    [`POLL_MS_${chainId}`, '250'],
+  ]);
+  return {
+    MODE: 'sandbox',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: world.databaseUrl,
+    MASTER_KEY: keys.masterKey,
+    TREASURY_PRIVATE_KEY: keys.treasury,
+    WEBHOOK_CA_FILE: world.receiver.caFile,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
+    ...Object.fromEntries(chains),
+  };
+}

@@ -1,0 +1,53 @@
+/** Contents of ledger entries. */
+import { type Asset, xdr } from '@stellar/stellar-sdk';
+import { accountId, hash, int64, noExtension, sha256 } from '../xdr.ts';
+
+const authorized = 1;
+
+/** A new account's sequence numbers start at its ledger's number, shifted, so that none is ever used twice. */
+export const accountEntry = (account: string, balance: bigint, ledger: number): xdr.LedgerEntryData =>
+  xdr.LedgerEntryData.account(
+    new xdr.AccountEntry({
+      accountId: accountId(account),
+      balance: int64(balance),
+      seqNum: int64(BigInt(ledger) << 32n),
+      numSubEntries: 0,
+      inflationDest: null,
+      flags: 0,
+      homeDomain: '',
+      thresholds: Buffer.of(1, 0, 0, 0),
+      signers: [],
+      ext: new xdr.AccountEntryExt(0),
+    }),
+  );
+
+export const trustlineEntry = (account: string, asset: Asset, limit: bigint): xdr.LedgerEntryData =>
+  xdr.LedgerEntryData.trustline(
+    new xdr.TrustLineEntry({
+      accountId: accountId(account),
+      asset: asset.toTrustLineXDRObject(),
+      balance: int64(0n),
+      limit: int64(limit),
+      flags: authorized,
+      ext: new xdr.TrustLineEntryExt(0),
+    }),
+  );
+
+/** The entry of a contract data key. */
+export function dataEntry(key: xdr.LedgerKey, val: xdr.ScVal): xdr.LedgerEntryData {
+  const { contract, durability } = {
+    contract: key.contractData().contract(),
+    durability: key.contractData().durability(),
+  };
+  return xdr.LedgerEntryData.contractData(
+    new xdr.ContractDataEntry({ ext: noExtension(), contract, key: key.contractData().key(), durability, val }),
+  );
+}
+
+export const instanceVal = (executable: xdr.ContractExecutable, storage: xdr.ScMapEntry[] | null = null): xdr.ScVal =>
+  xdr.ScVal.scvContractInstance(new xdr.ScContractInstance({ executable, storage }));
+
+export const codeEntry = (wasm: Buffer): xdr.LedgerEntryData =>
+  xdr.LedgerEntryData.contractCode(
+    new xdr.ContractCodeEntry({ ext: new xdr.ContractCodeEntryExt(0), hash: hash(sha256(wasm)), code: wasm }),
+  );

@@ -1,0 +1,25 @@
+/** What every part knows of the network it is in. */
+import { Networks } from '@stellar/stellar-sdk';
+import { sha256 } from '../xdr.ts';
+
+export interface Network {
+  readonly passphrase: string;
+  readonly id: Buffer;
+}
+
+/** The last closed ledger, or the one that is being closed. */
+export interface LedgerHead {
+  readonly sequence: number;
+  /** Unix seconds. */
+  readonly closedAt_s: number;
+}
+
+export const protocolVersion = 27;
+/** In stroops for each operation. */
+export const baseFee = 100n;
+
+/** The public network's passphrase gives assets the contract ids that they have in production. */
+export const createNetwork = (passphrase: string = Networks.PUBLIC): Network => ({
+  passphrase,
+  id: sha256(passphrase),
+});

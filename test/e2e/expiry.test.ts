@@ -1,0 +1,99 @@
+/** Whether a payment expires is told by the block time of its payin, not by when we see it. The service's clock is set. */
+import assert from 'node:assert/strict';
+import type { Clock } from '../../commands/ports.ts';
+import { hour_ms, plus } from '../../domain/time.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Service, startService } from '../../src/main.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
+import { type Answer, createShop } from '../support/shop.ts';
+
+const source = 8453;
+const destination = 1;
+
+describe('payments at their expiry', function () {
+  this.timeout(60_000);
+  let ahead_ms = 0;
+  const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
+  let world: LocalWorld;
+  let service: Service;
+  let appId: string;
+  const shop = createShop({
+    baseUrl: () => service.url,
+    rpcUrl: (chainId) => world.rpcUrl(chainId),
+    customerKey: () => world.keys.customer,
+  });
+  const start = async () => {
+    service = await startService(readConfig(world.settings), clock);
+  };
+
+  before(async () => {
+    world = await startLocalWorld([source, destination]);
+    await start();
+    appId = (await world.seed(service)).wallet.appId;
+  });
+  after(async () => {
+    await service.stop();
+    await world.destroy();
+  });
+
+  it('completes what was paid in time while the service was down, and ends what was not', async () => {
+    const [inTime, tooLate, tooLittle, never] = [await create(), await create(), await create(), await create()];
+    await service.stop();
+    await shop.pay(inTime);
+    await shop.pay(tooLittle, '1.00');
+    await passOnChain(2 * hour_ms);
+    await shop.pay(tooLate);
+    ahead_ms += 2 * hour_ms;
+    await start();
+
+    const outcomes = await Promise.all([inTime, tooLate, tooLittle, never].map(({ id }) => shop.follow(id)));
+    assert.deepEqual(
+      outcomes.map(({ status, errorCode }) => [status, errorCode]),
+      [
+        ['payment_payout_completed', null],
+        ['payment_bounced', 'latePayin'],
+        ['payment_bounced', 'amountTooLow'],
+        ['payment_expired', null],
+      ],
+    );
+  });
+
+  it('waits for the chain’s clock, however far ours is ahead', async () => {
+    const payment = await create();
+    ahead_ms += 2 * hour_ms;
+    const looked = await looksAtExpiry();
+    await shop.until(async () => (await looksAtExpiry()) > looked);
+    assert.equal((await shop.call('GET', `/payment-api/payments/${payment.id}`)).body.status, 'payment_unpaid');
+    await shop.pay(payment);
+    assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
+  });
+
+  async function create(): Promise<Answer['body']> {
+    const created = await shop.create({
+      appId,
+      type: 'exactOut',
+      display: { title: 'Tea' },
+      source: { chainId: source, tokenSymbol: 'USDC' },
+      destination: {
+        chainId: destination,
+        tokenSymbol: 'USDC',
+        receiverAddress: '0x1111111111111111111111111111111111111111',
+        amount: '3.00',
+      },
+    });
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    return created.body;
+  }
+
+  /** The blocks from here on are that much later; the next one is there when this returns. */
+  async function passOnChain(duration_ms: number): Promise<void> {
+    await shop.rpc(source, 'evm_increaseTime', [duration_ms / 1_000]);
+    await shop.rpc(source, 'evm_mine', []);
+  }
+
+  async function looksAtExpiry(): Promise<number> {
+    const { body } = await shop.call('GET', '/metrics');
+    return Number(/^pi_work_total\{worker="expiry",result="done"\} (\d+)/m.exec(body)?.[1] ?? 0);
+  }
+});

@@ -1,0 +1,52 @@
+/** Local chains, Postgres and a webhook receiver, and services put into them: in this process or as processes of their own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { privateKeyToAddress } from 'viem/accounts';
+import type { ChainId } from '../../domain/chains.ts';
+import { openChildren } from '../../sandbox/children.ts';
+import { keepKeys } from '../../sandbox/keys.ts';
+import type { SandboxFile } from '../../sandbox/sandboxFile.ts';
+import { seed } from '../../sandbox/seed.ts';
+import { settingsFor } from '../../sandbox/settings.ts';
+import { startWorld } from '../../sandbox/world.ts';
+import type { Service } from '../../src/main.ts';
+
+export type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
+
+export interface LocalWorld {
+  readonly dataDir: string;
+  /** The service's environment, on a free port. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly keys: ReturnType<typeof keepKeys>;
+  rpcUrl(chainId: ChainId): string;
+  /** Makes the demo apps and tells the receiver their secrets. */
+  seed(service: Service): Promise<DemoApps>;
+  destroy(): Promise<void>;
+}
+
+export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<LocalWorld> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-'));
+  const children = openChildren(join(dataDir, 'processes.json'));
+  const keys = keepKeys(dataDir);
+  const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s: 0.2, step: () => {} });
+  return {
+    dataDir,
+    keys,
+    settings: { ...settingsFor(world, keys), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
+    rpcUrl: (chainId) => world.rpcUrls.get(chainId) ?? '',
+    async seed(service) {
+      const apps = await seed(service.merchants, undefined, {
+        webhookUrl: world.receiver.url,
+        merchantWallet: privateKeyToAddress(keys.merchantWallet),
+      });
+      const secrets = [apps.merchant, apps.wallet].map(({ appId, webhookSecret }) => [appId, webhookSecret]);
+      writeFileSync(world.receiver.secretsFile, JSON.stringify(Object.fromEntries(secrets)));
+      return apps;
+    },
+    async destroy() {
+      await children.endAll();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

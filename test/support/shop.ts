@@ -1,0 +1,123 @@
+/** A merchant and a customer of a running service: calls its API, pays on its chains, follows payments. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { terminalStatuses } from '../../domain/payment/status.ts';
+
+const patience_ms = 60_000;
+const poll_ms = 50;
+
+export type Json = Record<string, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: any };
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Shop {
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  create(body: Json, key?: string): Promise<Answer>;
+  transfer(chainId: ChainId, symbol: TokenSymbol, to: string, amount: string): Promise<Hex>;
+  /** What the payment asks for, or another amount, from the customer's account. */
+  pay(payment: Answer['body'], amount?: string): Promise<Hex>;
+  balance(chainId: ChainId, symbol: TokenSymbol, of: string): Promise<bigint>;
+  rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
+  /** The payment once its status is terminal, or once `until` holds. */
+  follow(paymentId: string, until?: (payment: Answer['body']) => boolean): Promise<Answer['body']>;
+  /** Asks again and again until it is so. */
+  until(holds: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+export interface ShopWorld {
+  /** Asked at each use: they change from start to start. */
+  readonly baseUrl: () => string;
+  readonly rpcUrl: (chainId: ChainId) => string;
+  readonly customerKey: () => Hex;
+  /** What helps to understand a failure. */
+  readonly hint?: () => string;
+}
+
+export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: ShopWorld): Shop {
+  const chain = (chainId: ChainId) =>
+    createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
+
+  const shop: Shop = {
+    async call(method, path, { body, key, headers } = {}) {
+      const response = await fetch(`${baseUrl()}${path}`, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(key !== undefined && { 'x-api-key': key }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text ? parsed(text) : undefined };
+    },
+
+    create: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
+
+    async transfer(chainId, symbol, to, amount) {
+      const token = findToken(chainOf(chainId), symbol);
+      if (!token) throw new Error(`chain ${chainId} has no ${symbol}`);
+      const units = parseAmount(amount, token.decimals);
+      if (typeof units === 'string') throw new Error(`${amount} is no amount: ${units}`);
+      const account = privateKeyToAccount(customerKey());
+      const hash = await createWalletClient({ account, transport: http(rpcUrl(chainId)) }).writeContract({
+        chain: null,
+        address: token.address as Address,
+        abi: erc20Abi,
+        functionName: 'transfer',
+        args: [to as Address, units],
+        gas: 120_000n,
+      });
+      const receipt = await chain(chainId).waitForTransactionReceipt({ hash });
+      if (receipt.status !== 'success') throw new Error(`transfer ${hash} was reverted`);
+      return hash;
+    },
+
+    pay: ({ source }, amount = source.amount) =>
+      shop.transfer(Number(source.chainId) as ChainId, source.tokenSymbol, source.receiverAddress, amount),
+
+    async balance(chainId, symbol, of) {
+      const address = findToken(chainOf(chainId), symbol)?.address as Address;
+      return chain(chainId).readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [of as Address] });
+    },
+
+    rpc: (chainId, method, params) => chain(chainId).request({ method, params } as never),
+
+    async follow(paymentId, until = (payment) => terminalStatuses.includes(payment.status)) {
+      let last: Answer | undefined;
+      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
+        last = await shop.call('GET', `/payment-api/payments/${paymentId}`);
+        if (last.status === 200 && until(last.body)) return last.body;
+        await sleep(poll_ms);
+      }
+      throw new Error(`payment ${paymentId} is still ${JSON.stringify(last?.body)}\n${hint()}`);
+    },
+
+    async until(holds) {
+      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
+        if (await holds()) return;
+        await sleep(poll_ms);
+      }
+      throw new Error(`it has not come so in ${patience_ms} ms: ${holds}\n${hint()}`);
+    },
+  };
+  return shop;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
+export function parsed(text: string): any {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
