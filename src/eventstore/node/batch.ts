@@ -64,7 +64,7 @@ export function createBatch(storage: Storage, recent: RecentIds, now_ms: number)
     head: heads.get,
     idAt(name, revision) {
       const record = recordAt(name, revision);
-      return record && peekRecord(record).id;
+      return record && peekRecord(record, 'id');
     },
     positionAt(name, revision) {
       const id = heads.get(name)?.id ?? 0;

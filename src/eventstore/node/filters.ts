@@ -1,7 +1,7 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { handlerThrew, invalidArgument } from './problems.ts';
 import type { Filter } from './reader.ts';
-import { peekRecord } from './record.ts';
+import { type Peekable, peekRecord } from './record.ts';
 
 export interface LogFilter {
   readonly matches: Filter;
@@ -24,11 +24,16 @@ export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFi
   };
 }
 
-function matcher(subject: 'stream' | 'type', regex: string, prefixes: readonly string[]): Filter {
-  if (regex === '') return (record) => prefixes.some((prefix) => peekRecord(record)[subject].startsWith(prefix));
+function matcher(subject: Peekable, regex: string, prefixes: readonly string[]): Filter {
+  if (regex === '') {
+    return (record) => {
+      const text = peekRecord(record, subject);
+      return prefixes.some((prefix) => text.startsWith(prefix));
+    };
+  }
   try {
     const pattern = new RegExp(regex);
-    return (record) => pattern.test(peekRecord(record)[subject]);
+    return (record) => pattern.test(peekRecord(record, subject));
   } catch {
     throw handlerThrew();
   }

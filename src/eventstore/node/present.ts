@@ -22,7 +22,7 @@ export function presenter(
 ): Present {
   if (!resolveLinks && !structuredIds) return (record) => record;
   return (record) => {
-    const isLink = resolveLinks && peekRecord(record).type === linkType;
+    const isLink = resolveLinks && peekRecord(record, 'type') === linkType;
     if (!isLink && !structuredIds) return record;
     const original = decodeRecord(record);
     const target = isLink ? linkTarget(storage, original) : 'malformed';

@@ -51,15 +51,11 @@ export function encodeRecord(event: Recorded): Buffer {
   return wire.done();
 }
 
-/** Where in a record the three things stand that filters and the append rules ask for. */
-export interface Peeked {
-  readonly id: string;
-  readonly stream: string;
-  readonly type: string;
-}
+/** The three things that filters and the append rules ask of a record, in the order in which they stand in it. */
+export type Peekable = 'id' | 'stream' | 'type';
 
-/** Reads id, stream and type without taking the message apart. */
-export function peekRecord(record: Buffer): Peeked {
+/** Reads one of them without taking the message apart. */
+export function peekRecord(record: Buffer, wanted: Peekable): string {
   const wire = wireReader(record);
   const text = (): string => {
     const length = wire.enter();
@@ -68,15 +64,16 @@ export function peekRecord(record: Buffer): Peeked {
   };
   wire.enter(); // ReadResp.event
   wire.enter(); // ReadEvent.event
-  wire.enter(); // RecordedEvent.id
-  const id = text();
-  wire.enter(); // RecordedEvent.stream_identifier
-  const stream = text();
+  const idLength = wire.enter(); // RecordedEvent.id
+  if (wanted === 'id') return text();
+  wire.skip(idLength);
+  const streamLength = wire.enter(); // RecordedEvent.stream_identifier
+  if (wanted === 'stream') return text();
+  wire.skip(streamLength);
   wire.skipNumber(); // stream_revision
   wire.skipNumber(); // prepare_position
   wire.skipNumber(); // commit_position
   wire.enter(); // RecordedEvent.metadata, first entry
   wire.skip(wire.enter()); // its key: "type"
-  const type = text();
-  return { id, stream, type };
+  return text();
 }
