@@ -59,6 +59,8 @@ export interface Ingester {
   resolve(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /** Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed. */
   lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
+  /** Whether another block is where this one was: only then what it held has left the chain. */
+  hasLeft(block: { readonly blockNumber: bigint; readonly blockHash: string }, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */
   head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
 }

@@ -7,13 +7,14 @@ export interface RecordedPayin {
   readonly appId: string;
   readonly transferId: string;
   readonly txHash: string;
+  readonly blockNumber: bigint;
   readonly blockHash: string;
   /** By its own amount or by the agreed one. */
   readonly large: boolean;
 }
 
 const recorded = `SELECT payment_id AS "paymentId", app_id AS "appId", transfer_id AS "transferId", tx_hash AS "txHash",
-  block_hash AS "blockHash", amount >= $2 OR coalesce(agreed_usd, 0) >= $2 AS large FROM payins`;
+  block_number::bigint AS "blockNumber", block_hash AS "blockHash", amount >= $2 OR coalesce(agreed_usd, 0) >= $2 AS large FROM payins`;
 
 /** Payins of a chain that were recorded in one of these blocks. @throws Unavailable */
 export const payinsInBlocks = (

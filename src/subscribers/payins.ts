@@ -6,7 +6,7 @@ import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
-import type { TokenRef } from '../../domain/payment/events.ts';
+import { type TokenRef, transferId } from '../../domain/payment/events.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 
@@ -21,6 +21,7 @@ export interface MatchedDeposit extends PaymentRef {
 export interface RecordedPayin extends PaymentRef {
   readonly transferId: string;
   readonly txHash: string;
+  readonly blockNumber: bigint;
   readonly blockHash: string;
   readonly large: boolean;
 }
@@ -67,7 +68,7 @@ export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
 async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<void> {
   const { ingester, crash } = deps;
   let saved = await deps.loadCursor(pass);
-  const cursor = saved ?? (await ingester.start(pass, await deps.startFrom(), signal));
+  const cursor = saved ?? (await firstCursor(deps, pass, signal));
   for await (const range of ingester.scan(cursor, signal)) {
     if (signal.aborted) return;
     if (range.logs.length > 0 || range.orphaned.length > 0) await handleRange(deps, pass, range, signal);
@@ -77,6 +78,12 @@ async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<
     await crash('payins.afterCheckpoint');
     saved = range.next;
   }
+}
+
+/** Read models that are still being filled do not know the oldest open payment: what was paid to it would be passed over. */
+async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Cursor> {
+  await deps.projected(await deps.store.tail(), signal);
+  return deps.ingester.start(pass, await deps.startFrom(), signal);
 }
 
 /**
@@ -121,14 +128,23 @@ export function isLarge(
   return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
 }
 
-/** What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed. */
+/**
+ * What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed.
+ * A transaction that a node cannot find proves nothing: the payin stays pending, and is asked for again, until its block is
+ * seen to be gone.
+ */
 async function settlePending(deps: PayinsDeps, pass: Pass, next: Cursor, signal: AbortSignal): Promise<void> {
   const { ingester } = deps;
-  for (const payin of await deps.pendingPayins(next.blockNumber, ingester.largeFrom)) {
-    if (!confirmsAt(pass, payin.large)) continue;
+  const pending = async () =>
+    (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(({ large }) => confirmsAt(pass, large));
+  if ((await pending()).length === 0) return;
+  // What this range has confirmed a moment ago is in the rows only now.
+  await deps.projected(await deps.store.tail(), signal);
+  for (const payin of await pending()) {
     const found = (await ingester.lookUp(payin.txHash, signal)).find(
-      (transfer) => `${transfer.chainId}:${transfer.txHash}:${transfer.index}` === payin.transferId,
+      (transfer) => transferId(transfer) === payin.transferId,
     );
+    if (!found && !(await ingester.hasLeft(payin, signal))) continue;
     await orPark(deps, payin, payin.txHash, () => {
       if (!found) return recordOrphan(deps, payin, payin);
       return recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber });

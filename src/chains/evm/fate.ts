@@ -1,19 +1,10 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
-import type { Fate, Settled } from '../ports.ts';
+import type { Fate } from '../ports.ts';
 import { higher } from './bigints.ts';
 import type { Depth } from './config.ts';
 import { finalHeight } from './depth.ts';
-import {
-  header,
-  headerByHash,
-  knownHeader,
-  nonceAt,
-  type Receipt,
-  receiptOf,
-  transactionOf,
-  transactionsAt,
-} from './reads.ts';
+import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from './reads.ts';
 import { ChainUnavailable, type EvmNode, type EvmRpc } from './rpc.ts';
 
 /** Attempts that share one nonce of one account. */
@@ -104,12 +95,4 @@ async function whoUsedNonce(
     (transaction) => transaction.nonce === nonce && transaction.from.toLowerCase() === account.toLowerCase(),
   );
   return found && { hash: found.hash, blockNumber: used };
-}
-
-/** Whether a node still has a settled transaction's block on its chain. Undefined when it lags behind that block. */
-export async function standsAt(node: EvmNode, settled: Settled, signal: AbortSignal): Promise<boolean | undefined> {
-  const there = await header(node, settled.blockNumber, signal);
-  if (there) return there.hash === settled.blockHash;
-  const known = await headerByHash(node, settled.blockHash, signal);
-  return known && true;
 }

@@ -2,6 +2,7 @@ import { chainOf } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { type Ingester, passes } from '../ports.ts';
 import type { EvmChainConfig } from './config.ts';
+import { standsAt } from './ranges.ts';
 import { knownHeader } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 import { createEvmRpc, type EvmRpc } from './rpc.ts';
@@ -19,6 +20,9 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     scan,
     resolve,
     lookUp,
+    async hasLeft(block, signal) {
+      return (await rpc.first((node) => standsAt(node, block, signal), signal)) === false;
+    },
     async head(signal) {
       const heads = await rpc.every((node) => knownHeader(node, 'latest', signal), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));

@@ -5,8 +5,9 @@ import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../ports.ts';
 import { broadcastTo } from './broadcast.ts';
 import type { EvmChainConfig } from './config.ts';
-import { fateOf, standsAt } from './fate.ts';
+import { fateOf } from './fate.ts';
 import { balancesOf, checkCoin, checkFloat, type Payer, rehearse, withMargin } from './preflight.ts';
+import { standsAt } from './ranges.ts';
 import { gasNeeded, knownHeader, nonceAt, suggestedTip } from './reads.ts';
 import { ChainUnavailable, createEvmRpc, type EvmNode, type EvmRpc } from './rpc.ts';
 import {

@@ -3,7 +3,7 @@ import type { Chain } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { Cursor, TransferLog } from '../ports.ts';
 import { lower } from './bigints.ts';
-import { type Header, knownHeader, type RawLog, transferLogs } from './reads.ts';
+import { type Header, header, headerByHash, knownHeader, type RawLog, transferLogs } from './reads.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 import { toTransferLog } from './transfers.ts';
 
@@ -155,3 +155,15 @@ export const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header
 /** Whether the node holds a cursor's block for part of its chain. @throws RpcFailed when it has no block at that height */
 export const onChain = async (node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<boolean> =>
   (await knownHeader(node, cursor.blockNumber, signal)).hash === cursor.blockHash;
+
+/** Whether a node still has a block on its chain. Undefined when it lags behind that block. */
+export async function standsAt(
+  node: EvmNode,
+  block: Pick<Cursor, 'blockNumber' | 'blockHash'>,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const there = await header(node, block.blockNumber, signal);
+  if (there) return there.hash === block.blockHash;
+  const known = await headerByHash(node, block.blockHash, signal);
+  return known && true;
+}

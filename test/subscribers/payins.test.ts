@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import { Unavailable } from '../../commands/ports.ts';
+import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { type PayinsDeps, payinsWorker, type RecordedPayin } from '../../src/subscribers/payins.ts';
+import { append, createWorld } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+
+const { signal } = new AbortController();
+const paymentId = p.terms().paymentId;
+const ref = { paymentId, appId: 'wallet_demo' };
+const at = (pass: Pass, block: number): Cursor => ({
+  chainId: 8453,
+  pass,
+  blockNumber: BigInt(block),
+  blockHash: p.hashOf('block', block),
+  chainTime: p.minute(block / 20),
+});
+
+describe('watching a chain for payins', () => {
+  it('begins, without a cursor, only once the read models know the oldest open payment', async () => {
+    const { worker, around } = await watching([]);
+    around.cursor = null;
+    around.projected = false;
+    await assert.rejects(worker.act('head', signal), Unavailable);
+    assert.equal(around.startedAt, null);
+
+    around.projected = true;
+    await worker.act('head', signal);
+    assert.equal(around.startedAt, p.created_at);
+  });
+
+  it('moves no cursor past a range that it could not match for want of the deposit index', async () => {
+    const { worker, around } = await watching([p.payin()]);
+    around.projected = false;
+    await assert.rejects(worker.act('head', signal), Unavailable);
+    assert.equal(around.cursor?.blockNumber, 99n);
+    assert.deepEqual((await around.payment()).payins, []);
+  });
+
+  it('funds a payment with what is final, once, however often it is scanned', async () => {
+    const { worker, around } = await watching([p.payin()]);
+    await worker.act('head', signal);
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    for (const _ of [1, 2]) {
+      around.cursor = at('final', 99);
+      await worker.act('final', signal);
+    }
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+    assert.equal((await around.payment()).funded?.received, p.of('10.01'));
+    assert.deepEqual(around.parked, []);
+  });
+
+  describe('when a payin that was seen is not among what is final', () => {
+    const seen = async () => {
+      const watched = await watching([p.payin()]);
+      await watched.worker.act('head', signal);
+      [watched.around.onChain, watched.around.known] = [[], []];
+      watched.around.cursor = at('final', 99);
+      return watched;
+    };
+
+    it('orphans it when another block is where its block was', async () => {
+      const { worker, around } = await seen();
+      around.left = true;
+      await worker.act('final', signal);
+      assert.deepEqual(phases(await around.payment()), ['orphaned']);
+    });
+
+    it('leaves it pending while its block is there: that a node cannot find a transaction proves nothing', async () => {
+      const { worker, around } = await seen();
+      await worker.act('final', signal);
+      assert.deepEqual(phases(await around.payment()), ['detected']);
+      assert.equal(around.cursor?.blockNumber, 110n);
+    });
+
+    it('takes it from where it is now', async () => {
+      const { worker, around } = await seen();
+      around.known = [p.payin({ block: 104 })];
+      await worker.act('final', signal);
+      assert.deepEqual(phases(await around.payment()), ['confirmed']);
+      assert.equal((await around.payment()).payins[0]?.transfer.blockNumber, '104');
+    });
+  });
+
+  it('takes nothing for lost that the rows do not show as confirmed yet', async () => {
+    const { worker, around } = await watching([p.payin()]);
+    await worker.act('head', signal);
+    around.cursor = at('final', 99);
+    around.known = [];
+    around.left = true;
+    around.rowsBehind = true;
+    await worker.act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+  });
+});
+
+const phases = ({ payins }: Payment) => payins.map(({ phase }) => phase);
+
+/** One unpaid payment, and a chain whose blocks up to 110 hold these transfers. */
+async function watching(transfers: readonly Transfer[]) {
+  const world = createWorld();
+  await append(world, `payment-${paymentId}`, p.unpaid);
+  const around = {
+    cursor: at('head', 99) as Cursor | null,
+    startedAt: null as string | null,
+    /** What the scan shows. */
+    onChain: transfers,
+    /** What looking a transaction up shows. */
+    known: transfers,
+    left: false,
+    projected: true,
+    rowsBehind: false,
+    parked: [] as string[],
+    async payment() {
+      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+      assert.ok('state' in found && found.state);
+      return found.state;
+    },
+  };
+  const ingester: Ingester = {
+    chainId: 8453,
+    passes: ['head', 'final', 'finalLarge'],
+    largeFrom: 1_000n,
+    async start(pass, from) {
+      around.startedAt = from;
+      return at(pass, 99);
+    },
+    async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
+      if (blockNumber < 110n) yield { logs: around.onChain.map(logOf), orphaned: [], next: at(pass, 110) };
+    },
+    resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
+    lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
+    hasLeft: async () => around.left,
+    head: async () => assert.fail('not asked for'),
+  };
+  const pending = async (): Promise<readonly RecordedPayin[]> =>
+    (await around.payment()).payins
+      .filter(({ phase }) => phase === 'detected' || around.rowsBehind)
+      .map(({ transfer }) => ({ ...ref, ...place(transfer), transferId: transferId(transfer), large: false }));
+  const deps: PayinsDeps = {
+    handle: world.handle,
+    clock: world.clock,
+    crash: () => {},
+    store: world.store,
+    ingester,
+    async projected() {
+      if (!around.projected) throw new Unavailable('behind');
+    },
+    matchDeposits: async () => [{ ...ref, address: p.depositAddress.toLowerCase(), agreed_usd: 11n }],
+    payinsInBlocks: async () => [],
+    async pendingPayins() {
+      const rows = await pending();
+      // The first question finds the rows as they were before the range; the wait in between brings them up to date.
+      around.rowsBehind = false;
+      return rows;
+    },
+    loadCursor: async () => around.cursor,
+    async saveCursor(next) {
+      around.cursor = next;
+    },
+    park: async (_, txHash) => void around.parked.push(txHash),
+    startFrom: async () => p.created_at,
+  };
+  return { worker: payinsWorker(deps), around };
+}
+
+const place = ({ txHash, blockNumber, blockHash }: Transfer) => ({
+  txHash,
+  blockNumber: BigInt(blockNumber),
+  blockHash,
+});
+
+const logOf = (transfer: Transfer): TransferLog => ({
+  to: transfer.to,
+  from: transfer.from,
+  token: transfer.token,
+  amount: BigInt(transfer.amount),
+  ...place(transfer),
+  logIndex: transfer.index,
+  blockTime: transfer.blockTime as TransferLog['blockTime'],
+});
