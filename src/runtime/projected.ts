@@ -21,17 +21,15 @@ const poll_ms = 100;
 
 /** @param notifications of the `projected` channel at least */
 export function projectedWaiter(sql: Sql, notifications: Observable<Notification>, set = 'work'): WaitUntilProjected {
-  // Generations only replace each other when the new one has come as far: what was reached stays reached.
-  let reached = 0n;
-
   return async (position, { timeout_ms = timeoutDefault_ms, signal } = {}) => {
-    if (position <= reached || position <= (await checkpoint())) return;
+    // Asked anew each time: a Postgres that crashed may have come back without its last rows, which then are filled again.
+    if (position <= (await checkpoint())) return;
     const stop = new Subject<void>();
     const onAbort = () => stop.next();
     signal?.addEventListener('abort', onAbort, { once: true });
     const told = notifications.pipe(
       filter(({ channel, payload }) => channel === projectedChannel && payload.startsWith(`${set} `)),
-      map(({ payload }) => note(BigInt(payload.slice(set.length + 1)))),
+      map(({ payload }) => BigInt(payload.slice(set.length + 1))),
     );
     const read = timer(0, poll_ms).pipe(exhaustMap(() => from(checkpoint())));
     try {
@@ -57,11 +55,6 @@ export function projectedWaiter(sql: Sql, notifications: Observable<Notification
       `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
       [set],
     );
-    return note(row?.position ?? 0n);
-  }
-
-  function note(position: bigint): bigint {
-    if (position > reached) reached = position;
-    return position;
+    return row?.position ?? 0n;
   }
 }

@@ -3,11 +3,12 @@ import { eventCodec } from '../../commands/codec.ts';
 import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { PoisonEvent } from '../../projections/commit.ts';
-import { ProjectionOutdated } from '../../projections/generations.ts';
+import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { ofEvents } from '../../projections/projection.ts';
-import { reportsSet, workSet } from '../../projections/sets.ts';
+import { projectionSets, reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { listen } from '../../src/postgres/listen.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { projectedWaiter } from '../../src/runtime/projected.ts';
 import { type ProjectionReport, type RunProjections, runProjections } from '../../src/runtime/projections.ts';
@@ -27,10 +28,11 @@ describe('a running projection set', () => {
     world = createWorld();
     stop = new AbortController();
   });
-  afterEach(async () => {
+  const stopAll = async () => {
     stop.abort();
     await Promise.allSettled(running.splice(0));
-  });
+  };
+  afterEach(stopAll);
 
   /** Starts a runner and tells what it reports. */
   function start(more: Partial<RunProjections> = {}) {
@@ -93,6 +95,18 @@ describe('a running projection set', () => {
     await reach(await pay(2));
     assert.equal((await statuses()).length, 2);
     assert.ok(reports.some(({ kind }) => kind === 'retrying'));
+  });
+
+  it('is waited for again when Postgres came back from a crash without its last rows', async () => {
+    start();
+    const position = await pay(1);
+    const projected = projectedWaiter(database, listen(database, ['projected']), 'work');
+    await projected(position);
+    await stopAll();
+    await database.query(`UPDATE ops.projections SET position = $1 WHERE set_name = 'work' AND status = 'active'`, [
+      position - 1n,
+    ]);
+    await assert.rejects(projected(position, { timeout_ms: 200 }), Unavailable);
   });
 
   it('stops loudly at an event that it cannot handle, after everything before it', async () => {
@@ -218,5 +232,21 @@ describe('a running projection set', () => {
     start({ set: next });
     await reach(await pay(2));
     assert.equal((await statuses()).length, 2);
+  });
+});
+
+describe('the public views', () => {
+  it('explain themselves to analysts', async () => {
+    const database = await freshDatabase();
+    for (const set of projectionSets) await openActive(database, set, await ddlOf(set.name));
+    const silent = await database.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind = 'v' AND obj_description(oid) IS NULL`,
+    );
+    const shown = await database.query(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'`,
+    );
+    assert.deepEqual(silent, []);
+    assert.equal(shown.length, 10);
   });
 });
