@@ -79,7 +79,7 @@ describe('notifications', () => {
     const database = await freshDatabase();
     const told = listen(database, ['news']).pipe(filter(({ payload }) => payload !== ''));
     const [one, other] = [firstValueFrom(told), firstValueFrom(told)];
-    await untilListening(database);
+    await listenerOn(database, 'news');
     await database.query(`SELECT pg_notify('news', 'hello')`);
     assert.deepEqual(await Promise.all([one, other]), Array(2).fill({ channel: 'news', payload: 'hello' }));
   });
@@ -87,21 +87,23 @@ describe('notifications', () => {
   it('go on after the connection was lost; what may have been missed is told as news of every channel', async () => {
     const database = await freshDatabase();
     const told = firstValueFrom(listen(database, ['news', 'rumours']).pipe(take(5), toArray()));
-    await untilListening(database);
-    await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${listener}`);
-    await untilListening(database);
+    const first = await listenerOn(database, 'rumours');
+    await database.query('SELECT pg_terminate_backend($1)', [first]);
+    await listenerOn(database, 'rumours', first);
     await database.query(`SELECT pg_notify('rumours', 'hello')`);
     const each = ['news', 'rumours'].map((channel) => ({ channel, payload: '' }));
     assert.deepEqual(await told, [...each, ...each, { channel: 'rumours', payload: 'hello' }]);
   });
 
-  const listener = `application_name = 'listen' AND datname = current_database()`;
-  async function untilListening(database: Database): Promise<void> {
+  /** The server's process that listens on the channel, the last that is asked for; another one than `former`. */
+  async function listenerOn(database: Database, channel: string, former = 0): Promise<number> {
     for (;;) {
-      const found = await database.query(
-        `SELECT 1 FROM pg_stat_activity WHERE ${listener} AND state = 'idle' AND query LIKE 'LISTEN %'`,
+      const [found] = await database.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE application_name = 'listen' AND datname = current_database()
+            AND state = 'idle' AND query = $1 AND pid <> $2`,
+        [`LISTEN "${channel}"`, former],
       );
-      if (found.length > 0) return;
+      if (found) return found.pid;
     }
   }
 });
