@@ -5,6 +5,7 @@ import type { Hex } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
+import { minute_ms, plus } from '../../domain/time.ts';
 import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
 import { findWebhookSecret } from '../../queries/findApp.ts';
 import { matchDeposits } from '../../queries/matchDeposits.ts';
@@ -17,7 +18,7 @@ import { createKeystoreSigner } from '../security/keystore.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
-import { payoutsWorker } from '../subscribers/payouts.ts';
+import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { webhookDataOf } from '../subscribers/webhookBody.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
 import { createWebhookWorker } from '../subscribers/webhooks.ts';
@@ -26,14 +27,16 @@ import { runShifts, type Shift } from './shifts.ts';
 
 const expiryLook_ms = 1_000;
 const projectedWait_ms = 30_000;
+/** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
+const clockDifference_ms = 10 * minute_ms;
 
 /** Resolves when the signal has aborted and what was begun has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
-  const run = (role: string, wake: Observable<unknown>, shift: Shift) =>
-    runShifts({ ...core, failures, wake }, role, [shift], signal);
+  const run = (role: string, wake: Observable<unknown>, ...shifts: readonly Shift[]) =>
+    runShifts({ ...core, failures, wake }, role, shifts, signal);
 
   await Promise.all([
     ...[...core.chains.values()].map((chain) => {
@@ -44,7 +47,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
       });
     }),
     // An instance without the treasury's key leaves the payouts to one that has it.
-    ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), { worker: payouts(core) })] : []),
+    ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), ...payouts(core))] : []),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
   ]);
@@ -78,22 +81,28 @@ function payins(
       );
       await failures.failed(`payins:${chainId}:parked`, key, error, clock.now());
     },
-    startFrom: async () => (await oldestOpenPayment(database)) ?? clock.now(),
+    startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
   });
 }
 
-function payouts({ workHandle, clock, crash, config, chains, database, telemetry }: Core) {
+/** One worker per chain, all in one instance: the signer's hourly limit counts over all chains. */
+function payouts({ workHandle, clock, crash, config, chains, database, telemetry }: Core): readonly Shift[] {
   const limits = { ...config.signer, chainIds: evmChainIds };
   const signer = createKeystoreSigner({ privateKey: config.treasury.privateKey as Hex, limits, clock });
-  const chainIds = [...chains.keys()];
-  return payoutsWorker({
-    handle: workHandle,
-    clock,
-    crash,
-    rails: new Map([...chains].map(([id, { rail }]) => [id, { rail, signer }])),
-    due: (max, now) =>
-      duePayments(database, { worker: 'payouts', chainIds, steps: ['requestPayout', 'sign', 'broadcast'], max, now }),
-    alarm: (paymentId, reason, message) => telemetry.alarm(reason, { paymentId }, message),
+  const steps = ['requestPayout', 'sign', 'broadcast'];
+  return [...chains].map(([chainId, { rail }]) => {
+    const worker = payoutsWorkerName(chainId);
+    return {
+      worker: payoutsWorker({
+        handle: workHandle,
+        clock,
+        crash,
+        rail,
+        signer,
+        due: (max, now) => duePayments(database, { worker, chainIds: [chainId], steps, max, now }),
+        alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
+      }),
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-/** Drives each funded payment to its settled payout: whatever `nextStep` says, one step after the other. */
+/** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
 import { PayoutBlocked, type PayoutRail, type Signer, SigningRefused } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
@@ -8,9 +8,10 @@ import { signPayout } from '../../commands/signPayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import { epochMs, type Instant } from '../../domain/time.ts';
+import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 
 export interface DuePayment {
@@ -21,8 +22,9 @@ export interface PayoutsDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly crash: CrashPoint;
-  readonly rails: ReadonlyMap<ChainId, { readonly rail: PayoutRail; readonly signer: Signer }>;
-  /** Payments whose next step is a payout's, due and not parked. */
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
+  /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly DuePayment[]>;
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
@@ -50,14 +52,18 @@ export class StepRefused extends Error {
   }
 }
 
+/** Each chain has its own: nodes that do not answer hold up no other chain's payouts. */
+export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
+
 export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
-  const { handle, clock, crash, rails } = deps;
+  const { handle, clock, crash, rail } = deps;
+  const { block_ms } = chainOf(rail.chainId);
   const sentAt = boundedTimes();
   const lookAgainAt = boundedTimes();
-  const lanes = new Map<ChainId, Promise<unknown>>();
+  let lane: Promise<unknown> = Promise.resolve();
 
   return {
-    name: 'payouts',
+    name: payoutsWorkerName(rail.chainId),
     concurrency: 16,
     async due(max, now) {
       const now_ms = epochMs(now);
@@ -83,7 +89,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
       case 'sign':
         return await sign(payment, signal);
       case 'broadcast':
-        return await settle(payment, step, signal);
+        return await settle(payment, step.attempts, signal);
       default:
         return false;
     }
@@ -91,7 +97,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
 
   async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
     try {
-      const outcome = await inLane(payment, signal);
+      const outcome = await inLane(() => signPayout(deps, payment, signal));
       if (!isRefusal(outcome) || !waitsFor.has(outcome.refused)) return accepted(outcome);
       return wait(payment, outcome.refused, outcome.message);
     } catch (error) {
@@ -102,58 +108,52 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
   }
 
   /** One at a time per account: between a nonce taken and its bytes recorded nobody else takes the next. */
-  function inLane(payment: Payment, signal: AbortSignal) {
-    const { rail, signer, chainId } = railOf(payment);
-    const turn = (lanes.get(chainId) ?? Promise.resolve()).then(() =>
-      signPayout({ handle, clock, rail, signer, crash }, payment, signal),
-    );
-    const settled = turn.then(
-      () => {},
-      () => {},
-    );
-    lanes.set(chainId, settled);
+  function inLane<T>(work: () => Promise<T>): Promise<T> {
+    const turn = lane.then(work);
+    lane = turn.catch(() => {});
     return turn;
   }
 
-  function wait({ terms }: Payment, reason: string, message: string): false {
-    const busy = reason === 'treasuryBusy';
-    if (!busy) deps.alarm(terms.paymentId, reason, message);
-    const again_ms = busy ? chainOf(terms.destination.chainId).block_ms : blockedRetry_ms;
-    lookAgainAt.set(terms.paymentId, epochMs(clock.now()) + again_ms);
+  function wait({ terms, funded }: Payment, reason: string, message: string): false {
+    const now_ms = epochMs(clock.now());
+    if (reason !== 'treasuryBusy') deps.alarm(terms.paymentId, reason, message);
+    lookAgainAt.set(terms.paymentId, now_ms + pause_ms(reason, now_ms - epochMs(funded?.fundedAt ?? clock.now())));
     return false;
   }
 
-  async function settle(
-    payment: Payment,
-    { attempts }: Extract<Step, { do: 'broadcast' }>,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { rail, chainId } = railOf(payment);
+  function pause_ms(reason: string, waited_ms: number): number {
+    if (reason === 'treasuryBusy') return block_ms;
+    // Whom the token refuses it will refuse for long: asked ever more rarely, many of them do not keep the others waiting.
+    return reason === 'refusedByToken' ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
+  }
+
+  async function settle(payment: Payment, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
     const fate = await rail.fate(attempts, signal);
     if (fate.kind === 'final' || fate.kind === 'dead') {
       return accepted(await settlePayout({ handle, clock }, payment, fate));
     }
-    const now_ms = epochMs(clock.now());
-    for (const { hash, bytes } of attempts) {
-      if (now_ms - (sentAt.get(hash) ?? 0) < rebroadcast_ms) continue;
-      await crash('payout.beforeBroadcast');
-      await rail.broadcast(bytes);
-      await crash('payout.afterBroadcast');
-      sentAt.set(hash, now_ms);
-    }
     const latest = attempts.at(-1);
-    if (fate.kind === 'pending' && !fate.mined && latest && now_ms - Date.parse(latest.signedAt) > bumpAfter_ms) {
-      return await sign(payment, signal);
+    if (latest && !(fate.kind === 'pending' && fate.mined)) {
+      const late = epochMs(clock.now()) - epochMs(latest.signedAt as Instant) > bumpAfter_ms;
+      // Nodes also drop, or do not take, what has become too cheap: what was sent in vain for long is outbid like what waits.
+      const outbid = late && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
+      await send(latest).catch((error) => {
+        if (!outbid) throw error;
+      });
+      if (outbid) return await sign(payment, signal);
     }
-    lookAgainAt.set(payment.terms.paymentId, now_ms + Math.min(chainOf(chainId).block_ms, rebroadcast_ms));
+    lookAgainAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(block_ms, rebroadcast_ms));
     return false;
   }
 
-  function railOf(payment: Payment) {
-    const chainId = payment.terms.destination.chainId;
-    const found = rails.get(chainId);
-    if (!found) throw new Error(`no payout rail for chain ${chainId}: configure its RPC_URL_${chainId}`);
-    return { ...found, chainId };
+  /** Only the latest of the attempts: it has outbid the others, and a node that refuses one of those must not keep it back. */
+  async function send({ hash, bytes }: SignedAttempt): Promise<void> {
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (sentAt.get(hash) ?? 0) < rebroadcast_ms) return;
+    sentAt.set(hash, now_ms);
+    await crash('payout.beforeBroadcast');
+    await rail.broadcast(bytes);
+    await crash('payout.afterBroadcast');
   }
 }
 

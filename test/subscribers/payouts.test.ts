@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import {
+  type Fate,
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  type TransferOrder,
+} from '../../commands/chainPorts.ts';
+import { loadPayment } from '../../commands/settlePayout.ts';
+import type { SignedAttempt } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { liveAttempts } from '../../domain/payment/transfer.ts';
+import { plus } from '../../domain/time.ts';
+import { BroadcastRefused } from '../../src/chains/evm/broadcast.ts';
+import { payoutsWorker } from '../../src/subscribers/payouts.ts';
+import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
+import { accepted, processes } from '../support/processes.ts';
+
+const { paymentId } = terms();
+const { signal } = new AbortController();
+const second = 1_000;
+
+describe('paying out', () => {
+  it('orders, signs and sends, and settles what is final', async () => {
+    const { act, around, attempts, payment } = await paying();
+    await act();
+    assert.deepEqual(around.sent, [attempts()[0]?.bytes]);
+    const [{ hash }] = attempts() as [SignedAttempt];
+    around.fate = { kind: 'final', attempt: 1, hash, blockNumber: 7n, blockHash: hashOf(7) };
+    await act();
+    assert.equal((await payment()).payout?.settled?.hash, hash);
+  });
+
+  it('sends again what the chain does not show, but not all the time, and not what is mined', async () => {
+    const { act, around, pass } = await paying();
+    await act();
+    await act();
+    assert.equal(around.sent.length, 1);
+    pass(5 * second);
+    await act();
+    assert.equal(around.sent.length, 2);
+    around.fate = { kind: 'pending', mined: true };
+    pass(500 * second);
+    await act();
+    assert.equal(around.sent.length, 2);
+  });
+
+  for (const [how, fate] of [
+    ['is not mined', { kind: 'pending', mined: false }],
+    ['the nodes have dropped', { kind: 'unknown' }],
+  ] as const) {
+    it(`outbids an attempt that ${how} for long, with the same nonce`, async () => {
+      const { act, around, pass, attempts } = await paying();
+      await act();
+      around.fate = fate;
+      pass(100 * second);
+      await act();
+      assert.equal(new Set(attempts().map(({ nonce }) => nonce)).size, 1);
+      assert.deepEqual(around.sent.slice(-1), [attempts()[1]?.bytes]);
+    });
+  }
+
+  it('sends an attempt that no node knows after a restart, before it outbids it', async () => {
+    const { act, around, pass, attempts, restart } = await paying();
+    await act();
+    pass(100 * second);
+    await restart().act();
+    assert.equal(attempts().length, 1);
+    assert.equal(around.sent.length, 2);
+  });
+
+  it('outbids bytes that every node has come to refuse, and sends no older ones any more', async () => {
+    const { act, around, pass, attempts } = await paying();
+    await act();
+    around.refuses = ({ bytes }) => bytes === attempts()[0]?.bytes;
+    pass(10 * second);
+    await assert.rejects(act(), BroadcastRefused);
+    pass(100 * second);
+    await act();
+    pass(10 * second);
+    await act();
+    assert.equal(attempts().length, 2);
+    assert.deepEqual(around.sent.slice(-2), [attempts()[1]?.bytes, attempts()[1]?.bytes]);
+  });
+
+  it('goes on sending what is signed while the price is above the limit', async () => {
+    const { act, around, pass, attempts } = await paying();
+    await act();
+    around.blocked = new PayoutBlocked('gas', 'too dear');
+    for (const _ of [1, 2, 3]) {
+      pass(100 * second);
+      await act();
+    }
+    assert.equal(attempts().length, 1);
+    assert.equal(around.sent.length, 4);
+    assert.deepEqual(around.alarms, ['gas', 'gas', 'gas']);
+  });
+
+  it('asks ever more rarely for a receiver that the token refuses, and soon for one that only waits for float', async () => {
+    const { act, around, pass, due } = await paying();
+    around.blocked = new PayoutBlocked('refusedByToken', 'frozen');
+    pass(3_600 * second);
+    await act();
+    pass(1_700 * second);
+    assert.deepEqual(await due(), []);
+    pass(200 * second);
+    assert.deepEqual(await due(), [{ paymentId }]);
+
+    around.blocked = new PayoutBlocked('float', 'too little');
+    await act();
+    pass(6 * second);
+    assert.deepEqual(await due(), [{ paymentId }]);
+  });
+});
+
+/** A funded payment, and a chain that does as it is told. */
+async function paying() {
+  const { start, clock, time } = processes();
+  const known = { attempts: [] as readonly SignedAttempt[] };
+  const around = {
+    fate: { kind: 'unknown' } as Fate,
+    blocked: null as PayoutBlocked | null,
+    refuses: (_: { bytes: string }) => false,
+    sent: [] as string[],
+    alarms: [] as string[],
+    feeLevel: 100,
+  };
+  const [chainId, account] = [1, treasuryAccount] as const;
+  const rail = {
+    chainId,
+    account,
+    minedNonce: async () => 7n,
+    async prepare(order: TransferOrder, nonce: bigint | null) {
+      if (around.blocked) throw around.blocked;
+      around.feeLevel += 20;
+      return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
+    },
+    async broadcast(bytes: string) {
+      if (around.refuses({ bytes })) throw new BroadcastRefused('fee below the base fee');
+      around.sent.push(bytes);
+    },
+    fate: async () => around.fate,
+  } as Partial<PayoutRail> as PayoutRail;
+  const signer: Signer = {
+    account,
+    check: () => {},
+    async sign({ nonce, fee }) {
+      const hash = hashOf(String(nonce), fee);
+      return { bytes: hash, hash };
+    },
+  };
+  const record = start();
+  await accepted(record(paymentDecider, paymentId, () => paid, { cause: 'test', appId: null }));
+  time.now = minute(6);
+
+  const payment = async () => {
+    const found = await loadPayment(record, paymentId);
+    assert.ok(found);
+    known.attempts = found.payout ? liveAttempts(found.payout) : [];
+    return found;
+  };
+  const restart = () => {
+    const worker = payoutsWorker({
+      handle: start(),
+      clock,
+      crash: () => {},
+      rail,
+      signer,
+      due: async () => [{ paymentId }],
+      alarm: (_, reason) => void around.alarms.push(reason),
+    });
+    return {
+      due: () => worker.due(10, clock.now()),
+      async act() {
+        await worker.act({ paymentId }, signal).finally(payment);
+      },
+    };
+  };
+  return {
+    ...restart(),
+    restart,
+    around,
+    payment,
+    attempts: () => known.attempts,
+    pass(duration_ms: number) {
+      time.now = plus(time.now, duration_ms);
+    },
+  };
+}
