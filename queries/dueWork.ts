@@ -17,6 +17,8 @@ export interface DuePayments {
   readonly steps: readonly string[];
   readonly max: number;
   readonly now: Instant;
+  /** Due by then; by now, when left out. */
+  readonly dueBy?: Instant;
 }
 
 const notWaiting = (key: string) => `NOT EXISTS (
@@ -27,9 +29,9 @@ const notWaiting = (key: string) => `NOT EXISTS (
 export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
   sql.query(
     `SELECT payment_id AS "paymentId", chain_id AS "chainId", step FROM todo_payments
-      WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
+      WHERE due_at <= $6 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
       ORDER BY due_at LIMIT $5`,
-    [due.worker, due.now, due.chainIds, due.steps, due.max],
+    [due.worker, due.now, due.chainIds, due.steps, due.max, due.dueBy ?? due.now],
   );
 
 export interface DueWebhook {

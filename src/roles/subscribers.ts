@@ -5,6 +5,8 @@ import type { Hex } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import type { Instant } from '../../domain/time.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
 import { findWebhookSecret } from '../../queries/findApp.ts';
@@ -128,14 +130,20 @@ function webhooks({ workHandle, clock, crash, config, store, database, box }: Co
 
 function expiry({ workHandle, clock, chains, database }: Core) {
   const cursors = createCursors(database);
+  const scannedTo = async (chainId: ChainId) => {
+    const passes = chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
+    return cursors.scannedTo(chainId, passes);
+  };
+  /** What the chain's final scan has come past: of a chain that stands still nothing is due, and no other's waits behind it. */
+  const dueOn = async (chainId: ChainId, max: number, now: Instant) => {
+    const dueBy = await scannedTo(chainId);
+    if (dueBy === null) return [];
+    return duePayments(database, { worker: 'expiry', chainIds: [chainId], steps: ['expire'], max, now, dueBy });
+  };
   return expiryWorker({
     handle: workHandle,
     clock,
-    due: (max, now) =>
-      duePayments(database, { worker: 'expiry', chainIds: [...chains.keys()], steps: ['expire'], max, now }),
-    async scannedTo(chainId) {
-      const passes = chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
-      return cursors.scannedTo(chainId, passes);
-    },
+    due: async (max, now) => (await Promise.all([...chains.keys()].map((id) => dueOn(id, max, now)))).flat(),
+    scannedTo,
   });
 }

@@ -58,6 +58,7 @@ describe('what the workers ask', () => {
       assert.deepEqual(await due({ chainIds: [8453] }), []);
       assert.deepEqual(await due({ steps: ['expire'] }), []);
       assert.deepEqual(await due({ steps: ['expire'], now: p.minute(61) }), [paymentIdOf(1)]);
+      assert.deepEqual(await due({ steps: ['expire'], now: p.minute(90), dueBy: p.minute(59) }), []);
       assert.equal((await due({ max: 1 })).length, 1);
     });
 
