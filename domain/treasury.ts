@@ -83,6 +83,10 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
           assigned: [...state.assigned, assignment].slice(-window),
         };
       }
+      case 'NonceCancelled': {
+        const cancelled = BigInt(event.data.nonce);
+        return { ...opened, assigned: state.assigned.filter(({ nonce }) => nonce !== cancelled) };
+      }
       case 'PayoutsPaused':
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':
@@ -115,6 +119,7 @@ export function openTreasury(
  * Gives the purpose the next nonce; `[]` when it has one. While the account is paused or the log behind its chain, a
  * purpose that has its nonce is refused too: nothing is signed then.
  *
+ * @param purpose one of which no signature is recorded: with it, the purpose is over and the next attempt is another
  * @param minedNonce the account's next nonce as its chain has mined it; ahead of the log it means a restored backup or
  *   a key used elsewhere: then nothing may be signed, for the log does not know what was
  */
@@ -132,7 +137,14 @@ export function assignNonce(
     );
   }
   if (state.paused !== null) return refuse('treasuryPaused', `payouts are paused (${state.paused}): resume them first`);
-  if (nonceOf(state, purpose) !== null) return [];
+  const own = nonceOf(state, purpose);
+  if (own !== null && own < minedNonce) {
+    return refuse(
+      'treasuryBehindChain',
+      `the chain has mined nonce ${own}, which the log gave to ${purpose.kind} ${purpose.reference} and knows no signature of: the log has lost its end or the key was used elsewhere; sign nothing until an operator has found that transaction`,
+    );
+  }
+  if (own !== null) return [];
   if (nextNonce - minedNonce >= BigInt(outstandingMax)) {
     return refuse(
       'treasuryBusy',

@@ -110,6 +110,22 @@ describe('a treasury', () => {
       .thenRefused('treasuryBehindChain');
   });
 
+  it('signs nothing for a purpose whose nonce was mined without a signature in the log: it may have been paid', () => {
+    given([opened(), assigned(7, payout('a'))])
+      .when(assigning(payout('a'), 8))
+      .thenRefused('treasuryBehindChain', /nonce 7.*payout a/);
+  });
+
+  it('gives a purpose another nonce once its first was cancelled', () => {
+    const cancelled: TreasuryEvent = {
+      type: 'NonceCancelled',
+      data: { nonce: '7', hash: hashOf('cancel'), cancelledAt: now },
+    };
+    given([opened(), assigned(7, payout('a')), cancelled])
+      .when(assigning(payout('a'), 8))
+      .then([assigned(8, payout('a'))]);
+  });
+
   it('signs nothing while it is paused, and goes on where it was', () => {
     const history = [opened(), assigned(7, payout('a')), paused];
     for (const purpose of [payout('a'), payout('b')])
