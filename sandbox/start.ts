@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
-import { ConfigError, readConfig } from '../src/config.ts';
-import { type Service, startService } from '../src/main.ts';
+import { readConfig } from '../src/config.ts';
+import { failureText, type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
@@ -114,11 +114,12 @@ function stopOnSignals(): void {
 
 /** Nothing runs on in the background of a start that did not succeed. */
 async function stopAfterFailure(error: unknown): Promise<void> {
+  console.error(`\n  ${failureText(error)}\n`);
   await children.endAll();
-  exitWith(error);
+  process.exit(1);
 }
 
 function exitWith(error: unknown): never {
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(error);
   process.exit(1);
 }

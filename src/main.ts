@@ -1,8 +1,10 @@
 /** Configuration in, a running service out: the roles of this process on one core. */
 import { pathToFileURL } from 'node:url';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
-import type { Clock } from '../commands/ports.ts';
+import { type Clock, Unavailable } from '../commands/ports.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { NodeNotStarted } from './eventstore/node/spawn.ts';
+import { CannotListen } from './http/server.ts';
 import { startApiRole, startOperations } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
@@ -28,14 +30,17 @@ export async function startService(config: Config, clock: Clock = systemClock): 
   const stopping = new AbortController();
   const { signal } = stopping;
   const has = (role: Config['roles'][number]) => config.roles.includes(role);
-
+  const http = await (has('api') ? startApiRole(core, signal) : startOperations(core)).catch(async (error: unknown) => {
+    stopping.abort();
+    await core.close();
+    throw error;
+  });
   const running = [
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),
   ].map((role) =>
     role.catch((error: unknown) => core.telemetry.alarm('roleEnded', { error: String(error) }, 'a role has ended')),
   );
-  const http = await (has('api') ? startApiRole(core, signal) : startOperations(core));
 
   return {
     url: http.url,
@@ -60,8 +65,14 @@ async function main(): Promise<void> {
   }
 }
 
+/** Why a start failed: the message alone where it says what to mend, else with the stack. */
+export function failureText(error: unknown): string {
+  const explained = [ConfigError, CannotListen, NodeNotStarted, Unavailable].some((kind) => error instanceof kind);
+  return explained ? (error as Error).message : String((error as Error)?.stack ?? error);
+}
+
 function fail(error: unknown): never {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : String((error as Error)?.stack ?? error)}\n`);
+  process.stderr.write(`${failureText(error)}\n`);
   process.exit(1);
 }
 

@@ -18,7 +18,18 @@ const headersMax_bytes = 16 * 1024;
 const drainMax_ms = 10_000;
 const drainStep_ms = 50;
 
-/** @param port 0 takes a free one */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen';
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.message})`;
+    super(`port ${port} on ${host} ${why}: free it or set PORT and HOST`, { cause });
+  }
+}
+
+/**
+ * @param port 0 takes a free one
+ * @throws CannotListen
+ */
 export async function startHttp(app: Express, { port, host }: { port: number; host: string }): Promise<HttpServer> {
   const server = createServer(
     {
@@ -35,7 +46,7 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(new CannotListen(host, port, error)));
     server.listen(port, host, resolve);
   });
   const { address, port: listening, family } = server.address() as AddressInfo;

@@ -52,8 +52,8 @@ export interface Sandbox extends Shop {
   destroy(): Promise<void>;
 }
 
-export function createSandbox(): Sandbox {
-  const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-'));
+/** @param dataDir a new one when left out */
+export function createSandbox({ dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-')) } = {}): Sandbox {
   let child: ChildProcess | undefined;
   let output = '';
 

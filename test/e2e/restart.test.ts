@@ -1,0 +1,131 @@
+/** Ends and new starts of the whole product on one data directory: what runs is found again, what was is gone on with. */
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { processesOf } from '../support/processTable.ts';
+import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
+
+const receiver = '0x2222222222222222222222222222222222222222';
+const outliving = ['postgres', 'receiver', 'chain-8453', 'chain-1'] as const;
+
+describe('a service that was killed', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  it('finds its world again and pays out what was paid meanwhile', async () => {
+    const payment = await create(sandbox, '4.00');
+    const before = outliving.map(sandbox.pidOf);
+    await sandbox.kill();
+    await sandbox.pay(payment);
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    assert.deepEqual(outliving.map(sandbox.pidOf), before);
+    assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
+    assert.equal(await sandbox.balance(1, 'USDC', receiver), 4_000_000n);
+  });
+
+  it('is not started a second time while it runs', async () => {
+    const service = sandbox.pidOf('service');
+    const second = createSandbox({ dataDir: sandbox.dataDir });
+    assert.equal(await second.start(), 'ended');
+    assert.deepEqual(await second.ended(), { code: 1, signal: null });
+    assert.match(second.printed(), new RegExp(`already runs on ${sandbox.dataDir} \\(pid ${service}\\): http://`));
+    assert.equal(sandbox.pidOf('service'), service);
+    await completes(sandbox);
+  });
+});
+
+describe('a sandbox that was stopped', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  it('leaves no process behind and goes on with its keys, chains and payments', async () => {
+    const [done, open] = [await completes(sandbox), await create(sandbox, '2.00')];
+    const [was, height] = [sandbox.file(), await heightOf(sandbox)];
+    const paid = await sandbox.balance(1, 'USDC', receiver);
+
+    assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
+    assert.deepEqual(processesOf(sandbox.dataDir), []);
+
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    const { merchant, wallet, customer, chains, webhook } = sandbox.file();
+    assert.deepEqual(
+      { merchant, wallet, customer, chains, webhook },
+      { merchant: was.merchant, wallet: was.wallet, customer: was.customer, chains: was.chains, webhook: was.webhook },
+    );
+    assert.ok((await heightOf(sandbox)) >= height);
+    assert.equal(await sandbox.balance(1, 'USDC', receiver), paid);
+    const { body } = await sandbox.call('GET', `/payment-api/payments/${done.id}`);
+    assert.deepEqual(body, done);
+    await sandbox.pay(open);
+    assert.equal((await sandbox.follow(open.id)).status, 'payment_payout_completed');
+  });
+
+  it('comes back after a power cut', async () => {
+    const done = await completes(sandbox);
+    const since_ms = Date.now();
+    const dumps = [8453, 1].map((chainId) => join(sandbox.dataDir, 'chains', `${chainId}.json`));
+    await sandbox.until(() => dumps.every((dump) => statSync(dump).mtimeMs > since_ms));
+    for (const { pid } of processesOf(sandbox.dataDir)) process.kill(pid, 'SIGKILL');
+    await sandbox.kill();
+    await sandbox.until(() => processesOf(sandbox.dataDir).length === 0);
+
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    assert.deepEqual((await sandbox.call('GET', `/payment-api/payments/${done.id}`)).body, done);
+    await completes(sandbox);
+  });
+});
+
+describe('a start that does not succeed', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  after(() => sandbox.destroy());
+
+  it('ends what it has begun when it is interrupted', async () => {
+    const starting = sandbox.start();
+    await sandbox.until(() => existsSync(join(sandbox.dataDir, 'postgres', 'postmaster.pid')));
+    assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
+    await starting;
+    assert.deepEqual(processesOf(sandbox.dataDir), []);
+  });
+
+  it('says so when its port is taken, and leaves nothing behind', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await new Promise((listening) => squatter.once('listening', listening));
+    const { port } = squatter.address() as { port: number };
+    try {
+      assert.equal(await sandbox.start({ PORT: String(port) }), 'ended');
+      assert.deepEqual(await sandbox.ended(), { code: 1, signal: null });
+      assert.match(sandbox.printed(), new RegExp(`port ${port} .*is taken.*set PORT`));
+      assert.deepEqual(processesOf(sandbox.dataDir), []);
+    } finally {
+      squatter.close();
+    }
+  });
+});
+
+async function create(sandbox: Sandbox, amount: string): Promise<Answer['body']> {
+  const created = await sandbox.create({
+    appId: sandbox.file().wallet.appId,
+    type: 'exactOut',
+    display: { title: 'Bread' },
+    source: { chainId: 8453, tokenSymbol: 'USDC' },
+    destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount },
+  });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return created.body;
+}
+
+async function completes(sandbox: Sandbox): Promise<Answer['body']> {
+  const payment = await create(sandbox, '1.00');
+  await sandbox.pay(payment);
+  const done = await sandbox.follow(payment.id);
+  assert.equal(done.status, 'payment_payout_completed');
+  return done;
+}
+
+const heightOf = async (sandbox: Sandbox): Promise<number> => Number(await sandbox.rpc(8453, 'eth_blockNumber', []));
