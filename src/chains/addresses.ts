@@ -1,6 +1,9 @@
-import { getAddress, isAddress, isHash, zeroAddress } from 'viem';
+import { isHash, zeroAddress } from 'viem';
 import type { Chain } from '../../domain/chains.ts';
+import { checksummed } from './evm/checksum.ts';
 import type { AddressBook } from './ports.ts';
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/;
 
 /**
  * Addresses of every chain family that this installation serves. EVM: an address in mixed case must carry the right
@@ -8,9 +11,10 @@ import type { AddressBook } from './ports.ts';
  */
 export const addressBook: AddressBook = {
   canonical(chain, text) {
-    if (chain.family !== 'evm' || !isAddress(text, { strict: true })) return null;
-    const address = getAddress(text);
-    return address === zeroAddress ? null : address;
+    if (chain.family !== 'evm' || !evmAddress.test(text)) return null;
+    const lower = text.toLowerCase();
+    const address = checksummed(lower.slice(2));
+    return (text === address || text === lower) && address !== zeroAddress ? address : null;
   },
 };
 

@@ -1,5 +1,6 @@
-import { type Address, bytesToHex, getAddress, hexToBytes, keccak256, stringToBytes } from 'viem';
+import { type Address, bytesToHex, hexToBytes, keccak256, stringToBytes } from 'viem';
 import type { DepositScheme } from '../ports.ts';
+import { checksummed } from './checksum.ts';
 import { forwarderAddresses } from './forwarder.ts';
 
 /** Names the derivation of salt and address; a change of either is a new version beside this one. */
@@ -35,7 +36,7 @@ export function createEvmDeposits({ treasury }: { readonly treasury: Address }):
       const salt = depositSalt(paymentId);
       const preimage = template.slice();
       preimage.set(salt, saltAt);
-      const address = getAddress(`0x${keccak256(preimage).slice(-40)}`);
+      const address = checksummed(keccak256(preimage).slice(-40));
       return { scheme: depositScheme, address, memo: null, contract: null, contractMemo: null, salt: bytesToHex(salt) };
     },
   };
