@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** Formats 16 bytes as a UUID of version 8 (RFC 9562, 5.8: content is the application's own). */
 export function uuidV8(bytes: Uint8Array): string {
@@ -21,5 +21,18 @@ export function paymentIdOf(idSalt: string, orderId: string, keyless = false): s
   const head = Buffer.alloc(5);
   head.writeUInt8(keyless ? 1 : 0);
   head.writeUInt32BE(order.length, 1);
-  return uuidV8(createHmac('sha256', Buffer.from(idSalt, 'hex')).update(head).update(order).digest());
+  return uuidV8(createHmac('sha256', keyOf(idSalt)).update(head).update(order).digest());
+}
+
+/** Making a key costs five times what using it costs; few apps create most payments. */
+const keys = new Map<string, KeyObject>();
+const keysMax = 1_000;
+
+function keyOf(idSalt: string): KeyObject {
+  const known = keys.get(idSalt);
+  if (known) return known;
+  if (keys.size >= keysMax) keys.clear();
+  const key = createSecretKey(Buffer.from(idSalt, 'hex'));
+  keys.set(idSalt, key);
+  return key;
 }
