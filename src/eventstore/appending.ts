@@ -14,6 +14,7 @@ export interface AppendLimits {
   readonly append_ms: number;
 }
 
+const utf8 = new TextEncoder();
 const backoff_ms = { first: 50, most: 1_000 };
 
 /**
@@ -33,7 +34,10 @@ export function createAppending(
     expected: bigint | 'no_stream',
     events: readonly SealedEvent[],
   ): Promise<Appended> {
-    const messages = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data: { ...data }, metadata }));
+    const messages = events.map(({ id, type, data, metadata }) =>
+      // Metadata as bytes: the client would write its text as base64 first, and read that again.
+      jsonEvent({ id, type, data: { ...data }, metadata: utf8.encode(JSON.stringify(metadata)) }),
+    );
     const expectedRevision = expected === 'no_stream' ? NO_STREAM : expected;
     const sent = client.appendToStream(stream, messages, { expectedRevision });
     const { nextExpectedRevision: revision, position } = await within(

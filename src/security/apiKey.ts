@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { NewKey } from '../../commands/manageMerchant.ts';
 
@@ -26,7 +26,7 @@ export function parseKey(text: string): string | undefined {
   return text === body + checksumOf(body) ? hashOf(text) : undefined;
 }
 
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+const hashOf = (key: string): string => hash('sha256', key, 'hex');
 
 const hintOf = (key: string): string => `${prefix}…${key.slice(-4)}`;
 
