@@ -40,7 +40,7 @@ const body = JSON.stringify({
 });
 /** The processes behind a service whose CPU time a request costs as well. */
 const parts = ['event store', 'Postgres', 'projections'] as const;
-const warmUp_s = 4;
+const warmUp = { requests: 20_000, step_s: 3, most_s: 45 };
 const drain_ms = 120_000;
 
 /** @returns a table, and the ratio of each arrangement to the plain service */
@@ -48,12 +48,13 @@ export async function benchCreate(world: BenchWorld, options: CreateOptions): Pr
   const plain = await startServer('bench/plain.ts', { ...world.env, ...flags('plain') });
   const rows: (readonly (string | number)[])[] = [];
   try {
-    for (const arrangement of [split, allInOne]) {
+    for (const [name, arrangement] of Object.entries(arrangements)) {
       const { service, others } = await arrangement(world);
       try {
+        await settled(world);
         const stores = { 'event store': [world.eventStore.pid], Postgres: [world.postgres] };
         const ours = {
-          name: arrangement.name,
+          name,
           server: service,
           behind: { ...stores, projections: others.map(({ pid }) => pid) },
         };
@@ -75,20 +76,31 @@ const flags = (name: string): Record<string, string> => {
   return given ? { BENCH_NODE_FLAGS: given } : {};
 };
 
-/** As a deployment under load would: the API by itself, everything else in another process. */
-async function split({ env }: BenchWorld) {
-  const rest = await startServer('src/main.ts', { ...env, ROLES: 'projections,subscribers', ...flags('rest') });
-  const service = await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('api') });
-  return { service, others: [rest] };
+interface Arranged {
+  readonly service: Server;
+  readonly others: readonly Server[];
 }
 
-async function allInOne({ env }: BenchWorld) {
-  return { service: await startServer('src/main.ts', { ...env, ...flags('all') }), others: [] as Server[] };
-}
+/** Where the service's roles run. The read models are filled in every case, in the first one afterwards. */
+const arrangements: Readonly<Record<string, (world: BenchWorld) => Promise<Arranged>>> = {
+  'API; projections elsewhere': async ({ env }) => ({
+    service: await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('api') }),
+    others: [],
+  }),
+  'API + projections beside it': async ({ env }) => {
+    const rest = await startServer('src/main.ts', { ...env, ROLES: 'projections,subscribers', ...flags('rest') });
+    const service = await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('split') });
+    return { service, others: [rest] };
+  },
+  'all roles in one process': async ({ env }) => ({
+    service: await startServer('src/main.ts', { ...env, ...flags('all') }),
+    others: [],
+  }),
+};
 
 async function compare(world: BenchWorld, ours: Contender, theirs: Contender, options: CreateOptions) {
   const runs = { ours: [] as Run[], theirs: [] as Run[] };
-  for (const { server } of [ours, theirs]) await load(world, server, { ...options, seconds: warmUp_s });
+  for (const { server } of [ours, theirs]) await warm(world, server, options);
   for (let round = 0; round < options.rounds; round += 1) {
     await settled(world);
     runs.ours.push(await measured(world, ours, options));
@@ -118,6 +130,13 @@ async function measured(world: BenchWorld, { server, behind }: Contender, option
   const used = cpu().map(([part, seconds]) => [part, ((seconds - (before.get(part) ?? 0)) * 1e6) / result.requests]);
   const { own: own_us, ...behind_us } = Object.fromEntries(used);
   return { ...result, own_us, behind_us };
+}
+
+/** Until the compiler has seen enough of it, a program costs several times what it costs later. */
+async function warm(world: BenchWorld, server: Server, options: CreateOptions): Promise<void> {
+  for (let done = 0, spent_s = 0; done < warmUp.requests && spent_s < warmUp.most_s; spent_s += warmUp.step_s) {
+    done += (await load(world, server, { ...options, seconds: warmUp.step_s })).requests;
+  }
 }
 
 const load = ({ ordersKey }: BenchWorld, { url }: Server, { connections, seconds }: CreateOptions) =>
