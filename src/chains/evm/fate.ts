@@ -1,8 +1,8 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import type { Fate } from '../ports.ts';
-import { higher } from './bigints.ts';
-import type { Depth } from './config.ts';
+import { higher, lower } from './bigints.ts';
+import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './depth.ts';
 import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from './reads.ts';
 import { ChainUnavailable, type EvmNode, type EvmRpc } from './rpc.ts';
@@ -14,11 +14,17 @@ export interface Contenders {
   readonly attempts: readonly SignedAttempt[];
 }
 
-/** Asks the nodes one after the other until one can say; `unknown` when none can. */
-export async function fateOf(rpc: EvmRpc, contenders: Contenders, depth: Depth, signal: AbortSignal): Promise<Fate> {
+type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
+
+/** Asks the nodes one after the other until one can say; `unknown` when none can. One that calls the attempts dead needs the others' assent. */
+export async function fateOf(rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> {
+  const ask = (node: EvmNode) => fateAt(node, contenders, depths, signal);
   try {
-    const said = await rpc.first((node) => fateAt(node, contenders, depth, signal), signal);
-    return said ?? { kind: 'unknown' };
+    const said = await rpc.first(ask, signal);
+    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
+    const all = await rpc.every(ask, signal);
+    const denied = all.some((other) => other !== undefined && other.kind !== 'dead');
+    return denied ? { kind: 'pending', mined: true } : said;
   } catch (error) {
     if (error instanceof ChainUnavailable) return { kind: 'unknown' };
     throw error;
@@ -29,14 +35,17 @@ export async function fateOf(rpc: EvmRpc, contenders: Contenders, depth: Depth, 
 async function fateAt(
   node: EvmNode,
   contenders: Contenders,
-  depth: Depth,
+  depths: Depths,
   signal: AbortSignal,
 ): Promise<Fate | undefined> {
   const head = (await knownHeader(node, 'latest', signal)).number;
-  const final = await finalHeight(node, head, depth, signal);
+  const final = await finalHeight(node, head, depths.payout, signal);
   for (const attempt of contenders.attempts) {
     const receipt = await receiptOf(node, attempt.hash, signal);
-    if (receipt) return fateOfMined(node, contenders, attempt, receipt, final, signal);
+    if (!receipt) continue;
+    // In another block a reverted transaction may succeed: it is dead only at the chain's deepest finality.
+    const deep = receipt.succeeded ? final : lower(final, await finalHeight(node, head, depths.finalLarge, signal));
+    return fateOfMined(node, contenders, attempt, receipt, deep, signal);
   }
   const thief = final < 0n ? undefined : await whoUsedNonce(node, contenders, final, signal);
   if (thief && !contenders.attempts.some(({ hash }) => hash === thief.hash)) {

@@ -86,7 +86,7 @@ export function createEvmPayoutRail(
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
-      return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths.payout, signal);
+      return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths, signal);
     },
 
     async stillFinal(settled, signal) {

@@ -16,6 +16,7 @@ import { evmConfig } from './support.ts';
 const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
 const depth = 3;
+const deepest = 6;
 
 describe('EVM payouts over several nodes', () => {
   let client: ChainClient;
@@ -26,7 +27,7 @@ describe('EVM payouts over several nodes', () => {
     client = chainClient(rpcUrl);
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 10n ** 12n } });
     [first, second] = [await startProxy(rpcUrl), await startProxy(rpcUrl)];
-    const depths = { final: 1, finalLarge: 1, payout: depth };
+    const depths = { final: 1, finalLarge: deepest, payout: depth };
     rail = createEvmPayoutRail({ ...evmConfig(8453, [first.url, second.url]), depths }, treasury);
   });
 
@@ -109,6 +110,28 @@ describe('EVM payouts over several nodes', () => {
     assert.equal((await rail.fate([attempt], signal)).kind, 'dead');
   });
 
+  it('call a reverted attempt dead only at the deepest finality: in another block it may succeed', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    [first, second].map((node) => node.behave(revertedAll));
+    await client.mine({ blocks: 1 + depth });
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    await client.mine({ blocks: deepest - depth });
+    const fate = await rail.fate([attempt], signal);
+    assert.equal(fate.kind === 'dead' && fate.proof.reason, 'reverted');
+  });
+
+  it('call nothing dead on the word of one while another shows that it landed', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 10 + depth });
+    first.behave(revertedAll);
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+
+    first.behave(honest);
+    assert.equal((await rail.fate([attempt], signal)).kind, 'final');
+  });
+
   it('do not call a payout gone on the word of a node that lags', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
@@ -121,6 +144,12 @@ describe('EVM payouts over several nodes', () => {
     assert.equal(await rail.stillFinal(settled, signal), true);
   });
 });
+
+/** Claims that every transaction was reverted. */
+const revertedAll: Behaviour = async (method, params, forward) => {
+  const answer = await forward(method, params);
+  return method === 'eth_getTransactionReceipt' && answer ? { ...answer, status: '0x0' } : answer;
+};
 
 const refusing =
   (refused: string, code: number, words: string): Behaviour =>
