@@ -44,15 +44,19 @@ export interface DueWebhook {
   readonly url: string;
 }
 
+export interface DueWebhooks extends Pick<DuePayments, 'worker' | 'max' | 'now'> {
+  /** Of one app at most: the backlog of one whose receiver hangs does not hide the others. */
+  readonly perApp: number;
+}
+
 /** Oldest first; a payment whose webhook fails (before it is sent) holds back its others. @throws Unavailable */
-export const dueWebhooks = (
-  sql: Sql,
-  { worker, max, now }: Pick<DuePayments, 'worker' | 'max' | 'now'>,
-): Promise<readonly DueWebhook[]> =>
+export const dueWebhooks = (sql: Sql, { worker, max, now, perApp }: DueWebhooks): Promise<readonly DueWebhook[]> =>
   sql.query(
     `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
             event_id AS "eventId", event_revision AS "eventRevision", url
-       FROM todo_webhooks WHERE ${notWaiting('payment_id')}
+       FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS place
+               FROM todo_webhooks WHERE ${notWaiting('payment_id')}) AS due
+      WHERE place <= $4
       ORDER BY created_at, payment_id, event_revision LIMIT $3`,
-    [worker, now, max],
+    [worker, now, max, perApp],
   );

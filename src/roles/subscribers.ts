@@ -23,7 +23,7 @@ import { payinsWorker } from '../subscribers/payins.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { webhookDataOf } from '../subscribers/webhookBody.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
-import { createWebhookWorker } from '../subscribers/webhooks.ts';
+import { createWebhookWorker, placesPerApp } from '../subscribers/webhooks.ts';
 import type { Core } from './core.ts';
 import { runShifts, type Shift } from './shifts.ts';
 
@@ -116,7 +116,8 @@ function webhooks({ workHandle, clock, crash, config, store, database, box }: Co
     ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
   });
   return createWebhookWorker({
-    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now }),
+    // Twice the places: those that are being claimed are still in the list.
+    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now, perApp: 2 * placesPerApp }),
     store: store.workers,
     dataOf: webhookDataOf(eventCodec),
     async secretOf(appId) {

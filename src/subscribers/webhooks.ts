@@ -28,8 +28,11 @@ export interface WebhookWorkerDeps {
   readonly send: SendWebhook;
 }
 
-const concurrency = 32;
-const eventsMax = 1_000;
+const concurrency = 128;
+/** Places that one app's receiver can hold, for ten seconds each when it does not answer. */
+export const placesPerApp = 16;
+/** More than a flood of payins can leave in a payment's stream. */
+const eventsMax = 10_000;
 
 /** Tells apps of their payments. A payment's webhooks go out one after the other, those of different payments side by side. */
 export function createWebhookWorker({ due, store, dataOf, secretOf, send }: WebhookWorkerDeps): Worker<DueWebhook> {
@@ -38,6 +41,7 @@ export function createWebhookWorker({ due, store, dataOf, secretOf, send }: Webh
     concurrency,
     due,
     keyOf: ({ paymentId }) => paymentId,
+    share: { max: placesPerApp, of: ({ appId }) => appId },
 
     // Everything that can fail comes before the claim. A stop of the process lets a claimed delivery finish.
     async act({ eventRevision, ...delivery }) {

@@ -11,6 +11,8 @@ export interface Worker<T> {
   due(max: number, now: Instant): Promise<readonly T[]>;
   /** Whose order must be kept and who is parked on failure: a payment, a delivery, a chain. */
   keyOf(item: T): string;
+  /** Who may take up at most so many places at a time, so that a slow one leaves some to the others: an app. */
+  readonly share?: { readonly max: number; of(item: T): string };
   act(item: T, signal: AbortSignal): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ const rememberedMax = 10_000;
  */
 export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
   const busy = new Set<string>();
+  const shares = new Map<string, number>();
   /** Keys known to have no noted failure: their next success needs no note either. */
   const clean = new Set<string>();
   const { signal, clock, idle_ms = 500 } = run;
@@ -69,7 +72,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     const room = itemsPerRoundMax - busy.size;
     return room > 0 ? from(worker.due(itemsPerRoundMax, clock.now())) : of([]);
   }).pipe(
-    mergeMap((items) => items.filter((item) => !busy.has(worker.keyOf(item)) && busy.add(worker.keyOf(item)))),
+    mergeMap((items) => items.filter(begin)),
     catchError((error: unknown) => of({ stalled: error })),
   );
 
@@ -77,6 +80,25 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     repeat({ delay: pause }),
     mergeMap((item) => from(isStall(item) ? stalled(item.stalled) : actOn(item)), worker.concurrency),
   );
+
+  /** @returns whether the item is to be worked on; it has its place from here on */
+  function begin(item: T): boolean {
+    const { share } = worker;
+    const taken = share ? (shares.get(share.of(item)) ?? 0) : 0;
+    if (busy.has(worker.keyOf(item)) || (share && taken >= share.max)) return false;
+    busy.add(worker.keyOf(item));
+    if (share) shares.set(share.of(item), taken + 1);
+    return true;
+  }
+
+  function end(item: T): void {
+    const { share } = worker;
+    busy.delete(worker.keyOf(item));
+    if (!share) return;
+    const left = (shares.get(share.of(item)) ?? 1) - 1;
+    if (left > 0) shares.set(share.of(item), left);
+    else shares.delete(share.of(item));
+  }
 
   async function actOn(item: T): Promise<WorkReport> {
     const key = worker.keyOf(item);
@@ -93,7 +115,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
         .failed(worker.name, key, error, clock.now())
         .then((): WorkReport => ({ worker: worker.name, kind: 'failed', key, error }), stalled);
     } finally {
-      busy.delete(key);
+      end(item);
     }
   }
 

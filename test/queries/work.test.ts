@@ -98,8 +98,10 @@ describe('what the workers ask', () => {
         ...rest,
       ];
       await given(told(p.paid), told(p.done));
-      const webhooks = () => dueWebhooks(database, { worker: 'webhooks', max: 10, now: p.minute(10) });
+      const webhooks = (perApp = 10) =>
+        dueWebhooks(database, { worker: 'webhooks', max: 10, now: p.minute(10), perApp });
       const [first, ...rest] = await webhooks();
+      assert.deepEqual(await webhooks(2), [first, ...rest].slice(0, 2));
       assert.equal(rest.length, 2);
       assert.ok(first);
       assert.deepEqual(

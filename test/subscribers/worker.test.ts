@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { NEVER } from 'rxjs';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { runWorker, type Worker, type WorkReport } from '../../src/subscribers/worker.ts';
+
+interface Item {
+  readonly key: string;
+  readonly app: string;
+}
+
+const items = (app: string, count: number): readonly Item[] =>
+  Array.from({ length: count }, (_, n) => ({ key: `${app} ${n + 1}`, app }));
+
+describe('running a worker', () => {
+  let stop: AbortController;
+  beforeEach(() => {
+    stop = new AbortController();
+  });
+  afterEach(() => stop.abort());
+
+  const failures = { failed: async () => {}, succeeded: async () => {} };
+  const run = (worker: Partial<Worker<Item>> & Pick<Worker<Item>, 'due' | 'act'>) => {
+    const reports: WorkReport[] = [];
+    const ended = new Promise<void>((resolve) => {
+      runWorker(
+        { name: 'test', concurrency: 6, keyOf: ({ key }) => key, ...worker },
+        { wake: NEVER, clock: systemClock, failures, signal: stop.signal, idle_ms: 5 },
+      ).subscribe({ next: (report) => reports.push(report), complete: resolve });
+    });
+    return { reports, ended };
+  };
+
+  it('leaves places to others while one that hangs has its share', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const served = Promise.withResolvers<void>();
+    const acted: string[] = [];
+    const others = items('quick', 20);
+    run({
+      due: async () => [...items('hangs', 50), ...others].filter(({ key }) => !acted.includes(key)),
+      share: { max: 2, of: ({ app }) => app },
+      async act({ key, app }) {
+        if (app === 'hangs') {
+          acted.push(key);
+          return hanging.promise;
+        }
+        acted.push(key);
+        if (others.every((other) => acted.includes(other.key))) served.resolve();
+      },
+    });
+    await served.promise;
+    assert.deepEqual(
+      acted.filter((key) => key.startsWith('hangs')),
+      ['hangs 1', 'hangs 2'],
+    );
+    hanging.resolve();
+  });
+
+  it('works on the rest of a share as its places become free', async () => {
+    const done = Promise.withResolvers<void>();
+    const acted = new Set<string>();
+    let together = 0;
+    let most = 0;
+    run({
+      due: async () => items('one', 10).filter(({ key }) => !acted.has(key)),
+      share: { max: 2, of: ({ app }) => app },
+      async act({ key }) {
+        together += 1;
+        most = Math.max(most, together);
+        await new Promise((resolve) => setImmediate(resolve));
+        together -= 1;
+        acted.add(key);
+        if (acted.size === 10) done.resolve();
+      },
+    });
+    await done.promise;
+    assert.equal(most, 2);
+  });
+
+  it('has one action per key at a time, and ends what it began when it is stopped', async () => {
+    const begun = Promise.withResolvers<void>();
+    const free = Promise.withResolvers<void>();
+    let actions = 0;
+    let looks = 0;
+    const { reports, ended } = run({
+      async due() {
+        looks += 1;
+        if (looks === 3) begun.resolve();
+        return items('one', 1);
+      },
+      async act() {
+        actions += 1;
+        await free.promise;
+      },
+    });
+    await begun.promise;
+    stop.abort();
+    free.resolve();
+    await ended;
+    assert.equal(actions, 1);
+    assert.deepEqual(reports, [{ worker: 'test', kind: 'done', key: 'one 1' }]);
+  });
+});
