@@ -7,14 +7,16 @@ const evmAddress = /^0x[0-9a-fA-F]{40}$/;
 
 /**
  * Addresses of every chain family that this installation serves. EVM: an address in mixed case must carry the right
- * checksum (EIP-55); all lower case has none and is taken. The zero address is nobody's.
+ * checksum (EIP-55); all lower case has none and is taken. The zero address and the tokens' own contracts are nobody's
+ * wallet: money sent there is refused or lost.
  */
 export const addressBook: AddressBook = {
   canonical(chain, text) {
     if (chain.family !== 'evm' || !evmAddress.test(text)) return null;
     const lower = text.toLowerCase();
     const address = checksummed(lower.slice(2));
-    return (text === address || text === lower) && address !== zeroAddress ? address : null;
+    if (address === zeroAddress || chain.tokens.some((token) => token.address === address)) return null;
+    return text === address || text === lower ? address : null;
   },
 };
 

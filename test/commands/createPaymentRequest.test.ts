@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NewPayment } from '../../commands/createPayment.ts';
-import { customerWallet, merchantWallet } from '../support/payments.ts';
+import { customerWallet, ethereumUsdc, ethereumUsdt, merchantWallet } from '../support/payments.ts';
 import { accepted } from '../support/processes.ts';
 
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
@@ -78,6 +78,8 @@ describe('a request to create a payment', () => {
         `${merchantWallet}00`,
         'vitalik.eth',
         `0x${'0'.repeat(40)}`,
+        ethereumUsdc.token.address,
+        ethereumUsdt.token.address.toLowerCase(),
       ];
       for (const text of none) {
         assert.equal(await refusal(to(text)), 'invalidRequest /destination/receiverAddress', text);
