@@ -10,6 +10,8 @@ import { type Answer, createShop } from '../support/shop.ts';
 
 const source = 8453;
 const destination = 1;
+/** Three passes look four times a second; expiry once. */
+const scansOfSomeSeconds = 30;
 
 describe('payments at their expiry', function () {
   this.timeout(60_000);
@@ -62,8 +64,8 @@ describe('payments at their expiry', function () {
   it('waits for the chain’s clock, however far ours is ahead', async () => {
     const payment = await create();
     ahead_ms += 2 * hour_ms;
-    const looked = await looksAtExpiry();
-    await shop.until(async () => (await looksAtExpiry()) > looked);
+    const begun = await scans();
+    await shop.until(async () => (await scans()) > begun + scansOfSomeSeconds);
     assert.equal((await shop.call('GET', `/payment-api/payments/${payment.id}`)).body.status, 'payment_unpaid');
     await shop.pay(payment);
     assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
@@ -92,8 +94,11 @@ describe('payments at their expiry', function () {
     await shop.rpc(source, 'evm_mine', []);
   }
 
-  async function looksAtExpiry(): Promise<number> {
+  /** How often the source chain's passes have looked for blocks: the service lives on, and expiry has had its turns. */
+  async function scans(): Promise<number> {
     const { body } = await shop.call('GET', '/metrics');
-    return Number(/^pi_work_total\{worker="expiry",result="done"\} (\d+)/m.exec(body)?.[1] ?? 0);
+    return Number(
+      new RegExp(`^pi_work_total\\{worker="payins:${source}",result="done"\\} (\\d+)`, 'm').exec(body)?.[1] ?? 0,
+    );
   }
 });
