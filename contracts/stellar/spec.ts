@@ -28,9 +28,10 @@ export function functionSpec(name: string, inputs: Inputs, output?: xdr.ScSpecTy
   );
 }
 
-export function errorsSpec(codes: Readonly<Record<string, number>>): xdr.ScSpecEntry {
-  const cases = Object.entries(codes).map(
-    ([name, value]) => new xdr.ScSpecUdtErrorEnumCaseV0({ doc: '', name, value }),
+/** Clients show the text. */
+export function errorsSpec(errors: Readonly<Record<string, readonly [code: number, text: string]>>): xdr.ScSpecEntry {
+  const cases = Object.entries(errors).map(
+    ([name, [value, doc]]) => new xdr.ScSpecUdtErrorEnumCaseV0({ doc, name, value }),
   );
   return xdr.ScSpecEntry.scSpecEntryUdtErrorEnumV0(
     new xdr.ScSpecUdtErrorEnumV0({ doc: '', lib: '', name: 'Error', cases }),
@@ -61,7 +62,7 @@ export const payinSpec: readonly xdr.ScSpecEntry[] = [
   functionSpec('pay', { sender: address, amount: i128, memo: string }, fallible),
   functionSpec('destination', {}, address),
   functionSpec('token', {}, address),
-  errorsSpec({ AmountNotPositive: 1 }),
+  errorsSpec({ AmountNotPositive: [1, 'amount must be more than zero'] }),
   eventSpec(
     'Payment',
     'payment',

@@ -43,3 +43,18 @@ export const feeEvent = (lumens: string, payer: string, fee: bigint): xdr.Transa
     stage: xdr.TransactionEventStage.transactionEventStageBeforeAllTxes(),
     event: contractEvent(lumens, [symbol('fee'), addressVal(payer)], i128(fee)),
   });
+
+/** Why a contract call failed, as nodes with diagnostics on tell it. */
+export const diagnosticEvent = (message: string): xdr.DiagnosticEvent =>
+  new xdr.DiagnosticEvent({
+    inSuccessfulContractCall: false,
+    event: new xdr.ContractEvent({
+      ext: noExtension(),
+      contractId: null,
+      type: xdr.ContractEventType.diagnostic(),
+      body: new xdr.ContractEventBody(
+        0,
+        new xdr.ContractEventV0({ topics: [symbol('error')], data: xdr.ScVal.scvString(message) }),
+      ),
+    }),
+  });

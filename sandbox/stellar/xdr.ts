@@ -1,6 +1,6 @@
 /** Small helpers over the SDK's XDR classes. Their types are loose in places: the casts that this takes are all here. */
 import { createHash } from 'node:crypto';
-import { Address, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
+import { Address, type Asset, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
 
 interface Encodable {
   toXDR(format?: 'raw'): Buffer;
@@ -50,5 +50,8 @@ export function inMap(map: xdr.ScVal, key: string): xdr.ScVal | undefined {
     ?.find((entry) => same(entry.key(), symbol(key)))
     ?.val();
 }
+
+/** Lumens have no issuer: nobody's name. */
+export const issuerOf = (asset: Asset): string => asset.getIssuer() ?? '';
 
 export const noExtension = (): xdr.ExtensionPoint => new xdr.ExtensionPoint(0);

@@ -30,9 +30,12 @@ export const minimumBalance = (subEntries: number): bigint => BigInt(2 + subEntr
  * @throws BalanceError
  */
 export function addBalance(view: View, asset: Asset, contractId: string, holder: string, amount: bigint): void {
-  if (StrKey.isValidContract(holder)) return addToContract(view, contractId, holder, amount);
-  if (asset.isNative()) return addLumens(view, holder, amount);
-  if (holder === asset.getIssuer()) return;
+  if (StrKey.isValidContract(holder)) addToContract(view, contractId, holder, amount);
+  else if (asset.isNative()) addLumens(view, holder, amount);
+  else if (holder !== asset.getIssuer()) addToTrustline(view, asset, holder, amount);
+}
+
+function addToTrustline(view: View, asset: Asset, holder: string, amount: bigint): void {
   const key = trustlineKey(holder, asset);
   const line = view.get(key)?.trustLine();
   if (!line) throw new BalanceError('noTrustline', holder);

@@ -1,6 +1,6 @@
 /** Contents of ledger entries. */
 import { type Asset, xdr } from '@stellar/stellar-sdk';
-import { accountId, hash, int64, noExtension, sha256 } from '../xdr.ts';
+import { accountId, int64, noExtension, sha256 } from '../xdr.ts';
 
 const authorized = 1;
 
@@ -49,5 +49,5 @@ export const instanceVal = (executable: xdr.ContractExecutable, storage: xdr.ScM
 
 export const codeEntry = (wasm: Buffer): xdr.LedgerEntryData =>
   xdr.LedgerEntryData.contractCode(
-    new xdr.ContractCodeEntry({ ext: new xdr.ContractCodeEntryExt(0), hash: hash(sha256(wasm)), code: wasm }),
+    new xdr.ContractCodeEntry({ ext: new xdr.ContractCodeEntryExt(0), hash: sha256(wasm), code: wasm }),
   );

@@ -1,6 +1,6 @@
 /** Names of ledger entries. */
 import { Address, type Asset, xdr } from '@stellar/stellar-sdk';
-import { accountId, hash } from '../xdr.ts';
+import { accountId } from '../xdr.ts';
 
 type Durability = 'persistent' | 'temporary';
 
@@ -29,4 +29,4 @@ export const nonceKey = (address: string, nonce: xdr.Int64): xdr.LedgerKey =>
   dataKey(address, xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce })), 'temporary');
 
 export const codeKey = (wasmHash: Buffer): xdr.LedgerKey =>
-  xdr.LedgerKey.contractCode(new xdr.LedgerKeyContractCode({ hash: hash(wasmHash) }));
+  xdr.LedgerKey.contractCode(new xdr.LedgerKeyContractCode({ hash: wasmHash }));

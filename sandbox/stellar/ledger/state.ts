@@ -3,32 +3,46 @@ import { xdr } from '@stellar/stellar-sdk';
 import { base64 } from '../xdr.ts';
 import { type Change, openView, type View } from './view.ts';
 
+/** Base64 XDR by key; null: removed. */
+export type SavedEntries = Readonly<Record<string, string | null>>;
+
 export interface LedgerState {
   get(key: xdr.LedgerKey): xdr.LedgerEntry | undefined;
   /** A layer of writes; give its changes to `apply` to make them real. */
   view(): View;
   apply(changes: readonly Change[], ledger: number): void;
   /** Everything, as base64 XDR. */
-  dump(): Record<string, string>;
-  /** Entries as `dump` gives them; null removes. */
-  load(entries: Readonly<Record<string, string | null>>): void;
+  dump(): SavedEntries;
+  /** What was applied since the last call. */
+  takeChanged(): SavedEntries;
+  load(entries: SavedEntries): void;
 }
 
 export function createState(): LedgerState {
   const entries = new Map<string, xdr.LedgerEntry>();
+  const changed = new Set<string>();
+  const saved = (keys: Iterable<string>): SavedEntries =>
+    Object.fromEntries([...keys].map((key) => [key, entries.get(key)?.toXDR('base64') ?? null]));
   const get = (key: xdr.LedgerKey) => entries.get(base64(key));
   return {
     get,
     view: () => openView({ get: (key) => get(key)?.data() }),
     apply(changes, ledger) {
       for (const { key, after } of changes) {
-        if (after) entries.set(base64(key), ledgerEntry(after, ledger));
-        else entries.delete(base64(key));
+        const name = base64(key);
+        changed.add(name);
+        if (after) entries.set(name, ledgerEntry(after, ledger));
+        else entries.delete(name);
       }
     },
-    dump: () => Object.fromEntries([...entries].map(([key, entry]) => [key, base64(entry)])),
-    load(saved) {
-      for (const [key, entry] of Object.entries(saved)) {
+    dump: () => saved(entries.keys()),
+    takeChanged() {
+      const taken = saved(changed);
+      changed.clear();
+      return taken;
+    },
+    load(loaded) {
+      for (const [key, entry] of Object.entries(loaded)) {
         if (entry === null) entries.delete(key);
         else entries.set(key, xdr.LedgerEntry.fromXDR(entry, 'base64'));
       }

@@ -1,0 +1,62 @@
+/** Plays the world around a local Stellar from outside its process: money, time, faults. */
+import { Asset } from '@stellar/stellar-sdk';
+import type { Fault } from './faults.ts';
+
+/** USDC as Circle issues it on the public network. */
+export const usdc = new Asset('USDC', 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN');
+
+/** In smallest units: 10^-7 of a lumen or a USDC. */
+export interface Money {
+  /** A new account gets 10,000 lumens when nothing is said. */
+  readonly lumens?: bigint;
+  readonly usdc?: bigint;
+}
+
+/** Puts USDC with its issuer and its contract onto the network. @returns the contract's id */
+export const plantUsdc = (rpcUrl: string): Promise<string> => plantAsset(rpcUrl, usdc);
+
+/** The same for any asset. */
+export async function plantAsset(rpcUrl: string, asset: Asset): Promise<string> {
+  const { contractId } = await control<{ contractId: string }>(rpcUrl, 'sandbox_plant', { asset: nameOf(asset) });
+  return contractId;
+}
+
+/** Adds money to an address; accounts are created and get their trustline. */
+export async function fundAccount(
+  rpcUrl: string,
+  address: string,
+  { lumens = 0n, usdc: amount }: Money,
+): Promise<void> {
+  const tokens = amount === undefined ? {} : { [nameOf(usdc)]: String(amount) };
+  await control(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
+}
+
+/** Closes ledgers now, each at least so many seconds after the one before. @returns the last one's number */
+export async function closeLedgers(rpcUrl: string, count = 1, seconds = 0): Promise<number> {
+  const { sequence } = await control<{ sequence: number }>(rpcUrl, 'sandbox_closeLedgers', { count, seconds });
+  return sequence;
+}
+
+export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
+  await control(rpcUrl, 'sandbox_fault', { ...fault });
+}
+
+/** Makes the node forget what happened before a ledger. */
+export async function forgetBefore(rpcUrl: string, ledger: number): Promise<void> {
+  await control(rpcUrl, 'sandbox_forget', { before: ledger });
+}
+
+const timeout_ms = 30_000;
+const nameOf = (asset: Asset) => `${asset.getCode()}:${asset.getIssuer()}`;
+
+async function control<T>(rpcUrl: string, method: string, params: object): Promise<T> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(timeout_ms),
+  });
+  const { result, error } = (await response.json()) as { result?: T; error?: { message: string } };
+  if (result === undefined) throw new Error(`${method} on ${rpcUrl}: ${error?.message ?? response.status}`);
+  return result;
+}

@@ -1,0 +1,35 @@
+/** Why a contract call failed, in the host's own terms. */
+export type HostErrorType =
+  | 'Contract'
+  | 'WasmVm'
+  | 'Context'
+  | 'Storage'
+  | 'Value'
+  | 'Object'
+  | 'Auth'
+  | 'Budget'
+  | 'Crypto';
+export type HostErrorCode =
+  | 'InvalidAction'
+  | 'InvalidInput'
+  | 'MissingValue'
+  | 'ExistingValue'
+  | 'ExceededLimit'
+  | 'UnexpectedType'
+  | 'IndexBounds';
+
+/** `code` is a number for errors that contracts define themselves. */
+export class HostError extends Error {
+  override readonly name = 'HostError';
+  readonly type: HostErrorType;
+  readonly code: HostErrorCode | number;
+  constructor(type: HostErrorType, code: HostErrorCode | number, message: string) {
+    super(message);
+    this.type = type;
+    this.code = code;
+  }
+}
+
+/** As RPC nodes show it; clients read `Error(Contract, #1)` out of it. */
+export const hostErrorText = ({ type, code, message }: HostError): string =>
+  `HostError: Error(${type}, ${typeof code === 'number' ? `#${code}` : code})\n\nEvent log (newest first):\n   0: ${message}`;

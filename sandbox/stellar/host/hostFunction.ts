@@ -1,0 +1,93 @@
+/** What a transaction can ask of the host: call a contract, store code, create a contract. */
+import { Address, xdr } from '@stellar/stellar-sdk';
+import type { LedgerHead, Network } from '../ledger/network.ts';
+import type { View } from '../ledger/view.ts';
+import { runWasm } from '../wasm/machine.ts';
+import { runAsset } from './assetContract.ts';
+import { givenAuthorization } from './authentication.ts';
+import { type Authorizer, enforcing } from './authorization.ts';
+import { createContract, uploadWasm } from './deploy.ts';
+import { HostError } from './errors.ts';
+import { createInvocation, type Invocation } from './invocation.ts';
+
+export interface HostCall {
+  readonly network: Network;
+  /** The ledger that it runs in. */
+  readonly ledger: LedgerHead;
+  readonly view: View;
+  readonly function: xdr.HostFunction;
+}
+
+export interface HostResult {
+  readonly value: xdr.ScVal;
+  readonly events: readonly xdr.ContractEvent[];
+}
+
+/** Runs it with the authorizations that the transaction brings. @throws HostError */
+export function runAuthorized(
+  call: HostCall,
+  entries: readonly xdr.SorobanAuthorizationEntry[],
+  source: string,
+): HostResult {
+  const given = entries.map((entry) => givenAuthorization(entry, source, () => invocation));
+  const authorizer = enforcing(given);
+  const invocation = invocationOf(call, authorizer);
+  return run(invocation, authorizer, call.function);
+}
+
+/** Runs it with any authorizer, such as one that records. @throws HostError */
+export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
+  return run(invocationOf(call, authorizer), authorizer, call.function);
+}
+
+const invocationOf = ({ network, ledger, view }: HostCall, authorizer: Authorizer): Invocation =>
+  createInvocation({ network, ledger, view, authorizer, runWasm, runAsset });
+
+function run(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunction): HostResult {
+  try {
+    return { value: perform(invocation, authorizer, what), events: invocation.events() };
+  } catch (error) {
+    // Arguments are the caller's: what the SDK cannot read in them is their fault, not the simulator's.
+    if (error instanceof TypeError) throw new HostError('Value', 'InvalidInput', error.message);
+    throw error;
+  }
+}
+
+function perform(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunction): xdr.ScVal {
+  switch (what.switch().name) {
+    case 'hostFunctionTypeInvokeContract': {
+      const call = what.invokeContract();
+      const contract = Address.fromScAddress(call.contractAddress()).toString();
+      return invocation.call(contract, call.functionName().toString(), call.args());
+    }
+    case 'hostFunctionTypeUploadContractWasm':
+      return uploadWasm(invocation, what.wasm());
+    default:
+      return create(invocation, authorizer, what);
+  }
+}
+
+function create(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunction): xdr.ScVal {
+  const { args, authorized } = creationOf(what);
+  authorizer.enter();
+  const created = createContract(invocation, args, authorized);
+  authorizer.leave();
+  return created;
+}
+
+function creationOf(what: xdr.HostFunction) {
+  if (what.switch().name === 'hostFunctionTypeCreateContractV2') {
+    const args = what.createContractV2();
+    return {
+      args,
+      authorized: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractV2HostFn(args),
+    };
+  }
+  const plain = what.createContract();
+  const args = new xdr.CreateContractArgsV2({
+    contractIdPreimage: plain.contractIdPreimage(),
+    executable: plain.executable(),
+    constructorArgs: [],
+  });
+  return { args, authorized: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractHostFn(plain) };
+}

@@ -1,0 +1,48 @@
+/** Where something stands in the history, as RPC nodes write it: ledger, transaction and operation in one number (SEP-35). */
+
+export interface Place {
+  readonly ledger: number;
+  /** From 1; 0 stands before all transactions of the ledger. */
+  readonly transaction: number;
+  readonly operation: number;
+}
+
+const transactionBits = 20n;
+const operationBits = 12n;
+const transactionMax = 2 ** 20 - 1;
+const operationMax = 2 ** 12 - 1;
+const eventMax = 2 ** 32 - 1;
+
+/** Total order id, in decimal. */
+export const totalOrderId = ({ ledger, transaction, operation }: Place): string =>
+  (
+    (BigInt(ledger) << (transactionBits + operationBits)) |
+    (BigInt(transaction) << operationBits) |
+    BigInt(operation)
+  ).toString();
+
+export function placeOf(id: string): Place {
+  const number = BigInt(id);
+  return {
+    ledger: Number(number >> (transactionBits + operationBits)),
+    transaction: Number((number >> operationBits) & BigInt(transactionMax)),
+    operation: Number(number & BigInt(operationMax)),
+  };
+}
+
+/** Ids of events sort as text in the order of the events. */
+export const eventId = (place: Place, index: number): string =>
+  `${totalOrderId(place).padStart(19, '0')}-${String(index).padStart(10, '0')}`;
+
+/** Past every event of a ledger. */
+export const endOfLedger = (ledger: number): string =>
+  eventId({ ledger, transaction: transactionMax, operation: operationMax }, eventMax);
+
+/** Before every event of a ledger. */
+export const startOfLedger = (ledger: number): string => eventId({ ledger, transaction: 0, operation: 0 }, 0);
+
+const idPattern = /^\d{19}-\d{10}$/;
+
+export const isEventId = (text: string): boolean => idPattern.test(text);
+
+export const ledgerOf = (eventId: string): number => placeOf(eventId.slice(0, 19)).ledger;

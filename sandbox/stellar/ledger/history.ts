@@ -1,0 +1,134 @@
+/** Transactions and events that the node still remembers. */
+import { xdr } from '@stellar/stellar-sdk';
+import type { TransactionRecord } from '../transactions/apply.ts';
+import { base64, contractText } from '../xdr.ts';
+import { createCloseTimes } from './closeTimes.ts';
+import { eventId, type Place } from './eventIds.ts';
+import type { LedgerHead } from './network.ts';
+
+export interface EventRecord {
+  readonly id: string;
+  readonly place: Place;
+  readonly contractId: string;
+  readonly transaction: TransactionRecord;
+  /** Base64 XDR each, for exact matches. */
+  readonly topics: readonly string[];
+  readonly value: string;
+}
+
+export interface History {
+  head(): LedgerHead;
+  /** The first ledger that is not forgotten. */
+  oldest(): LedgerHead;
+  /** A ledger closed, with these transactions in order. */
+  add(ledger: LedgerHead, transactions: readonly TransactionRecord[]): void;
+  /** Ledgers up to this one closed empty. */
+  skipTo(sequence: number): void;
+  /** Forgets what is older than a ledger. */
+  forget(before: number): void;
+  /** By the hash of the envelope or, for a fee bump, of what it wraps. */
+  find(hash: string): TransactionRecord | undefined;
+  transactions(): readonly TransactionRecord[];
+  /** In the order of their ids. */
+  events(): readonly EventRecord[];
+}
+
+/** @param retention_ledgers how many are remembered */
+export function createHistory(first: LedgerHead, retention_ledgers: number): History {
+  const byHash = new Map<string, TransactionRecord>();
+  const times = createCloseTimes();
+  let transactions: TransactionRecord[] = [];
+  let events: EventRecord[] = [];
+  let head = first;
+  let oldest = first.sequence;
+  times.add(first);
+
+  const forgetTransactions = () => {
+    if ((transactions[0]?.ledger ?? oldest) >= oldest) return;
+    for (const { ledger, hash, innerHash } of transactions) {
+      if (ledger >= oldest) break;
+      byHash.delete(hash);
+      if (innerHash) byHash.delete(innerHash);
+    }
+    transactions = transactions.filter(({ ledger }) => ledger >= oldest);
+    events = events.filter(({ place }) => place.ledger >= oldest);
+  };
+
+  const self: History = {
+    head: () => head,
+    oldest: () => ({ sequence: oldest, closedAt_s: times.at(oldest) }),
+    add(ledger, added) {
+      head = ledger;
+      times.add(ledger);
+      for (const transaction of added) {
+        byHash.set(transaction.hash, transaction);
+        if (transaction.innerHash) byHash.set(transaction.innerHash, transaction);
+      }
+      transactions.push(...added);
+      events.push(...feeEvents(added), ...added.flatMap(operationEvents));
+      self.forget(ledger.sequence - retention_ledgers + 1);
+    },
+    skipTo(sequence) {
+      head = { ...head, sequence };
+    },
+    forget(before) {
+      if (before <= oldest) return;
+      oldest = Math.min(before, head.sequence);
+      times.forget(oldest);
+      forgetTransactions();
+    },
+    find: (hash) => byHash.get(hash),
+    transactions: () => transactions,
+    events: () => events,
+  };
+  return self;
+}
+
+const metaOf = ({ resultMetaXdr }: TransactionRecord) => xdr.TransactionMeta.fromXDR(resultMetaXdr, 'base64').v4();
+
+/** Fees stand before all transactions of their ledger and are counted through. */
+function feeEvents(ledger: readonly TransactionRecord[]): EventRecord[] {
+  const fees = ledger.flatMap((transaction) =>
+    metaOf(transaction)
+      .events()
+      .map((fee) => ({ transaction, fee })),
+  );
+  return fees.map(({ transaction, fee }, index) =>
+    eventRecord(transaction, { ledger: transaction.ledger, transaction: 0, operation: 0 }, index, fee.event()),
+  );
+}
+
+function operationEvents(transaction: TransactionRecord): EventRecord[] {
+  return metaOf(transaction)
+    .operations()
+    .flatMap((meta, operation) =>
+      meta
+        .events()
+        .map((event, index) =>
+          eventRecord(
+            transaction,
+            { ledger: transaction.ledger, transaction: transaction.order, operation },
+            index,
+            event,
+          ),
+        ),
+    );
+}
+
+function eventRecord(
+  transaction: TransactionRecord,
+  place: Place,
+  index: number,
+  event: xdr.ContractEvent,
+): EventRecord {
+  const contract = event.contractId();
+  const body = event.body().v0();
+  return {
+    id: eventId(place, index),
+    place,
+    contractId: contract ? contractText(contract) : '',
+    transaction,
+    topics: body.topics().map(base64),
+    value: base64(body.data()),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The chain on disk: one JSON line for each ledger that changed something, appended before anybody can read of it. A process
+ * that is killed loses at most what waits for the next ledger. Opening it writes the file anew, without what is forgotten.
+ */
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import type { TransactionRecord } from '../transactions/apply.ts';
+import type { SavedEntries } from './state.ts';
+
+export interface JournalLine {
+  readonly ledger: number;
+  readonly closedAt_s: number;
+  /** Ledgers up to this one may follow without a line, being empty. */
+  readonly reserved: number;
+  readonly entries: SavedEntries;
+  readonly transactions: readonly TransactionRecord[];
+}
+
+export interface Journal {
+  append(line: JournalLine): void;
+  close(): void;
+}
+
+interface Header {
+  readonly version: 1;
+  readonly passphrase: string;
+}
+
+/** @returns the lines of an earlier run, oldest first; none for a new file. @throws Error when it is not this network's */
+export function readJournal(file: string, passphrase: string): readonly JournalLine[] {
+  if (!existsSync(file)) return [];
+  const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
+  const header = JSON.parse(first) as Header;
+  if (header.version !== 1 || header.passphrase !== passphrase) {
+    throw new Error(`${file} is the state of another network (${header.passphrase}): remove it or name another file`);
+  }
+  // The text after the last line break is empty, or half a line that a kill left: nobody has read of that ledger.
+  return rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine);
+}
+
+/** Starts a file with just these lines, replacing what was there. */
+export function openJournal(file: string, passphrase: string, lines: readonly JournalLine[]): Journal {
+  const header: Header = { version: 1, passphrase };
+  const draft = `${file}.new`;
+  writeFileSync(draft, [header, ...lines].map(lineText).join(''));
+  renameSync(draft, file);
+  const open = openSync(file, 'a');
+  return {
+    append: (line) => void writeSync(open, lineText(line)),
+    close: () => closeSync(open),
+  };
+}
+
+const lineText = (line: object) => `${JSON.stringify(line)}\n`;

@@ -1,0 +1,67 @@
+/** What every operation gets and gives. */
+import { decodeAddressToMuxedAccount, StrKey, type Transaction, xdr } from '@stellar/stellar-sdk';
+import type { HostError } from '../host/errors.ts';
+import type { LedgerHead, Network } from '../ledger/network.ts';
+import type { View } from '../ledger/view.ts';
+
+export type Operation = Transaction['operations'][number];
+export type OperationOf<T extends Operation['type']> = Extract<Operation, { readonly type: T }>;
+
+export interface OperationContext {
+  readonly network: Network;
+  /** The ledger that is being closed. */
+  readonly ledger: LedgerHead;
+  readonly view: View;
+  /** The account that the operation acts for. */
+  readonly source: string;
+  readonly transaction: Transaction;
+  readonly sorobanData?: xdr.SorobanTransactionData | undefined;
+}
+
+export interface Applied {
+  readonly succeeded: boolean;
+  readonly result: xdr.OperationResult;
+  readonly events: readonly xdr.ContractEvent[];
+  /** Of a contract call. */
+  readonly value?: xdr.ScVal;
+  /** Why a contract call failed. */
+  readonly error?: HostError;
+}
+
+export const applied = (result: xdr.OperationResultTr, events: readonly xdr.ContractEvent[] = []): Applied => ({
+  succeeded: true,
+  result: xdr.OperationResult.opInner(result),
+  events,
+});
+
+export const failed = (result: xdr.OperationResultTr): Applied => ({
+  succeeded: false,
+  result: xdr.OperationResult.opInner(result),
+  events: [],
+});
+
+export const unsupported: () => Applied = () => ({
+  succeeded: false,
+  result: xdr.OperationResult.opNotSupported(),
+  events: [],
+});
+
+const decimals = 7;
+
+/** Smallest units of a decimal amount, which the SDK has checked. */
+export function stroops(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+/** The account behind an address that may carry an id (`M…`). */
+export function plainAccount(address: string): string {
+  if (!StrKey.isValidMed25519PublicKey(address)) return address;
+  return StrKey.encodeEd25519PublicKey(decodeAddressToMuxedAccount(address).med25519().ed25519());
+}
+
+/** The id that an address carries. */
+export function muxedId(address: string): xdr.Uint64 | undefined {
+  if (!StrKey.isValidMed25519PublicKey(address)) return undefined;
+  return decodeAddressToMuxedAccount(address).med25519().id();
+}

@@ -1,0 +1,60 @@
+/** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
+import type { EventRecord } from '../ledger/history.ts';
+import { addFault, closeLedgers, forget, fund, plant } from './controls.ts';
+import { getEvents } from './events.ts';
+import { getLedgerEntries } from './ledgerEntries.ts';
+import { type Method, type Node, type Params, RpcError, rpcCodes, textParam } from './method.ts';
+import { getFeeStats, getHealth, getLatestLedger, getNetwork, getVersionInfo } from './network.ts';
+import { pretendTo, sendTransaction } from './send.ts';
+import { simulateTransaction } from './simulate.ts';
+import { getTransaction, getTransactions } from './transactions.ts';
+
+const methods: Readonly<Record<string, Method>> = {
+  getHealth,
+  getNetwork,
+  getVersionInfo,
+  getFeeStats,
+  getLatestLedger,
+  getLedgerEntries,
+  simulateTransaction,
+  sendTransaction,
+  getTransaction,
+  getTransactions,
+  getEvents,
+  sandbox_closeLedgers: closeLedgers,
+  sandbox_plant: plant,
+  sandbox_fund: fund,
+  sandbox_fault: addFault,
+  sandbox_forget: forget,
+};
+
+/** What the caller gets: an answer, none at all, or the news that nobody is there. */
+export type Answer = { readonly result: object } | 'lost' | 'unavailable';
+
+/** @throws RpcError */
+export function answer(node: Node, name: string, params: Params): Answer {
+  const method = methods[name];
+  if (!method) throw new RpcError(rpcCodes.methodNotFound, `method not found: ${name}`);
+  switch (node.faults.take(name)) {
+    case undefined:
+      return { result: method(node, params) };
+    case 'unavailable':
+      return 'unavailable';
+    case 'lostAnswer':
+      method(node, params);
+      return 'lost';
+    case 'duplicate':
+      return { result: twice(method, node, params) };
+    case 'drop':
+      return { result: pretendTo(node, 'PENDING', textParam(params, 'transaction')) };
+    case 'tryAgainLater':
+      return { result: pretendTo(node, 'TRY_AGAIN_LATER', textParam(params, 'transaction')) };
+  }
+}
+
+function twice(method: Method, node: Node, params: Params): object {
+  method(node, params);
+  const second = method(node, params);
+  if (!('events' in second) || !Array.isArray(second.events)) return second;
+  return { ...second, events: second.events.flatMap((event: EventRecord) => [event, event]) };
+}

@@ -1,0 +1,62 @@
+/** Methods that no public node has: for whoever plays the world around the service. */
+import { Asset } from '@stellar/stellar-sdk';
+import { type FaultKind, faultKinds } from '../faults.ts';
+import type { View } from '../ledger/view.ts';
+import { type Planting, plantAsset, plantFunds } from '../plant.ts';
+import { integerParam, invalid, type Method, type Node, objectParam, textParam } from './method.ts';
+
+const ledgersMax = 1_000_000;
+
+/** `{ count, seconds }`: the first takes what waits, each is at least so many seconds later than the one before. */
+export const closeLedgers: Method = ({ chain, queue }, params) => {
+  const count = integerParam(params, 'count') ?? 1;
+  if (count > ledgersMax) throw invalid(`count must not exceed ${ledgersMax}`);
+  for (let closed = 0; closed < count; closed++) chain.close(queue.take(), integerParam(params, 'seconds'));
+  return { sequence: chain.history.head().sequence };
+};
+
+/** `{ asset: "CODE:G…" }` */
+export const plant: Method = (node, params) => {
+  const asset = assetOf(textParam(params, 'asset'));
+  planted(node, (planting) => plantAsset(planting, asset));
+  return { contractId: asset.contractId(node.chain.network.passphrase) };
+};
+
+/** `{ address, lumens, tokens: { "CODE:G…": amount } }`, amounts in smallest units as text. */
+export const fund: Method = (node, params) => {
+  const address = textParam(params, 'address');
+  const tokens = Object.entries(objectParam(params, 'tokens')).map(([name, amount]) => ({
+    asset: assetOf(name),
+    amount: BigInt(String(amount)),
+  }));
+  planted(node, (planting) => plantFunds(planting, address, { lumens: BigInt(String(params['lumens'] ?? 0)), tokens }));
+  return {};
+};
+
+/** `{ method, kind, times }`, see faults.ts. */
+export const addFault: Method = ({ faults }, params) => {
+  const kind = textParam(params, 'kind');
+  if (!faultKinds.includes(kind as FaultKind)) throw invalid(`kind must be one of ${faultKinds.join(', ')}`);
+  const fault = { method: textParam(params, 'method'), kind: kind as FaultKind };
+  faults.add({ ...fault, times: integerParam(params, 'times') ?? 1 });
+  return {};
+};
+
+/** `{ before }`: the node's memory now starts at this ledger. */
+export const forget: Method = ({ chain }, params) => {
+  chain.history.forget(integerParam(params, 'before') ?? 0);
+  return { oldestLedger: chain.history.oldest().sequence };
+};
+
+function planted({ chain }: Node, write: (planting: Planting) => void): void {
+  chain.plant((view: View) => write({ view, network: chain.network, ledger: chain.next() }));
+}
+
+function assetOf(name: string): Asset {
+  const [code = '', issuer] = name.split(':');
+  try {
+    return new Asset(code, issuer);
+  } catch (error) {
+    throw invalid(`asset must be CODE:ISSUER: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,86 @@
+/** What RPC methods share: the node that they ask, their parameters and their errors. */
+
+import type { Faults } from '../faults.ts';
+import type { Chain } from '../ledger/chain.ts';
+import type { TransactionQueue } from '../transactions/queue.ts';
+
+export interface Node {
+  readonly chain: Chain;
+  readonly queue: TransactionQueue;
+  readonly faults: Faults;
+  /** Called after a transaction was taken. */
+  readonly submitted: () => void;
+  readonly friendbotUrl: () => string;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+export type Method = (node: Node, params: Params) => object;
+
+/** JSON-RPC 2.0 codes. */
+export const rpcCodes = { invalidRequest: -32600, methodNotFound: -32601, invalidParams: -32602, internal: -32603 };
+
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const invalid = (message: string): RpcError => new RpcError(rpcCodes.invalidParams, message);
+
+export function textParam(params: Params, name: string): string {
+  const value = params[name];
+  if (typeof value !== 'string') throw invalid(`${name} must be a string`);
+  return value;
+}
+
+export function integerParam(params: Params, name: string): number | undefined {
+  const value = params[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw invalid(`${name} must be a whole number`);
+  return value;
+}
+
+export function listParam(params: Params, name: string, max: number): readonly unknown[] {
+  const value = params[name] ?? [];
+  if (!Array.isArray(value)) throw invalid(`${name} must be a list`);
+  if (value.length > max) throw invalid(`${name}: ${max} at most`);
+  return value;
+}
+
+export function objectParam(params: Params, name: string): Params {
+  const value = params[name] ?? {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${name} must be an object`);
+  return value as Params;
+}
+
+/** Page size: what was asked for, or the usual one. */
+export function limitOf(pagination: Params, usual: number, max: number): number {
+  const limit = integerParam(pagination, 'limit') || usual;
+  if (limit > max) throw invalid(`limit must not exceed ${max}`);
+  return limit;
+}
+
+/** The ledgers that the node knows, as most answers tell. */
+export function ledgerRange({ history }: Chain) {
+  const [latest, oldest] = [history.head(), history.oldest()];
+  return {
+    latestLedger: latest.sequence,
+    latestLedgerCloseTime: String(latest.closedAt_s),
+    oldestLedger: oldest.sequence,
+    oldestLedgerCloseTime: String(oldest.closedAt_s),
+  };
+}
+
+/** @throws RpcError as nodes do when a ledger is not, or no longer, known */
+export function checkInRange(chain: Chain, ledger: number): void {
+  const { latestLedger, oldestLedger } = ledgerRange(chain);
+  if (ledger >= oldestLedger && ledger <= latestLedger) return;
+  throw new RpcError(
+    rpcCodes.invalidRequest,
+    `startLedger must be within the ledger range: ${oldestLedger} - ${latestLedger}`,
+  );
+}

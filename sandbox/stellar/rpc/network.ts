@@ -1,0 +1,90 @@
+/** What the network and the node are. */
+import { xdr } from '@stellar/stellar-sdk';
+import { baseFee, type LedgerHead, protocolVersion } from '../ledger/network.ts';
+import { base64, int64, sha256, uint64 } from '../xdr.ts';
+import { ledgerRange, type Method } from './method.ts';
+
+const retentionWindow = 120_960;
+
+export const getHealth: Method = ({ chain }) => ({
+  status: 'healthy',
+  ...ledgerRange(chain),
+  ledgerRetentionWindow: retentionWindow,
+});
+
+export const getNetwork: Method = ({ chain, friendbotUrl }) => ({
+  friendbotUrl: friendbotUrl(),
+  passphrase: chain.network.passphrase,
+  protocolVersion,
+});
+
+export const getVersionInfo: Method = () => ({
+  version: 'sandbox',
+  commitHash: '',
+  buildTimestamp: '',
+  captiveCoreVersion: 'sandbox',
+  protocolVersion,
+});
+
+const percentiles = ['max', 'min', 'mode', ...[10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99].map((n) => `p${n}`)];
+
+export const getFeeStats: Method = ({ chain }) => {
+  const fees = Object.fromEntries(percentiles.map((name) => [name, baseFee.toString()]));
+  return {
+    sorobanInclusionFee: { ...fees, transactionCount: '1', ledgerCount: 50 },
+    inclusionFee: { ...fees, transactionCount: '1', ledgerCount: 10 },
+    latestLedger: chain.history.head().sequence,
+  };
+};
+
+export const getLatestLedger: Method = ({ chain }) => {
+  const head = chain.history.head();
+  const header = headerOf(head);
+  const meta = new xdr.LedgerCloseMetaV0({
+    ledgerHeader: new xdr.LedgerHeaderHistoryEntry({
+      hash: ledgerHash(head.sequence),
+      header,
+      ext: new xdr.LedgerHeaderHistoryEntryExt(0),
+    }),
+    txSet: new xdr.TransactionSet({ previousLedgerHash: Buffer.alloc(32), txes: [] }),
+    txProcessing: [],
+    upgradesProcessing: [],
+    scpInfo: [],
+  });
+  return {
+    id: ledgerHash(head.sequence).toString('hex'),
+    protocolVersion,
+    sequence: head.sequence,
+    closeTime: String(head.closedAt_s),
+    headerXdr: base64(header),
+    metadataXdr: base64(new xdr.LedgerCloseMeta(0, meta)),
+  };
+};
+
+/** Stands for the hash of a ledger's contents: one for each number. */
+const ledgerHash = (sequence: number): Buffer => sha256(`ledger ${sequence}`);
+
+function headerOf({ sequence, closedAt_s }: LedgerHead): xdr.LedgerHeader {
+  return new xdr.LedgerHeader({
+    ledgerVersion: protocolVersion,
+    previousLedgerHash: ledgerHash(sequence - 1),
+    scpValue: new xdr.StellarValue({
+      txSetHash: Buffer.alloc(32),
+      closeTime: uint64(BigInt(closedAt_s)),
+      upgrades: [],
+      ext: xdr.StellarValueExt.stellarValueBasic(),
+    }),
+    txSetResultHash: Buffer.alloc(32),
+    bucketListHash: Buffer.alloc(32),
+    ledgerSeq: sequence,
+    totalCoins: int64(10n ** 18n),
+    feePool: int64(0n),
+    inflationSeq: 0,
+    idPool: uint64(0n),
+    baseFee: Number(baseFee),
+    baseReserve: 5_000_000,
+    maxTxSetSize: 1_000,
+    skipList: [0, 1, 2, 3].map(() => Buffer.alloc(32)),
+    ext: new xdr.LedgerHeaderExt(0),
+  });
+}

@@ -1,0 +1,49 @@
+/** Transactions that wait for the next ledger: one for each source account, as nodes keep them. */
+import type { LedgerHead } from '../ledger/network.ts';
+import type { LedgerState } from '../ledger/state.ts';
+import type { Submitted } from './envelope.ts';
+import { type Verdict, validate } from './validity.ts';
+
+export type Admission =
+  | { readonly status: 'PENDING' | 'DUPLICATE' | 'TRY_AGAIN_LATER' }
+  | { readonly status: 'ERROR'; readonly verdict: NonNullable<Verdict> };
+
+export interface TransactionQueue {
+  /** @param next the ledger that it would go into */
+  admit(submitted: Submitted, state: LedgerState, next: LedgerHead): Admission;
+  /** Empties it, in the order of arrival. */
+  take(): readonly Submitted[];
+}
+
+const waitingMax = 1_000;
+/** A fee bump replaces a waiting transaction only when it offers this many times as much. */
+const replacementFactor = 10n;
+
+export function createQueue(): TransactionQueue {
+  const waiting = new Map<string, Submitted>();
+  return {
+    admit(submitted, state, next) {
+      const other = waiting.get(submitted.source);
+      if (other?.hash === submitted.hash) return { status: 'DUPLICATE' };
+      if (other && !mayReplace(submitted, other)) return { status: 'TRY_AGAIN_LATER' };
+      const verdict =
+        validate(submitted, state, next) ?? (other && underbids(submitted, other) ? 'txInsufficientFee' : undefined);
+      if (verdict) return { status: 'ERROR', verdict };
+      if (!other && waiting.size >= waitingMax) return { status: 'TRY_AGAIN_LATER' };
+      waiting.set(submitted.source, submitted);
+      return { status: 'PENDING' };
+    },
+    take() {
+      const taken = [...waiting.values()];
+      waiting.clear();
+      return taken;
+    },
+  };
+}
+
+const mayReplace = (submitted: Submitted, other: Submitted) =>
+  submitted.feeBump !== undefined && submitted.transaction.sequence === other.transaction.sequence;
+
+/** Offers are compared by what they give for each operation. */
+const underbids = (submitted: Submitted, other: Submitted) =>
+  submitted.feeMax * BigInt(other.operationsPaid) < other.feeMax * replacementFactor * BigInt(submitted.operationsPaid);

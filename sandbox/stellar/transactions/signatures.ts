@@ -1,0 +1,37 @@
+/** Whether a transaction's signatures carry enough weight. */
+import { Keypair, StrKey, type xdr } from '@stellar/stellar-sdk';
+
+export interface SignatureChecker {
+  /** Whether the account's signers signed with the weight that a threshold asks, at least 1. */
+  suffice(account: xdr.AccountEntry, threshold: 'low' | 'medium' | 'high'): boolean;
+  /** Whether each signature was needed by some check. */
+  allUsed(): boolean;
+}
+
+const thresholdAt = { low: 1, medium: 2, high: 3 } as const;
+
+export function checkSignatures(hash: Buffer, signatures: readonly xdr.DecoratedSignature[]): SignatureChecker {
+  const used = new Set<number>();
+
+  const signedBy = (publicKey: Buffer): boolean => {
+    const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(publicKey));
+    const at = signatures.findIndex(
+      (signature) => signature.hint().equals(signer.signatureHint()) && signer.verify(hash, signature.signature()),
+    );
+    if (at >= 0) used.add(at);
+    return at >= 0;
+  };
+
+  return {
+    suffice(account, threshold) {
+      const [master = 0] = account.thresholds();
+      let weight = signedBy(account.accountId().ed25519()) ? master : 0;
+      for (const signer of account.signers()) {
+        const key = signer.key();
+        if (key.switch().name === 'signerKeyTypeEd25519' && signedBy(key.ed25519())) weight += signer.weight();
+      }
+      return weight >= Math.max(1, account.thresholds()[thresholdAt[threshold]] ?? 0);
+    },
+    allUsed: () => used.size === signatures.length,
+  };
+}

@@ -1,0 +1,52 @@
+/** Host functions of modules `b` and `c`: bytes, strings and symbols, hashes and signatures. */
+import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
+import { HostError } from '../host/errors.ts';
+import { sha256 } from '../xdr.ts';
+import type { Guest, HostFunctions } from './guest.ts';
+import { tags, u32Of, u32Val, type Val, voidVal } from './values.ts';
+
+export function bytesFunctions(guest: Guest): HostFunctions {
+  const { toVal, fromVal, read, write } = guest;
+  const bytes = (val: Val) => guest.object(val, tags.bytes).bytes();
+  const text = (val: Val) => Buffer.from(guest.object(val, tags.string).str());
+  const copy = (from: Buffer, start: Val, position: Val, length: Val) => {
+    const end = u32Of(start) + u32Of(length);
+    if (end > from.length) throw new HostError('Object', 'IndexBounds', `only ${from.length} bytes, not ${end}`);
+    write(position, from.subarray(u32Of(start), end));
+    return voidVal;
+  };
+  return {
+    _: (value) => toVal(xdr.ScVal.scvBytes(fromVal(value).toXDR())),
+    1: (value, start, position, length) => copy(bytes(value), start, position, length),
+    3: (position, length) => toVal(xdr.ScVal.scvBytes(read(position, length))),
+    4: () => toVal(xdr.ScVal.scvBytes(Buffer.alloc(0))),
+    8: (value) => u32Val(bytes(value).length),
+    g: (value, start, position, length) => copy(text(value), start, position, length),
+    i: (position, length) => toVal(xdr.ScVal.scvString(read(position, length))),
+    j: (position, length) => toVal(symbolFrom(read(position, length))),
+    k: (value) => u32Val(text(value).length),
+  };
+}
+
+const symbolPattern = /^[A-Za-z0-9_]{0,32}$/;
+
+function symbolFrom(bytes: Buffer): xdr.ScVal {
+  const text = bytes.toString('latin1');
+  if (!symbolPattern.test(text))
+    throw new HostError('Value', 'InvalidInput', 'not a symbol: A-Z, a-z, 0-9, _, 32 at most');
+  return xdr.ScVal.scvSymbol(text);
+}
+
+export function cryptoFunctions({ object, toVal }: Guest): HostFunctions {
+  const bytes = (val: Val) => object(val, tags.bytes).bytes();
+  return {
+    _: (value) => toVal(xdr.ScVal.scvBytes(sha256(bytes(value)))),
+    0: (publicKey, message, signature) => {
+      const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(bytes(publicKey)));
+      if (!signer.verify(bytes(message), bytes(signature))) {
+        throw new HostError('Crypto', 'InvalidInput', 'failed ED25519 verification');
+      }
+      return voidVal;
+    },
+  };
+}
