@@ -91,7 +91,7 @@ describe('a running projection set', () => {
       },
     };
     const { reports } = start({ store });
-    await pay(1);
+    await reach(await pay(1));
     await reach(await pay(2));
     assert.equal((await statuses()).length, 2);
     assert.ok(reports.some(({ kind }) => kind === 'retrying'));
