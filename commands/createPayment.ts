@@ -289,6 +289,6 @@ const notOffered = (chain: Chain, pointer: string): Refusal =>
 const notAnAddress = (chain: Chain, pointer: string): Refusal =>
   refuse(
     'invalidRequest',
-    `this is no wallet’s address on ${chain.name}, or its checksum is wrong: check every character`,
+    `this is no ${chain.name} address of a wallet, or its checksum is wrong: check every character`,
     pointer,
   );
