@@ -2,9 +2,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchCreate } from './create.ts';
 import { machine } from './machine.ts';
+import { benchRebuild, openFilled } from './rebuild.ts';
 import { openWorld } from './world.ts';
 
-const benches = ['create'] as const;
+const benches = ['create', 'rebuild'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -35,6 +36,14 @@ const world = await openWorld();
 try {
   console.log(`${await machine(world.database)}\n`);
   if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+  if (wanted('rebuild')) {
+    const filled = await openFilled(world, options.payments);
+    try {
+      console.log(`\n${await benchRebuild(world, filled)}\n`);
+    } finally {
+      await filled.stop();
+    }
+  }
 } finally {
   await world.stop();
 }
