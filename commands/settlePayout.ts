@@ -45,7 +45,7 @@ export function settlePayout(
 
 /** Records that a settled payout's block left the chain: the recorded bytes are sent again. */
 export const unsettlePayout = (
-  { handle }: Deps,
+  { handle }: Pick<Deps, 'handle'>,
   { terms }: Payment,
   seen: { hash: string; blockHash: string },
 ): Outcome =>

@@ -8,6 +8,8 @@ CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE st
 CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address)
   INCLUDE (destination_amount, amount_received, source_amount)
   WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
+CREATE INDEX IF NOT EXISTS payments_paid_out   ON payments (destination_chain_id, payout_confirmed_at)
+  WHERE payout_confirmed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);

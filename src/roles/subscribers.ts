@@ -12,6 +12,7 @@ import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
 import { findWebhookSecret } from '../../queries/findApp.ts';
 import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { evmChainIds } from '../chains/evm/config.ts';
 import type { EvmChain } from '../chains/evm/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
@@ -20,6 +21,7 @@ import { createKeystoreSigner } from '../security/keystore.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
+import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { webhookDataOf } from '../subscribers/webhookBody.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
@@ -28,6 +30,7 @@ import type { Core } from './core.ts';
 import { runShifts, type Shift } from './shifts.ts';
 
 const expiryLook_ms = 1_000;
+const auditLook_ms = 30_000;
 const projectedWait_ms = 30_000;
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
@@ -50,6 +53,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     }),
     // An instance without the treasury's key leaves the payouts to one that has it.
     ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), ...payouts(core))] : []),
+    run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
   ]);
@@ -106,6 +110,23 @@ function payouts({ workHandle, clock, crash, config, chains, database, telemetry
       }),
     };
   });
+}
+
+function payoutAudits({ workHandle, chains, database, telemetry }: Core): readonly Shift[] {
+  return [...chains].map(([chainId, { rail }]) => ({
+    worker: payoutAuditWorker({
+      handle: workHandle,
+      rail,
+      settledSince: (since, max) => settledPayouts(database, { chainId, since, max }),
+      alarm: (paymentId, hash) =>
+        telemetry.alarm(
+          'payoutOrphaned',
+          { chainId, paymentId, hash },
+          'a settled payout left its chain: its bytes are sent again',
+        ),
+    }),
+    idle_ms: auditLook_ms,
+  }));
 }
 
 function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {

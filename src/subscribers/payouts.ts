@@ -12,6 +12,7 @@ import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
+import { boundedTimes } from './boundedTimes.ts';
 import type { Worker } from './worker.ts';
 
 export interface DuePayment {
@@ -36,7 +37,6 @@ const stepsPerActMax = 6;
 const rebroadcast_ms = 4_000;
 /** A live attempt that is not mined for so long is outbid. */
 const bumpAfter_ms = 90_000;
-const remembered_max = 10_000;
 /** A payout that waits for float, gas or an operator is looked at again so often; waiting is no failure and never bounces it. */
 const blockedRetry_ms = 5_000;
 
@@ -160,18 +160,4 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
 function accepted(outcome: { readonly appended: number } | Refusal): boolean {
   if (isRefusal(outcome)) throw new StepRefused(outcome);
   return outcome.appended > 0;
-}
-
-/** When something last happened, by key; forgets the oldest. Losing it costs a needless look, never money. */
-function boundedTimes() {
-  const times = new Map<string, number>();
-  return {
-    get: (key: string) => times.get(key),
-    countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
-    set(key: string, at_ms: number) {
-      times.delete(key);
-      times.set(key, at_ms);
-      if (times.size > remembered_max) for (const oldest of times.keys()) return void times.delete(oldest);
-    },
-  };
 }

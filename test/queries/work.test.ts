@@ -13,6 +13,7 @@ import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
+import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { BroadcastRefused } from '../../src/chains/evm/broadcast.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -186,6 +187,15 @@ describe('what the workers ask', () => {
       { chainId: 1, tokenAddress: p.ethereumUsdc.token.address, amount: p.of('20.00', p.ethereumUsdc) },
       { chainId: 56, tokenAddress: p.bnbUsdc.token.address, amount: p.of('10.00', p.bnbUsdc) },
     ]);
+  });
+
+  it('names the payouts of a chain that were settled lately', async () => {
+    await given(p.sent, p.done);
+    const settled = (since: number, chainId = 1) =>
+      settledPayouts(database, { chainId, since: p.minute(since), max: 5 });
+    assert.deepEqual(await settled(8), [{ paymentId: paymentIdOf(2) }]);
+    assert.deepEqual(await settled(9), []);
+    assert.deepEqual(await settled(8, 8453), []);
   });
 
   describe('apps and keys', () => {
