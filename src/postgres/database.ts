@@ -22,26 +22,29 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   readonly connectionsMax?: number;
   readonly statementTimeout_ms?: number;
+  /** How long to wait for a connection, and for the answer of a server that should have cancelled a statement. */
+  readonly patience_ms?: number;
 }
 
 const connectionsMaxDefault = 10;
 const statementTimeoutDefault_ms = 10_000;
-const connect_ms = 5_000;
+const patienceDefault_ms = 5_000;
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, applicationName = 'payment-intents' } = options;
   const statement_ms = options.statementTimeout_ms ?? statementTimeoutDefault_ms;
+  const patience_ms = options.patience_ms ?? patienceDefault_ms;
   const shared = { connectionString: url, types, options: '-c TimeZone=UTC -c DateStyle=ISO', ...keepAlive };
   const pool = new pg.Pool({
     ...shared,
     application_name: applicationName,
     max: options.connectionsMax ?? connectionsMaxDefault,
-    connectionTimeoutMillis: connect_ms,
+    connectionTimeoutMillis: patience_ms,
     idle_in_transaction_session_timeout: statement_ms * 2,
     statement_timeout: statement_ms,
     // The server cancels first; this ends the wait for one that does not answer any more.
-    query_timeout: statement_ms + connect_ms,
+    query_timeout: statement_ms + patience_ms,
   });
   // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
   pool.on('error', () => {});
@@ -69,7 +72,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
 
     async connect(name) {
-      const client = new pg.Client({ ...shared, application_name: name, connectionTimeoutMillis: connect_ms });
+      const client = new pg.Client({ ...shared, application_name: name, connectionTimeoutMillis: patience_ms });
       await client.connect().catch(rethrow);
       return client;
     },

@@ -2,7 +2,7 @@ import { Unavailable } from '../../commands/ports.ts';
 
 /** Errors of sockets and of the pg driver itself that say nothing about the statement. */
 const lostConnection =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|connection timeout|timeout exceeded when trying to connect|Query read timeout|not queryable|Client was closed|Cannot use a pool after calling end/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client was closed|Cannot use a pool after calling end/i;
 
 /**
  * SQLSTATEs after which the same statement may succeed (PostgreSQL manual, appendix A): 08 connection, 53 resources, 57 shutdown and

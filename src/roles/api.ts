@@ -105,24 +105,24 @@ function readHint(
   return { txHash: hash, senderAddress };
 }
 
-function queries({ clock, database, store }: Core): Queries {
-  const reading = { sql: database, history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+function queries({ clock, reads, store }: Core): Queries {
+  const reading = { sql: reads, history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   const byId = (paymentId: string) => getPayment(reading, paymentId);
   return {
     getPayment: byId,
     async getPaymentByOrder(appId, orderId) {
-      const row = await getPaymentByOrder(database, appId, orderId);
+      const row = await getPaymentByOrder(reads, appId, orderId);
       if (row) return row;
       // Created a moment ago: its id follows from the app's salt, and its stream answers.
-      const app = await findApp(database, appId);
+      const app = await findApp(reads, appId);
       if (!app) return null;
       return (await byId(paymentIdOf(app.idSalt, orderId))) ?? (await byId(paymentIdOf(app.idSalt, orderId, true)));
     },
-    listPayments: (filter) => listPayments(database, filter),
-    listTransactions: (paymentId) => listTransactions(database, paymentId),
-    getStats: (appId, period) => getStats(database, appId, period, clock.now()),
-    listDeliveries: (appId, limit) => listDeliveries(database, appId, limit),
-    findApiKey: (hash) => findApiKey(database, hash),
-    findApp: (appId) => findApp(database, appId),
+    listPayments: (filter) => listPayments(reads, filter),
+    listTransactions: (paymentId) => listTransactions(reads, paymentId),
+    getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
+    listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
+    findApiKey: (hash) => findApiKey(reads, hash),
+    findApp: (appId) => findApp(reads, appId),
   };
 }

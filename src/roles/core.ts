@@ -16,7 +16,7 @@ import { type EvmChain, openEvmChain } from '../chains/evm/open.ts';
 import type { Config } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
-import { type Database, openDatabase } from '../postgres/database.ts';
+import { type Database, openDatabase, type Sql } from '../postgres/database.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { writeConnections } from '../runtime/connections.ts';
@@ -37,6 +37,8 @@ export interface Core {
   /** Of the store that is used, configured or embedded. */
   readonly eventStoreUrl: string;
   readonly database: Database;
+  /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
+  readonly reads: Sql;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
   readonly treasury: Address;
@@ -50,6 +52,8 @@ export interface Core {
   close(): Promise<void>;
 }
 
+/** A request is answered, if only with 503, before its caller gives up. */
+const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
 const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
@@ -59,7 +63,8 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const node = config.eventStoreUrl ? null : await embeddedNode(config, telemetry);
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
   const store = openEventStore({ url: eventStoreUrl });
-  const database = openDatabase({ url: config.databaseUrl, connectionsMax: 20 });
+  const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
+  const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
   await migrate(database);
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
@@ -75,6 +80,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     store,
     eventStoreUrl,
     database,
+    reads,
     notifications,
     projected: projectedWaiter(database, notifications),
     treasury,
@@ -85,6 +91,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     merchants: manageMerchant(config, handle, clock, box),
     async close() {
       await database.close();
+      await reads.close();
       await store.close();
       await node?.stop();
     },

@@ -2,7 +2,7 @@ import { epochMs, type Instant } from '../../domain/time.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
 import type { Core } from './core.ts';
 
-type Looked = Pick<Core, 'clock' | 'database' | 'telemetry'>;
+type Looked = Pick<Core, 'clock' | 'reads' | 'telemetry'>;
 
 /** Prometheus text; while Postgres is away, what it last said stands. */
 export async function metrics(core: Looked): Promise<string> {
@@ -10,11 +10,11 @@ export async function metrics(core: Looked): Promise<string> {
   return core.telemetry.registry.metrics();
 }
 
-async function look({ clock, database, telemetry }: Looked): Promise<void> {
+async function look({ clock, reads, telemetry }: Looked): Promise<void> {
   const now = clock.now();
   const [{ parked, oldestDuePayment, oldestDueWebhook }, cursors] = await Promise.all([
-    readModelFacts(database, now),
-    database.query<{ chain_id: number; pass: string; chain_time: Instant }>(
+    readModelFacts(reads, now),
+    reads.query<{ chain_id: number; pass: string; chain_time: Instant }>(
       'SELECT chain_id, pass, chain_time FROM ops.chain_cursors',
     ),
   ]);

@@ -24,7 +24,7 @@ export async function readiness(core: Core): Promise<Readiness> {
   const check = checker(core.clock);
   const [eventStore, postgres, projections, chains] = await Promise.all([
     check(async () => void (await core.store.tail())),
-    check(async () => void (await core.database.query('SELECT 1'))),
+    check(async () => void (await core.reads.query('SELECT 1'))),
     check(() => projectionsKeepUp(core)),
     Promise.all(
       [...core.chains.keys()].map(async (id) => [`chain:${id}`, await check(() => chainKeepsUp(core, id))] as const),
@@ -50,15 +50,15 @@ const checker =
   };
 
 /** The log's end must have been projected within the allowed lag; what is stopped says why. */
-async function projectionsKeepUp({ clock, database, projected, store }: Core): Promise<void> {
-  const facts = await readModelFacts(database, clock.now());
+async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<void> {
+  const facts = await readModelFacts(reads, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
   if (facts.sets.length === 0) throw new NotReady('no read model is filled yet');
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
-async function chainKeepsUp({ clock, database }: Core, chainId: ChainId): Promise<void> {
-  const scannedTo = await createCursors(database).scannedTo(chainId, [passes[0]]);
+async function chainKeepsUp({ clock, reads }: Core, chainId: ChainId): Promise<void> {
+  const scannedTo = await createCursors(reads).scannedTo(chainId, [passes[0]]);
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Clock } from '../../commands/ports.ts';
-import { Unavailable } from '../../commands/ports.ts';
 import type { Database } from '../postgres/database.ts';
 
 export interface LeaseDeps {
@@ -46,7 +45,10 @@ export async function withLease(
   }
 }
 
-/** The connection that holds the lease; undefined when somebody else has it or Postgres is away, after a pause. */
+/**
+ * The connection that holds the lease; undefined, after a pause, when somebody else has it or there is no connection to be had,
+ * whatever the reason: a role that gave up would be missed more than one that tries in vain.
+ */
 async function acquire({ database, clock }: LeaseDeps, name: string, signal: AbortSignal) {
   let client: pg.Client | undefined;
   try {
@@ -55,8 +57,8 @@ async function acquire({ database, clock }: LeaseDeps, name: string, signal: Abo
     client.on('error', () => {});
     const { rows } = await client.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [name]);
     if (rows[0]?.held) return client;
-  } catch (error) {
-    if (!(error instanceof Unavailable) && !client) throw error;
+  } catch {
+    // Readiness tells why Postgres does not answer.
   }
   await client?.end().catch(() => {});
   await clock.sleep(retry_ms, signal);

@@ -21,18 +21,18 @@ describe('metrics', () => {
        SELECT 'payouts', key, 10, 'Error: no', now(), now(), CASE WHEN key <> 'c' THEN now() END FROM unnest(ARRAY['a', 'b', 'c']) AS key`,
     );
 
-    const shown = await metrics({ clock: systemClock, database, telemetry });
+    const shown = await metrics({ clock: systemClock, reads: database, telemetry });
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m);
     assert.match(shown, /^pi_chain_scan_lag_seconds\{chain="1",pass="final"\} /m);
     assert.match(shown, /^pi_oldest_due_seconds\{list="webhooks"\} 0$/m);
     assert.match(shown, /^pi_parked_items\{worker="payouts"\} 2$/m);
 
     await database.query('DELETE FROM ops.work_failures');
-    assert.doesNotMatch(await metrics({ clock: systemClock, database, telemetry }), /^pi_parked_items\{/m);
+    assert.doesNotMatch(await metrics({ clock: systemClock, reads: database, telemetry }), /^pi_parked_items\{/m);
 
     await database.close();
     assert.match(
-      await metrics({ clock: systemClock, database, telemetry }),
+      await metrics({ clock: systemClock, reads: database, telemetry }),
       /^pi_chain_scan_lag_seconds\{chain="8453",pass="head"\} 9\d/m,
     );
   });
