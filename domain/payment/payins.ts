@@ -14,7 +14,7 @@ export interface Sighting {
   readonly now: Instant;
 }
 
-/** Payins that a stream takes up whatever their size; beyond it dust is refused, so that the stream stays readable. */
+/** Payins that a stream takes up whatever their size; beyond it dust is passed over, so that the stream stays readable. */
 export const payinsMax = 500;
 
 /** A hint from the merchant: where to look. Verified facts replace it. */
@@ -42,9 +42,7 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   if (BigInt(transfer.amount) === 0n) return [];
   const known = p.payins.find((payin) => payin.id === transferId(transfer));
   if (known?.phase === 'confirmed') return [];
-  if (!known && p.payins.length >= payinsMax && isDust(p, transfer)) {
-    return refuse('illegalStep', `the payment has ${payinsMax} payins: further transfers stay on its deposit address`);
-  }
+  if (!known && p.payins.length >= payinsMax && isDust(p, transfer)) return [];
   const events: PaymentEvent[] = [];
   const moved = known?.phase === 'detected' && known.transfer.blockHash !== transfer.blockHash;
   if (moved)

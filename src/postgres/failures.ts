@@ -10,8 +10,10 @@ export interface FailuresOptions {
 }
 
 export interface WorkFailures extends Failures {
-  /** An operator's decision: the key is due again at once. @returns false when it has no failures */
-  unpark(worker: string, key: string): Promise<boolean>;
+  /** An operator's decision: the key is due again at once, as if it had never failed. @returns false when it has not */
+  unpark(worker: string, key: string, at: Instant): Promise<boolean>;
+  /** Keys of a worker that are due and not parked, for work that is in no other list. */
+  due(worker: string, max: number, now: Instant): Promise<readonly { readonly key: string }[]>;
 }
 
 const attemptsMaxDefault = 10;
@@ -56,13 +58,21 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
       await sql.query('DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2', [worker, key]);
     },
 
-    async unpark(worker, key) {
-      const removed = await sql.query('DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2 RETURNING 1', [
-        worker,
-        key,
-      ]);
-      return removed.length > 0;
+    async unpark(worker, key, at) {
+      const freed = await sql.query(
+        `UPDATE ops.work_failures SET attempts = 0, parked_at = NULL, next_attempt_at = $3
+          WHERE worker = $1 AND key = $2 RETURNING 1`,
+        [worker, key, at],
+      );
+      return freed.length > 0;
     },
+
+    due: (worker, max, now) =>
+      sql.query(
+        `SELECT key FROM ops.work_failures WHERE worker = $1 AND parked_at IS NULL AND next_attempt_at <= $2
+          ORDER BY next_attempt_at LIMIT $3`,
+        [worker, now, max],
+      ),
   };
 }
 

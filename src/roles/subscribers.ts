@@ -20,6 +20,7 @@ import { createFailures, type WorkFailures } from '../postgres/failures.ts';
 import { createKeystoreSigner } from '../security/keystore.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
+import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
@@ -30,6 +31,7 @@ import type { Core } from './core.ts';
 import { runShifts, type Shift } from './shifts.ts';
 
 const expiryLook_ms = 1_000;
+const parkedLook_ms = 5_000;
 const auditLook_ms = 30_000;
 const projectedWait_ms = 30_000;
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
@@ -46,10 +48,12 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   await Promise.all([
     ...[...core.chains.values()].map((chain) => {
       const { ingester } = chain;
-      return run(`payins:${ingester.chainId}`, NEVER, {
-        worker: payins(core, failures, chain),
-        idle_ms: chain.poll_ms,
-      });
+      return run(
+        `payins:${ingester.chainId}`,
+        NEVER,
+        { worker: payins(core, failures, chain), idle_ms: chain.poll_ms },
+        { worker: parkedPayins(core, failures, chain), idle_ms: parkedLook_ms },
+      );
     }),
     // An instance without the treasury's key leaves the payouts to one that has it.
     ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), ...payouts(core))] : []),
@@ -79,17 +83,24 @@ function payins(
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
     async park({ paymentId }, txHash, error) {
-      const key = `${paymentId} ${txHash}`;
       telemetry.alarm(
         'payinParked',
         { chainId, paymentId, txHash },
-        'a payment could not take a transfer: it is set aside',
+        'a payment could not take a transfer: it is set aside and tried again',
       );
-      await failures.failed(`payins:${chainId}:parked`, key, error, clock.now());
+      await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
     },
     startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
   });
 }
+
+const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ingester }: EvmChain) =>
+  parkedPayinsWorker({
+    handle: workHandle,
+    clock,
+    ingester,
+    due: (max, now) => failures.due(parkedPayinsName(ingester.chainId), max, now),
+  });
 
 /** One worker per chain, all in one instance: the signer's hourly limit counts over all chains. */
 function payouts({ workHandle, clock, crash, config, chains, database, telemetry }: Core): readonly Shift[] {

@@ -98,9 +98,11 @@ describe('failures of work', () => {
     await failures.failed('payouts', 'p1', new Error('no'), minute(1));
     await failures.succeeded('other', 'p1');
     assert.ok((await row())?.parked_at);
-    assert.ok(await failures.unpark('payouts', 'p1'));
-    assert.equal(await row(), undefined);
-    assert.equal(await failures.unpark('payouts', 'p1'), false);
+    assert.deepEqual(await failures.due('payouts', 10, minute(9_999)), []);
+    assert.ok(await failures.unpark('payouts', 'p1', minute(2)));
+    assert.deepEqual(await failures.due('payouts', 10, minute(2)), [{ key: 'p1' }]);
+    assert.deepEqual([(await row())?.attempts, (await row())?.parked_at], [0, null]);
+    assert.equal(await failures.unpark('payouts', 'p2', minute(2)), false);
     await failures.failed('payouts', 'p1', 'a text \0', minute(1));
     await failures.succeeded('payouts', 'p1');
     assert.equal(await row(), undefined);

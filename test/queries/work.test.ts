@@ -73,7 +73,7 @@ describe('what the workers ask', () => {
 
       await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(11));
       assert.deepEqual(await due({ now: p.minute(9_999) }), [paymentIdOf(2)]);
-      assert.ok(await failures.unpark('payouts', paymentIdOf(1)));
+      assert.ok(await failures.unpark('payouts', paymentIdOf(1), p.minute(10)));
       assert.equal((await due()).length, 2);
     });
 
