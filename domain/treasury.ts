@@ -154,7 +154,11 @@ export function assignNonce(
   return [{ type: 'NonceAssigned', data: { nonce: nextNonce.toString(), purpose, assignedAt: now } }];
 }
 
+/** @param reason at most 400 characters, for whoever asks why */
 export function pausePayouts(state: TreasuryState, reason: string, now: string): Decision<TreasuryEvent> {
+  if (!state.opened) {
+    return refuse('illegalStep', 'nothing was ever paid from here: leave the chain out of the configuration instead');
+  }
   return state.paused === null ? [{ type: 'PayoutsPaused', data: { reason, pausedAt: now } }] : [];
 }
 

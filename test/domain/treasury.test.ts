@@ -138,7 +138,10 @@ describe('a treasury', () => {
       .then([assigned(8, payout('b'))]);
   });
 
-  it('is paused and resumed once', () => {
+  it('is paused and resumed once, and not before it was opened: its nonces would never begin', () => {
+    given([])
+      .when((state) => pausePayouts(state, 'audit', now))
+      .thenRefused('illegalStep');
     given([opened()])
       .when((state) => pausePayouts(state, 'audit', now))
       .then([paused]);

@@ -1,0 +1,89 @@
+/** `npm run treasury -- …`: the operator sees what the treasury holds on each chain, pauses its payouts and resumes them. */
+import { Command } from 'commander';
+import type { PayoutRail } from '../../commands/chainPorts.ts';
+import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/pausePayouts.ts';
+import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { readConfig } from '../config.ts';
+import { type Core, openCore } from '../roles/core.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { loadEnvironment } from './environment.ts';
+
+const coinDecimals = 18;
+const answer_ms = 15_000;
+
+type Line = Readonly<Record<string, string>>;
+
+/** Runs a command on one of the configured chains, or on all of them, and prints a line for each. */
+async function run(
+  stated: string | undefined,
+  command: (core: Core, rail: PayoutRail) => Promise<Line>,
+): Promise<void> {
+  loadEnvironment();
+  const core = await openCore(readConfig(process.env), systemClock);
+  try {
+    const rails = [...core.chains.values()].map(({ rail }) => rail);
+    const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
+    if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
+    const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
+    console.table(Object.fromEntries(lines));
+  } finally {
+    await core.close();
+  }
+}
+
+const nameOf = (chainId: ChainId): string => `${chainOf(chainId).name} (${chainId})`;
+
+async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
+  const state = await loadTreasury({ handle }, rail);
+  const nextNonce = isRefusal(state) ? null : state.state.nextNonce;
+  const paused = isRefusal(state) ? null : state.state.paused;
+  return { ...(await holdings(rail)), 'next nonce': String(nextNonce ?? 'none yet'), paused: paused ?? 'no' };
+}
+
+async function holdings(rail: PayoutRail): Promise<Line> {
+  try {
+    const signal = AbortSignal.timeout(answer_ms);
+    const [{ gas, tokens }, mined] = await Promise.all([rail.balances(signal), rail.minedNonce(signal)]);
+    const held = chainOf(rail.chainId).tokens.map(({ symbol, address, decimals }) => [
+      symbol,
+      formatAmount(tokens[address] ?? 0n, decimals),
+    ]);
+    return { coin: formatAmount(gas, coinDecimals), ...Object.fromEntries(held), 'mined nonce': String(mined) };
+  } catch {
+    return { coin: 'the chain does not answer' };
+  }
+}
+
+const outcomeOf = (outcome: Awaited<ReturnType<typeof pausePayouts>>): Line => ({
+  outcome: isRefusal(outcome) ? outcome.message : outcome.appended > 0 ? 'done' : 'it was so already',
+});
+
+const program = new Command('npm run treasury --').description('the treasury account on each chain');
+
+program
+  .command('show [chain]', { isDefault: true })
+  .description('what it holds and where its nonces stand')
+  .action((chain?: string) => run(chain, show));
+
+program
+  .command('pause <reason> [chain]')
+  .description('sign no payouts, on all chains or on one; what is signed is still sent')
+  .action((reason: string, chain?: string) =>
+    run(chain, async ({ handle, clock }, rail) => outcomeOf(await pausePayouts({ handle, clock }, rail, reason))),
+  );
+
+program
+  .command('resume [chain]')
+  .description('sign payouts again; those that waited go on by themselves')
+  .action((chain?: string) =>
+    run(chain, async ({ handle, clock }, rail) => outcomeOf(await resumePayouts({ handle, clock }, rail))),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+/** `npm run work -- …`: the operator sees what failed and was set aside, and has it tried again. */
+import { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { createFailures } from '../postgres/failures.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { loadEnvironment } from './environment.ts';
+
+const shownMax = 200;
+const errorCharacters = 120;
+
+async function run(command: (database: ReturnType<typeof openDatabase>) => Promise<void>): Promise<void> {
+  loadEnvironment();
+  const database = openDatabase({ url: readConfig(process.env).databaseUrl, connectionsMax: 1 });
+  try {
+    await command(database);
+  } finally {
+    await database.close();
+  }
+}
+
+interface Failed {
+  readonly worker: string;
+  readonly key: string;
+  readonly attempts: number;
+  readonly since: string;
+  readonly parked: boolean;
+  readonly error: string;
+}
+
+const program = new Command('npm run work --').description('work that failed');
+
+program
+  .command('list', { isDefault: true })
+  .description('what waits for its next attempt, and what is parked until it is retried; parked first')
+  .action(() =>
+    run(async (database) => {
+      const failed = await database.query<Failed>(
+        `SELECT worker, key, attempts, failed_at AS since, parked_at IS NOT NULL AS parked, left(last_error, $1) AS error
+           FROM ops.work_failures ORDER BY parked DESC, failed_at DESC LIMIT $2`,
+        [errorCharacters, shownMax],
+      );
+      if (failed.length === 0) console.log('Nothing has failed.');
+      else console.table(failed);
+    }),
+  );
+
+program
+  .command('retry <worker> <key>')
+  .description('have a parked item tried again, once its cause is mended')
+  .action((worker: string, key: string) =>
+    run(async (database) => {
+      const freed = await createFailures(database).unpark(worker, key, systemClock.now());
+      if (!freed) throw new Error(`${worker} has no failed item ${key}: see npm run work -- list`);
+      console.log('It is due again.');
+    }),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
