@@ -33,9 +33,12 @@ interface Snapshot {
 const refresh_ms = 3_000;
 /** A balance not seen for so long is not believed any more. */
 const stale_ms = 60_000;
+/** Anybody can ask for more than there is, again and again: one alarm a minute tells the operator as much. */
+const alarmAgain_ms = 60_000;
 
 export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, alarm, observeFloat }: RouteGuardDeps) {
   const floats = new Map<ChainId, Snapshot>();
+  const alarmedAt = new Map<string, number>();
   let owed: ReadonlyMap<string, bigint> = new Map();
 
   async function refresh(signal: AbortSignal): Promise<void> {
@@ -49,6 +52,13 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
     owed = new Map(
       (await obligations()).map(({ chainId, tokenAddress, amount }) => [`${chainId}:${tokenAddress}`, amount]),
     );
+  }
+
+  function raise(route: string, facts: Readonly<Record<string, unknown>>): void {
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (alarmedAt.get(route) ?? Number.NEGATIVE_INFINITY) < alarmAgain_ms) return;
+    alarmedAt.set(route, now_ms);
+    alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
   }
 
   return {
@@ -75,16 +85,16 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
       if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
         return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
       }
-      const available = (float.tokens[token.address] ?? 0n) - (owed.get(`${chain.id}:${token.address}`) ?? 0n);
+      const route = `${chain.id}:${token.address}`;
+      const available = (float.tokens[token.address] ?? 0n) - (owed.get(route) ?? 0n);
       observeFloat?.(chain.id, token, float.tokens[token.address] ?? 0n);
       if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
-      const facts = {
+      raise(route, {
         chainId: chain.id,
         token: token.symbol,
         available: formatAmount(available, token.decimals),
         gas_wei: float.gas.toString(),
-      };
-      alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
+      });
       return refuse(
         'routeUnavailable',
         `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,

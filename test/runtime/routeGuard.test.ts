@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import type { PayoutRail } from '../../commands/chainPorts.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { plus } from '../../domain/time.ts';
+import { createRouteGuard, type Obligation } from '../../src/runtime/routeGuard.ts';
+import { created_at, ethereumUsdc, of } from '../support/payments.ts';
+
+const { signal } = new AbortController();
+const { chain, token } = ethereumUsdc;
+const usdc = (amount: string) => of(amount, ethereumUsdc);
+
+describe('the guard of routes', () => {
+  it('lets a payment in that float and gas can cover beside what is owed', async () => {
+    const { check, refresh, around } = await guarded();
+    assert.equal(check('100.00'), 'free');
+    around.owed = [{ chainId: chain.id, tokenAddress: token.address, amount: usdc('40.00') }];
+    await refresh();
+    assert.equal(check('60.00'), 'free');
+    assert.equal(check('60.01'), 'routeUnavailable');
+    assert.equal(check(null), 'free');
+  });
+
+  it('refuses all of a chain without gas, or one that nobody has seen for a minute', async () => {
+    const { check, refresh, around } = await guarded();
+    around.gas = 0n;
+    await refresh();
+    assert.equal(check('1.00'), 'routeUnavailable');
+    around.gas = 1n;
+    await refresh();
+    assert.equal(check('1.00'), 'free');
+    around.answers = false;
+    around.now = plus(around.now, 61_000);
+    await refresh();
+    assert.equal(check('1.00'), 'routeUnavailable');
+  });
+
+  it('refuses what the signer would not sign', async () => {
+    const { check } = await guarded();
+    assert.equal(check('1000.01'), 'invalidRequest');
+  });
+
+  it('tells the operator once a minute, however often somebody asks for too much', async () => {
+    const { check, around } = await guarded();
+    for (let n = 0; n < 100; n += 1) check('100.01');
+    assert.equal(around.alarms, 1);
+    around.now = plus(around.now, 60_000);
+    check('100.01');
+    assert.equal(around.alarms, 2);
+  });
+});
+
+/** A treasury that holds 100 USDC on Ethereum. */
+async function guarded() {
+  const around = { now: created_at, gas: 1n, answers: true, owed: [] as Obligation[], alarms: 0 };
+  const rail = {
+    chainId: chain.id,
+    async balances() {
+      if (!around.answers) throw new Error('away');
+      return { gas: around.gas, tokens: { [token.address]: usdc('100.00') } };
+    },
+  } as Partial<PayoutRail> as PayoutRail;
+  const guard = createRouteGuard({
+    clock: { now: () => around.now, sleep: async () => {} },
+    rails: [rail],
+    perTransfer_usd: 1_000n,
+    obligations: async () => around.owed,
+    alarm: () => {
+      around.alarms += 1;
+    },
+  });
+  const refresh = () => guard.refresh(signal);
+  await refresh();
+  const check = (amount: string | null) => {
+    const refusal = guard.check(chain, token, amount === null ? null : usdc(amount));
+    return isRefusal(refusal) ? refusal.refused : 'free';
+  };
+  return { check, refresh, around };
+}
