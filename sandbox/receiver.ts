@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../src/runtime/childEnvironment.ts';
 
 export interface ReceiverOptions {
   /** Keep it across starts: payments remember the URL. 0 takes a free one. */
@@ -35,7 +36,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const errors = errorFile ? openSync(errorFile, 'a') : 'inherit';
   const args = ['--port', String(options.port), '--log', options.logFile, '--secrets-file', options.secretsFile];
   args.push('--certificates', options.certificates, ...(detached ? ['--detached'] : []));
-  const child = spawn(process.execPath, [program, ...args], { detached, stdio: ['ignore', 'ignore', errors, 'ipc'] });
+  const child = spawn(process.execPath, [program, ...args], {
+    detached,
+    env: childEnvironment(),
+    stdio: ['ignore', 'ignore', errors, 'ipc'],
+  });
   if (typeof errors === 'number') closeSync(errors);
 
   const ended = once(child, 'exit');

@@ -111,7 +111,7 @@ async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, cha
 
 /** URLs stay the same from start to start where their port is still free. */
 async function onSamePort<T>(lastUrl: unknown, same: (port: number) => Promise<T>, any: () => Promise<T>): Promise<T> {
-  if (typeof lastUrl !== 'string') return any();
+  if (typeof lastUrl !== 'string' || !URL.canParse(lastUrl)) return any();
   return same(Number(new URL(lastUrl).port)).catch(any);
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../../runtime/childEnvironment.ts';
 import { within } from '../bounds.ts';
 import { reasonOf } from '../failures.ts';
 
@@ -102,6 +103,7 @@ export async function spawnEmbeddedNode(options: SpawnOptions): Promise<Embedded
 async function startChild(dataDir: string, port: number, patience_ms: number): Promise<Running> {
   const child = fork(program, [dataDir, String(port), String(patience_ms)], {
     execArgv: [],
+    env: childEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const silent = exited(child).then(
