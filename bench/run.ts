@@ -1,11 +1,12 @@
 /** `npm run bench`: measures the product on this machine. Everything happens in a temporary directory, which is removed. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchCreate } from './create.ts';
+import { benchGrown } from './grown.ts';
 import { machine } from './machine.ts';
-import { benchRebuild, openFilled } from './rebuild.ts';
+import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { openWorld } from './world.ts';
 
-const benches = ['create', 'rebuild'] as const;
+const benches = ['create', 'rebuild', 'grown'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -36,16 +37,25 @@ const world = await openWorld();
 try {
   console.log(`${await machine(world.database)}\n`);
   if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
-  if (wanted('rebuild')) {
-    const filled = await openFilled(world, options.payments);
-    try {
-      console.log(`\n${await benchRebuild(world, filled)}\n`);
-    } finally {
-      await filled.stop();
-    }
-  }
+  if (wanted('rebuild') || wanted('grown')) await ofFilledStores();
 } finally {
   await world.stop();
+}
+
+/** The large store's rebuild fills the read models that are read afterwards; a tenth of it shows what grows. */
+async function ofFilledStores(): Promise<void> {
+  const sizes = wanted('grown') ? [Math.ceil(options.payments / 10), options.payments] : [options.payments];
+  const stores: Filled[] = [];
+  try {
+    for (const size of sizes) {
+      const filled = await openFilled(world, size);
+      stores.push(filled);
+      console.log(`\n${await benchRebuild(world, filled)}\n`);
+    }
+    if (wanted('grown')) console.log(`${await benchGrown(world, stores)}\n`);
+  } finally {
+    for (const filled of stores) await filled.stop();
+  }
 }
 
 function wanted(name: (typeof benches)[number]): boolean {
