@@ -47,7 +47,13 @@ export function linkOf(event: Linkable): string {
   return hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
 }
 
-export const tipOf = (event: Linkable): Tip => ({ revision: event.revision, link: linkOf(event) });
+/** The link is computed when a successor asks for it: most tips that a process remembers never have one here. */
+export const tipOf = (event: Linkable): Tip => ({
+  revision: event.revision,
+  get link() {
+    return linkOf(event);
+  },
+});
 
 /** The stream's tip once `sealed` is appended behind `previous`: spares reading it back before the next append. */
 export function tipAfter(stream: string, previous: Tip | null, sealed: readonly SealedEvent[]): Tip {
