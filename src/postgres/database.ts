@@ -12,7 +12,7 @@ export interface Database extends Sql {
   readonly url: string;
   /** Commits what `work` did, or rolls it back when it throws. @throws Unavailable */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
-  /** A connection of the caller's own, without statement timeout: for leases and notifications. The caller ends it. */
+  /** A connection of the caller's own, without statement timeout: for leases and notifications. The caller ends it; its end tells that it broke. */
   connect(name: string): Promise<pg.Client>;
   close(): Promise<void>;
 }
@@ -46,8 +46,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     // The server cancels first; this ends the wait for one that does not answer any more.
     query_timeout: statement_ms + patience_ms,
   });
-  // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+  // A connection that breaks shows at its next use and leaves the pool; without listeners it would end the process at once,
+  // whether it is idle or in the middle of a transaction between two statements.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
 
   return {
     url,
@@ -73,6 +75,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
     async connect(name) {
       const client = new pg.Client({ ...shared, application_name: name, connectionTimeoutMillis: patience_ms });
+      client.on('error', () => {});
       await client.connect().catch(rethrow);
       return client;
     },

@@ -53,8 +53,6 @@ async function acquire({ database, clock }: LeaseDeps, name: string, signal: Abo
   let client: pg.Client | undefined;
   try {
     client = await database.connect(`lease ${name}`.slice(0, 63));
-    // What breaks the connection shows as its end.
-    client.on('error', () => {});
     const { rows } = await client.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS held', [name]);
     if (rows[0]?.held) return client;
   } catch {
