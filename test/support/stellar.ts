@@ -1,4 +1,7 @@
-/** A local Stellar for tests, with the unmodified SDK on top: accounts, payments, deployed contracts. */
+/**
+ * A local Stellar for tests, with the unmodified SDK on top: accounts, payments, deployed contracts.
+ * XDR objects are no operands of deepEqual: to print how two of them differ takes gigabytes. Compare counts or natives.
+ */
 import { randomBytes } from 'node:crypto';
 import {
   Account,

@@ -34,9 +34,11 @@ export function placeOf(id: string): Place {
 export const eventId = (place: Place, index: number): string =>
   `${totalOrderId(place).padStart(19, '0')}-${String(index).padStart(10, '0')}`;
 
+/** Where nothing of a ledger stands behind. */
+export const lastPlace = (ledger: number): Place => ({ ledger, transaction: transactionMax, operation: operationMax });
+
 /** Past every event of a ledger. */
-export const endOfLedger = (ledger: number): string =>
-  eventId({ ledger, transaction: transactionMax, operation: operationMax }, eventMax);
+export const endOfLedger = (ledger: number): string => eventId(lastPlace(ledger), eventMax);
 
 /** Before every event of a ledger. */
 export const startOfLedger = (ledger: number): string => eventId({ ledger, transaction: 0, operation: 0 }, 0);

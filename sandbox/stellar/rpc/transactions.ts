@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { placeOf, totalOrderId } from '../ledger/eventIds.ts';
+import { lastPlace, placeOf, totalOrderId } from '../ledger/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import { base64 } from '../xdr.ts';
 import {
@@ -38,14 +38,14 @@ export const getTransactions: Method = ({ chain }, params) => {
 
   const page = chain.history.transactions().filter(isNext).slice(0, limit);
   const last = page.at(-1);
-  const full = last && page.length === limit;
-  const end = full
-    ? { ledger: last.ledger, transaction: last.order }
-    : { ledger: chain.history.head().sequence, transaction: 0 };
+  const end =
+    last && page.length === limit
+      ? { ledger: last.ledger, transaction: last.order, operation: 1 }
+      : lastPlace(chain.history.head().sequence);
   return {
     transactions: page.map((record) => ({ ...describe(record), createdAt: record.createdAt_s })),
     ...ledgerRange(chain),
-    cursor: totalOrderId({ ...end, operation: 1 }),
+    cursor: totalOrderId(end),
   };
 };
 

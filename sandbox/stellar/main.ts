@@ -1,0 +1,35 @@
+/**
+ * A local Stellar in its own process.
+ * `node sandbox/stellar/main.ts --port 0 --ledger-ms 1000 --state stellar.jsonl`
+ */
+import { parseArgs } from 'node:util';
+import { createStellar, type LedgerPace } from './stellar.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    'ledger-ms': { type: 'string', default: '1000' },
+    state: { type: 'string' },
+    passphrase: { type: 'string' },
+    detached: { type: 'boolean', default: false },
+  },
+});
+
+function paceOf(text: string): LedgerPace {
+  return text === 'manual' || text === 'instant' ? text : Number(text);
+}
+
+const stellar = await createStellar({
+  port: Number(options.port),
+  ledger_ms: paceOf(options['ledger-ms']),
+  stateFile: options.state,
+  networkPassphrase: options.passphrase,
+});
+const { rpcUrl, networkPassphrase } = stellar;
+if (process.send) process.send({ rpcUrl, networkPassphrase });
+else console.log(`Stellar RPC: ${rpcUrl} (${networkPassphrase})`);
+
+const stop = () => void stellar.stop().then(() => process.exit(0));
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+if (process.send && !options.detached) process.on('disconnect', stop);

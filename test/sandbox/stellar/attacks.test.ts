@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import {
+  Asset,
+  authorizeEntry,
+  hash,
+  Keypair,
+  nativeToScVal,
+  Operation,
+  rpc,
+  scValToNative,
+  type Transaction,
+  TransactionBuilder,
+  xdr,
+} from '@stellar/stellar-sdk';
+import { plantAsset } from '../../../sandbox/stellar/controls.ts';
+import { addressArg, payCall, type StellarLab, stellarLab } from '../../support/stellar.ts';
+import { compileWallet } from './contracts/wallet.ts';
+
+type Entry = xdr.SorobanAuthorizationEntry;
+const amount = 10_0000000n;
+const text = (symbol: string) => xdr.ScVal.scvSymbol(symbol).toXDR('base64');
+const hashOf = (preimage: xdr.HashIdPreimage) => hash(preimage.toXDR());
+
+describe('local Stellar: attacks on the payin contract', () => {
+  let lab: StellarLab;
+  let treasury: Keypair;
+  let payer: Keypair;
+  let sponsor: Keypair;
+  let payinId: string;
+  before(async () => {
+    lab = await stellarLab();
+    [treasury, payer, sponsor] = [await lab.person(0n), await lab.person(), await lab.person()];
+    payinId = await lab.deployPayin(treasury, treasury.publicKey());
+  });
+  after(() => lab.stop());
+
+  it('a sponsor may submit what the payer authorized: the one that is none', async () => {
+    const got = await sponsored({ memo: 'good' }, signedBy(payer));
+    assert.equal(got.status, 'SUCCESS');
+    assert.equal((await payments()).length, 1);
+  });
+
+  it('a used authorization does not count again', async () => {
+    const { transaction, entry } = await simulated({ memo: 'once' });
+    const signed = await signedBy(payer)(entry);
+    assert.equal((await submit(transaction, [signed])).status, 'SUCCESS');
+    await refused(/nonce already exists/, async () => {
+      const again = await simulated({ memo: 'once' });
+      return submit(withNonceOf(again.transaction, signed), [signed]);
+    });
+  });
+
+  it('a stranger cannot sign for the payer', async () => {
+    const mallory = Keypair.random();
+    await refused(/not for/, () => sponsored({ memo: 'm' }, signedBy(mallory)));
+  });
+
+  it('a signature of something else by the payer does not match', async () => {
+    await refused(/does not match/, () =>
+      sponsored({ memo: 'm' }, async (entry) => {
+        const signed = await signedBy(payer)(entry);
+        const signature = signed.credentials().address().signature().vec()?.[0]?.map()?.[1];
+        signature?.val(xdr.ScVal.scvBytes(payer.sign(Buffer.from('something else'))));
+        return signed;
+      }),
+    );
+  });
+
+  it('an amount cannot be changed after signing', async () => {
+    const small = await simulated({ memo: 'm' });
+    const signed = await signedBy(payer)(small.entry);
+    await refused(/Unauthorized function call/, async () => {
+      const large = await simulated({ memo: 'm', amount: amount * 9n });
+      return submit(withNonceOf(large.transaction, signed), [signed]);
+    });
+  });
+
+  it('nor in what was signed', async () => {
+    await refused(/does not match/, () =>
+      sponsored({ memo: 'm', amount: amount * 9n }, async (entry) => {
+        const honest = await simulated({ memo: 'm' });
+        const signed = await signedBy(payer)(honest.entry);
+        signed.credentials().address().nonce(entry.credentials().address().nonce());
+        signed.rootInvocation(entry.rootInvocation());
+        return signed;
+      }),
+    );
+  });
+
+  it('an authorization expires', async () => {
+    await refused(/expired/, () => sponsored({ memo: 'm' }, (entry) => authorize(entry, payer, lastLedger() - 1)));
+  });
+
+  it('nothing moves without one', async () => {
+    await refused(/Unauthorized function call/, async () => {
+      const { transaction } = await simulated({ memo: 'm' });
+      return submit(transaction, []);
+    });
+    await refused(/no signature/, () =>
+      sponsored({ memo: 'm' }, async (entry) => {
+        entry
+          .credentials()
+          .address()
+          .signatureExpirationLedger(lastLedger() + 100);
+        return entry;
+      }),
+    );
+  });
+
+  it('an authorization of pay() alone does not move the token', async () => {
+    await refused(/Unauthorized function call/, () =>
+      sponsored({ memo: 'm' }, async (entry) => {
+        entry.rootInvocation().subInvocations([]);
+        return signedBy(payer)(entry);
+      }),
+    );
+  });
+
+  it('a payment event of another contract is not let through by the filter, though it looks the same', async () => {
+    const lookAlike = await lab.deploy(sponsor, await compileWallet(), [xdr.ScVal.scvBytes(sponsor.rawPublicKey())]);
+    const data = nativeToScVal(
+      { amount, destination: addressArg(treasury.publicKey()), from: addressArg(payer.publicKey()), memo: 'stolen' },
+      { type: { amount: ['symbol', 'i128'], destination: ['symbol'], from: ['symbol'], memo: ['symbol', 'string'] } },
+    );
+    const known = (await payments()).length;
+    const got = await lab.call(sponsor, lookAlike, 'shout', addressArg(payer.publicKey()), data);
+    assert.equal(got.status, 'SUCCESS');
+    const all = await lab.server.getEvents({ startLedger: got.ledger, filters: [] });
+    const forged = all.events.find(({ contractId }) => contractId?.contractId() === lookAlike);
+    assert.deepEqual(forged?.topic.map(scValToNative), ['payment', payer.publicKey()]);
+    assert.equal(scValToNative(forged.value).memo, 'stolen');
+    assert.equal((await payments()).length, known);
+  });
+
+  it('a look-alike token has another contract, and its transfers do not pass for USDC', async () => {
+    const issuer = await lab.person(0n);
+    const fake = new Asset('USDC', issuer.publicKey());
+    const fakeId = await plantAsset(lab.stellar.rpcUrl, fake);
+    assert.notEqual(fakeId, lab.usdcId);
+    await lab.go(treasury, [Operation.changeTrust({ asset: fake })]);
+    const known = (await payments()).length;
+    const before = await lab.balance(treasury.publicKey());
+    const payment = Operation.payment({ destination: treasury.publicKey(), asset: fake, amount: '1000' });
+    assert.equal((await lab.go(issuer, [payment])).status, 'SUCCESS');
+    assert.equal((await payments()).length, known);
+    assert.equal(await lab.balance(treasury.publicKey()), before);
+  });
+
+  it('a pay contract of somebody else moves the payer’s money only to where the payer signed for', async () => {
+    const thief = await lab.person(0n);
+    const other = await lab.deployPayin(thief, thief.publicKey());
+    await refused(/Unauthorized function call/, async () => {
+      const honest = await simulated({ memo: 'm' });
+      const signed = await signedBy(payer)(honest.entry);
+      const stolen = await simulated({ memo: 'm', contract: other });
+      return submit(withNonceOf(stolen.transaction, signed), [signed]);
+    });
+    assert.equal(await lab.balance(thief.publicKey()), 0n);
+  });
+
+  const lastLedger = () => lab.stellar.chain.history.head().sequence;
+  const authorize = (entry: Entry, signer: Keypair, until: number) =>
+    authorizeEntry(
+      entry,
+      async (preimage) => ({ signature: signer.sign(hashOf(preimage)), publicKey: signer.publicKey() }),
+      until,
+      lab.passphrase,
+    );
+  const signedBy = (signer: Keypair) => (entry: Entry) => authorize(entry, signer, lastLedger() + 100);
+
+  /** What the service would see: payments of its own contract, and USDC that its treasury received. */
+  async function payments() {
+    const { events } = await lab.server.getEvents({
+      startLedger: lab.stellar.chain.history.oldest().sequence,
+      filters: [{ type: 'contract', contractIds: [payinId], topics: [[text('payment'), '**']] }],
+    });
+    return events;
+  }
+
+  async function refused(reason: RegExp, attack: () => Promise<rpc.Api.GetTransactionResponse>) {
+    const before = [await lab.balance(payer.publicKey()), await lab.balance(treasury.publicKey()), await payments()];
+    const got = await attack();
+    assert.equal(got.status, 'FAILED');
+    const said = got.diagnosticEventsXdr?.map((event) => scValToNative(event.event().body().v0().data())).join();
+    assert.match(said ?? '', reason);
+    assert.deepEqual(
+      [await lab.balance(payer.publicKey()), await lab.balance(treasury.publicKey()), await payments()],
+      before,
+    );
+    assert.equal(got.events.contractEventsXdr.flat().length, 0);
+  }
+
+  interface Order {
+    readonly memo: string;
+    readonly amount?: bigint;
+    readonly contract?: string;
+  }
+
+  /** The sponsor's transaction as simulated, and the entry that the payer is to sign. */
+  async function simulated(order: Order): Promise<{ transaction: Transaction; entry: Entry }> {
+    const operation = payCall(order.contract ?? payinId, payer.publicKey(), order.amount ?? amount, order.memo);
+    const transaction = await lab.build(sponsor.publicKey(), [operation]);
+    const answer = await lab.server.simulateTransaction(transaction);
+    assert.ok(rpc.Api.isSimulationSuccess(answer));
+    const entry = answer.result?.auth[0];
+    assert.ok(entry);
+    return { transaction: rpc.assembleTransaction(transaction, answer).build(), entry };
+  }
+
+  async function sponsored(order: Order, sign: (entry: Entry) => Promise<Entry>) {
+    const { transaction, entry } = await simulated(order);
+    return submit(transaction, [await sign(entry)]);
+  }
+
+  function submit(transaction: Transaction, auth: Entry[]) {
+    const [operation] = transaction.operations;
+    assert.equal(operation?.type, 'invokeHostFunction');
+    const sorobanData = transaction.toEnvelope().v1().tx().ext().sorobanData();
+    const builder = TransactionBuilder.cloneFrom(transaction, { fee: transaction.fee, sorobanData });
+    builder.clearOperations();
+    const final = builder.addOperation(Operation.invokeHostFunction({ func: operation.func, auth })).build();
+    final.sign(sponsor);
+    return lab.send(final);
+  }
+
+  /** Announces the nonce of another authorization, so that only the authorization itself can be what is wrong. */
+  function withNonceOf(transaction: Transaction, signed: Entry): Transaction {
+    const credentials = signed.credentials().address();
+    const envelope = transaction.toEnvelope();
+    const footprint = envelope.v1().tx().ext().sorobanData().resources().footprint();
+    const nonce = xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce: credentials.nonce() }));
+    footprint.readWrite().push(
+      xdr.LedgerKey.contractData(
+        new xdr.LedgerKeyContractData({
+          contract: credentials.address(),
+          key: nonce,
+          durability: xdr.ContractDataDurability.temporary(),
+        }),
+      ),
+    );
+    return TransactionBuilder.fromXDR(envelope, lab.passphrase) as Transaction;
+  }
+});
