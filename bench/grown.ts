@@ -1,5 +1,6 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
 import { privateKeyToAddress } from 'viem/accounts';
+import { place } from '../domain/payment/deposit.ts';
 import { matchDeposits } from '../queries/matchDeposits.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
@@ -91,7 +92,10 @@ async function findDeposits({ filled: { database } }: Grown): Promise<number> {
       (_, i) => `0x${(block * transfers + i).toString(16).padStart(40, '0')}`,
     );
     const began_ms = performance.now();
-    const found = await matchDeposits(database, [...ours.map(({ address }) => address), ...strangers]);
+    const found = await matchDeposits(
+      database,
+      [...ours.map(({ address }) => address), ...strangers].map((address) => place(address, null)),
+    );
     runs.push(performance.now() - began_ms);
     if (found.length !== ours.length) throw new Error('a deposit was not found');
   }

@@ -34,14 +34,17 @@ export interface ScannedRange {
 
 /** A transfer as a log shows it: cheap. `resolve` of the ingester turns those that matter into full transfers. */
 export interface TransferLog {
+  /** Whom it was made to: the account, or the payin contract that the payer called. */
   readonly to: string;
+  /** What the payer wrote beside the address, as text; null where there is none or the chain has no memos. */
+  readonly memo: string | null;
   readonly from: string;
   readonly token: TokenRef;
   readonly amount: bigint;
   readonly txHash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** Block-wide index of the log. */
+  /** Place of the log within its block. */
   readonly logIndex: number;
   readonly blockTime: Instant;
 }
@@ -51,6 +54,11 @@ export interface Ingester {
   readonly passes: readonly Pass[];
   /** The amount, in whole tokens (USD), from which only `finalLarge` confirms. */
   readonly largeFrom: bigint;
+  /**
+   * Addresses that payments share, told apart by memo. What is paid there without a known memo is money of somebody
+   * all the same. Empty where every payment has an address of its own.
+   */
+  readonly sharedAddresses: readonly string[];
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
   /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */

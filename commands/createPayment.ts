@@ -148,7 +148,7 @@ async function readTerms(
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
     feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
-    deposit: await scheme.assign(paymentId, source.token),
+    deposit: await scheme.assign(paymentId, source.token, null),
     webhookUrl: app.webhookUrl,
     now: deps.clock.now(),
   };

@@ -1,7 +1,8 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
 import type { Chain, Token } from '../domain/chains.ts';
+import type { Refusal } from '../domain/decider.ts';
 import type { EventMetadata, StoredEvent } from '../domain/event.ts';
-import type { Deposit } from '../domain/payment/events.ts';
+import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
 
 /** An event ready to be stored: id given, metadata with its place in the hash chain. */
@@ -92,8 +93,23 @@ export interface Ids {
 /** Gives each payment where its customer pays to. */
 export interface DepositScheme {
   /** Pure or answered from memory: no chain is asked. */
-  assign(paymentId: string, token: Token): Promise<Deposit>;
+  assign(paymentId: string, token: Token, intent: PaymentCreated['intent']): Promise<Deposit>;
 }
+
+/**
+ * Whether a receiver can take the token: asked before a payment is created, for some chains know accounts that cannot (Stellar: no
+ * account, no trustline, no room for the amount).
+ *
+ * @param amount what it will be paid, in smallest units; null while unknown
+ * @returns a refusal that says what the receiver must do
+ * @throws Unavailable when the chain cannot be asked: the answer is never guessed
+ */
+export type CanReceive = (
+  chain: Chain,
+  token: Token,
+  receiver: string,
+  amount?: bigint | null,
+) => Promise<Refusal | undefined>;
 
 /** Called around each step that a crash must not break; tests kill the process at a named point. A no-op in production. */
 export type CrashPoint = (name: string) => void | Promise<void>;

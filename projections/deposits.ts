@@ -1,13 +1,13 @@
-import { chainOf } from '../domain/chains.ts';
+import { placeOf } from '../domain/payment/deposit.ts';
 import type { PaymentCreated } from '../domain/payment/events.ts';
 import { ofPayments, upsert } from './projection.ts';
 
-/** Which payment an address is for. Kept for ever, and found whichever EVM chain pays it. */
+/** Which payment an address, or an address with a memo, is for. Kept for ever, and found whichever EVM chain pays it. */
 export const deposits = ofPayments('deposits', ({ before, after: { terms } }) => {
   if (before) return [];
   const { paymentId, appId, source, deposit, expiresAt } = terms;
-  const evm = chainOf(source.chainId).family === 'evm';
-  const owner = {
+  const row = {
+    ...placeOf(deposit),
     payment_id: paymentId,
     app_id: appId,
     chain_id: source.chainId,
@@ -15,10 +15,7 @@ export const deposits = ofPayments('deposits', ({ before, after: { terms } }) =>
     expires_at: expiresAt,
     agreed_usd: agreedUsd(terms),
   };
-  const address = evm ? deposit.address.toLowerCase() : deposit.address;
-  const places = [{ address, memo: deposit.memo ?? '' }];
-  if (deposit.contract !== null) places.push({ address: deposit.contract, memo: deposit.contractMemo ?? '' });
-  return places.map((place) => upsert('deposits', { ...place, ...owner }));
+  return [upsert('deposits', row)];
 });
 
 /** The agreed source amount in whole tokens, rounded up; null where any amount is taken. */

@@ -46,7 +46,10 @@ export const Transfer = Type.Object(
     blockTime: Time,
     token: TokenRef,
     from: Address,
+    /** The account, or the payin contract that the payer called. */
     to: Address,
+    /** What the payer wrote beside the address; missing where the chain has no memos. */
+    memo: Type.Optional(Memo),
     amount: Amount,
   },
   closed,

@@ -77,7 +77,9 @@ function payins(
     store,
     ingester,
     projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
-    matchDeposits: (addresses) => matchDeposits(database, addresses),
+    matchDeposits: (places) => matchDeposits(database, places),
+    unmatched: async ({ txHash, to, memo }) =>
+      telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s'),
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),

@@ -6,6 +6,7 @@ import { recordPayin } from '../../commands/recordPayin.ts';
 import { loadPayment } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { paysInto } from '../../domain/payment/deposit.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 
@@ -36,8 +37,8 @@ export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayin
     async act({ key }, signal) {
       const [paymentId = '', txHash = ''] = key.split(' ');
       const payment = await loadPayment(handle, paymentId);
-      const address = payment?.terms.deposit.address.toLowerCase();
-      const found = (await ingester.lookUp(txHash, signal)).filter(({ to }) => to.toLowerCase() === address);
+      const transfers = await ingester.lookUp(txHash, signal);
+      const found = transfers.filter((transfer) => payment && paysInto(payment.terms.deposit, transfer));
       if (!payment || found.length === 0) throw new Error(`transaction ${txHash} shows no transfer to ${paymentId}`);
       for (const transfer of found) {
         const outcome = await recordPayin({ handle, clock }, payment.terms, { transfer, final: false });

@@ -4,6 +4,7 @@ import type { Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { paysInto } from '../../domain/payment/deposit.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 
 export interface PayinLookUpDeps {
@@ -35,7 +36,7 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
   async function search(ingester: Ingester, { terms }: Payment, txHash: string): Promise<void> {
     for (let tries = 0; tries < triesMax && !signal.aborted; tries += 1) {
       const transfers = await ingester.lookUp(txHash, signal);
-      const ours = transfers.filter(({ to }) => to.toLowerCase() === terms.deposit.address.toLowerCase());
+      const ours = transfers.filter((transfer) => paysInto(terms.deposit, transfer));
       for (const transfer of ours) await recordPayin({ handle, clock }, terms, { transfer, final: false });
       if (transfers.length > 0) return;
       await clock.sleep(chainOf(terms.source.chainId).block_ms, signal);

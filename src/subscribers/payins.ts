@@ -6,13 +6,13 @@ import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
-import { type TokenRef, transferId } from '../../domain/payment/events.ts';
+import { type Place, place, placeKey } from '../../domain/payment/deposit.ts';
+import { type TokenRef, type Transfer, transferId } from '../../domain/payment/events.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 
 /** A deposit that some transfers may be for. */
-export interface MatchedDeposit extends PaymentRef {
-  readonly address: string;
+export interface MatchedDeposit extends PaymentRef, Place {
   /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
   readonly agreed_usd: bigint | null;
 }
@@ -34,7 +34,12 @@ export interface PayinsDeps {
   readonly ingester: Ingester;
   /** Resolves once the deposit index holds everything up to the position. @throws Unavailable after a while */
   readonly projected: (position: bigint, signal: AbortSignal) => Promise<void>;
-  readonly matchDeposits: (addresses: readonly string[]) => Promise<readonly MatchedDeposit[]>;
+  readonly matchDeposits: (places: readonly Place[]) => Promise<readonly MatchedDeposit[]>;
+  /**
+   * Keeps a final transfer to an address that payments share whose memo is no payment's: an operator decides about it. The same
+   * transfer may come again; it is to be kept once, by its id.
+   */
+  readonly unmatched: (transfer: Transfer) => Promise<void>;
   readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
   /** Detected and not confirmed, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
   readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint) => Promise<readonly RecordedPayin[]>;
@@ -95,24 +100,32 @@ async function handleRange(deps: PayinsDeps, pass: Pass, range: ScannedRange, si
   for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
     await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
   }
-  const deposits = await byAddress(deps, range.logs);
+  const { ingester } = deps;
+  const deposits = await byPlace(deps, range.logs);
+  const final = pass !== 'head';
   for (const log of range.logs) {
-    const deposit = deposits.get(log.to.toLowerCase());
-    if (!deposit || !confirmsAt(pass, isLarge(log, deposit, deps.ingester.largeFrom))) continue;
-    const transfer = await deps.ingester.resolve(log, signal);
-    if (!transfer)
-      throw new Error(
-        `block ${log.blockHash} left chain ${deps.ingester.chainId} while it was read: it is scanned again`,
-      );
-    const final = pass !== 'head';
-    await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }));
+    const deposit = deposits.get(placeKey(place(log.to, log.memo)));
+    const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? nobodys : undefined);
+    if (!ours || !confirmsAt(pass, isLarge(log, ours, ingester.largeFrom))) continue;
+    const transfer = await resolved(ingester, log, signal);
+    if (!deposit) await deps.unmatched(transfer);
+    else await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }));
   }
 }
 
-async function byAddress(deps: PayinsDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
-  const addresses = [...new Set(logs.map(({ to }) => to))];
-  const matched = addresses.length > 0 ? await deps.matchDeposits(addresses) : [];
-  return new Map(matched.map((deposit) => [deposit.address.toLowerCase(), deposit]));
+/** A transfer to a shared address that is for no payment: by its own amount it is large or not. */
+const nobodys = { agreed_usd: null };
+
+async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSignal): Promise<Transfer> {
+  const transfer = await ingester.resolve(log, signal);
+  if (transfer) return transfer;
+  throw new Error(`block ${log.blockHash} left chain ${ingester.chainId} while it was read: it is scanned again`);
+}
+
+async function byPlace(deps: PayinsDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
+  const places = new Map(logs.map(({ to, memo }) => place(to, memo)).map((paid) => [placeKey(paid), paid]));
+  const matched = places.size > 0 ? await deps.matchDeposits([...places.values()]) : [];
+  return new Map(matched.map((deposit) => [placeKey(deposit), deposit]));
 }
 
 /** The head pass sees everything; each final pass confirms the amounts of its tier. */

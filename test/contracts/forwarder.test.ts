@@ -94,7 +94,7 @@ const usdcOf = (id: ChainId) => findToken(chainOf(id), 'USDC')!.address;
 const deposit = (paymentId: string) => assign(deposits, paymentId);
 
 async function assign(scheme: typeof deposits, paymentId: string): Promise<Deposited> {
-  return (await scheme.assign(paymentId, chainOf(8453).tokens[0]!)) as unknown as Deposited;
+  return (await scheme.assign(paymentId, chainOf(8453).tokens[0]!, null)) as unknown as Deposited;
 }
 
 async function chain(id: ChainId) {

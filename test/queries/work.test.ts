@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import type { MerchantEvent } from '../../domain/merchant.ts';
+import { place } from '../../domain/payment/deposit.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { plus } from '../../domain/time.ts';
@@ -122,12 +123,45 @@ describe('what the workers ask', () => {
     it('finds many addresses at once, in whichever letter case a chain spells them', async () => {
       await given(p.unpaid, p.unpaid);
       const asked = [addressOf(1).toLowerCase(), addressOf(2).toUpperCase().replace('0X', '0x'), p.customerWallet];
-      const found = await matchDeposits(database, asked);
+      const found = await matchDeposits(
+        database,
+        asked.map((address) => place(address, null)),
+      );
       assert.deepEqual(
         found.map(({ paymentId, agreed_usd }) => [paymentId, agreed_usd]).sort(),
         [1, 2].map((n) => [paymentIdOf(n), 11n]),
       );
       assert.deepEqual(await matchDeposits(database, []), []);
+    });
+
+    it('finds those that share an address by their memo, and a contract’s by the contract’s', async () => {
+      const [first] = p.unpaid;
+      assert.ok(first?.type === 'PaymentCreated');
+      const account = { address: 'GTREASURY', memo: '17' };
+      const contract = { address: 'GTREASURY', memo: null, contract: 'CPAYIN', contractMemo: 'x' };
+      for (const [index, deposit] of [account, contract].entries()) {
+        const data = {
+          ...first.data,
+          paymentId: paymentIdOf(index + 1),
+          deposit: { ...first.data.deposit, ...deposit },
+        };
+        await append(world, `payment-${data.paymentId}`, [{ type: 'PaymentCreated', data }]);
+      }
+      await project();
+      const owners = async (...places: [string, string | null][]) =>
+        (
+          await matchDeposits(
+            database,
+            places.map(([address, memo]) => place(address, memo)),
+          )
+        )
+          .map(({ paymentId, memo }) => [paymentId, memo])
+          .sort();
+      assert.deepEqual(await owners(['GTREASURY', '17'], ['CPAYIN', 'x']), [
+        [paymentIdOf(1), '17'],
+        [paymentIdOf(2), 'x'],
+      ]);
+      assert.deepEqual(await owners(['GTREASURY', null], ['GTREASURY', 'x'], ['CPAYIN', '17'], ['CPAYIN', null]), []);
     });
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { place } from '../../domain/payment/deposit.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type PayinsDeps, payinsWorker, type RecordedPayin } from '../../src/subscribers/payins.ts';
@@ -50,6 +51,24 @@ describe('watching a chain for payins', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
     assert.equal((await around.payment()).funded?.received, p.of('10.01'));
     assert.deepEqual(around.parked, []);
+  });
+
+  it('hands over what is paid to a shared address without a payment’s memo, where it is final, once', async () => {
+    const strays = [
+      { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' },
+      { ...p.payin({ tx: 'large', amount: '1000.00' }), to: 'GSHARED' },
+    ];
+    const { worker, around } = await watching([...strays, { ...p.payin({ tx: 'other' }), to: 'GELSEWHERE' }]);
+    const handed: Partial<Record<Pass, readonly string[]>> = {};
+    for (const pass of ['head', 'final', 'finalLarge'] as const) {
+      around.cursor = at(pass, 99);
+      around.unmatched = [];
+      await worker.act(pass, signal);
+      handed[pass] = around.unmatched;
+    }
+    const [small, large] = strays.map(transferId);
+    assert.deepEqual(handed, { head: [], final: [small], finalLarge: [large] });
+    assert.deepEqual((await around.payment()).payins, []);
   });
 
   describe('when a payin that was seen is not among what is final', () => {
@@ -113,6 +132,7 @@ async function watching(transfers: readonly Transfer[]) {
     projected: true,
     rowsBehind: false,
     parked: [] as string[],
+    unmatched: [] as string[],
     async payment() {
       const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
       assert.ok('state' in found && found.state);
@@ -123,6 +143,7 @@ async function watching(transfers: readonly Transfer[]) {
     chainId: 8453,
     passes: ['head', 'final', 'finalLarge'],
     largeFrom: 1_000n,
+    sharedAddresses: ['GSHARED'],
     async start(pass, from) {
       around.startedAt = from;
       return at(pass, 99);
@@ -138,7 +159,7 @@ async function watching(transfers: readonly Transfer[]) {
   const pending = async (): Promise<readonly RecordedPayin[]> =>
     (await around.payment()).payins
       .filter(({ phase }) => phase === 'detected' || around.rowsBehind)
-      .map(({ transfer }) => ({ ...ref, ...place(transfer), transferId: transferId(transfer), large: false }));
+      .map(({ transfer }) => ({ ...ref, ...whereOf(transfer), transferId: transferId(transfer), large: false }));
   const deps: PayinsDeps = {
     handle: world.handle,
     clock: world.clock,
@@ -148,7 +169,8 @@ async function watching(transfers: readonly Transfer[]) {
     async projected() {
       if (!around.projected) throw new Unavailable('behind');
     },
-    matchDeposits: async () => [{ ...ref, address: p.depositAddress.toLowerCase(), agreed_usd: 11n }],
+    matchDeposits: async () => [{ ...ref, ...place(p.depositAddress, null), agreed_usd: 11n }],
+    unmatched: async (transfer) => void around.unmatched.push(transferId(transfer)),
     payinsInBlocks: async () => [],
     async pendingPayins() {
       const rows = await pending();
@@ -166,7 +188,7 @@ async function watching(transfers: readonly Transfer[]) {
   return { worker: payinsWorker(deps), around };
 }
 
-const place = ({ txHash, blockNumber, blockHash }: Transfer) => ({
+const whereOf = ({ txHash, blockNumber, blockHash }: Transfer) => ({
   txHash,
   blockNumber: BigInt(blockNumber),
   blockHash,
@@ -174,10 +196,11 @@ const place = ({ txHash, blockNumber, blockHash }: Transfer) => ({
 
 const logOf = (transfer: Transfer): TransferLog => ({
   to: transfer.to,
+  memo: transfer.memo ?? null,
   from: transfer.from,
   token: transfer.token,
   amount: BigInt(transfer.amount),
-  ...place(transfer),
+  ...whereOf(transfer),
   logIndex: transfer.index,
   blockTime: transfer.blockTime as TransferLog['blockTime'],
 });

@@ -16,6 +16,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     chainId: config.chainId,
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
+    sharedAddresses: [],
     start,
     scan,
     resolve,

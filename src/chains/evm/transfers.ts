@@ -32,7 +32,7 @@ export function toTransferLog(chain: Chain, log: RawLog, blockTime_s: number): T
   const moved = movement(chain, log);
   if (!moved) return undefined;
   const { txHash, blockNumber, blockHash, logIndex } = log;
-  return { ...moved, txHash, blockNumber, blockHash, logIndex, blockTime: instant(blockTime_s * 1_000) };
+  return { ...moved, memo: null, txHash, blockNumber, blockHash, logIndex, blockTime: instant(blockTime_s * 1_000) };
 }
 
 /**

@@ -19,7 +19,7 @@ describe('EVM deposit addresses', () => {
     ]);
     await fc.assert(
       fc.asyncProperty(fc.uuid(), async (paymentId) => {
-        const { address, salt } = await deposits.assign(paymentId, token);
+        const { address, salt } = await deposits.assign(paymentId, token, null);
         assert.equal(address, getContractAddress({ opcode: 'CREATE2', from: factory, salt: salt as Hex, bytecode }));
         assert.ok(isAddress(address, { strict: true }));
       }),
@@ -28,13 +28,16 @@ describe('EVM deposit addresses', () => {
 
   it('are the same for a payment whatever the chain, and never show its id', async () => {
     const id = '0198f0aa-1111-8222-8333-444444444444';
-    const [base, bnb] = [await deposits.assign(id, token), await deposits.assign(id, chainOf(56).tokens[0]!)];
+    const [base, bnb] = [
+      await deposits.assign(id, token, null),
+      await deposits.assign(id, chainOf(56).tokens[0]!, null),
+    ];
     assert.deepEqual(base, bnb);
     assert.doesNotMatch(JSON.stringify(base), /0198f0aa|111182228333/);
   });
 
   it('never change: money is on its way to those already given out', async () => {
-    assert.deepEqual(await deposits.assign('payment-1', token), {
+    assert.deepEqual(await deposits.assign('payment-1', token, null), {
       scheme: 'evm-forwarder-1',
       address: '0xaaB97CdDa9c54B82d9d12b37Cff3110694E8974b',
       memo: null,

@@ -198,7 +198,7 @@ describe('EVM payouts', () => {
     const { rail, client, rpcUrl, nonce } = await funded(137);
     const usdt = findToken(chainOf(137), 'USDT')!;
     const deposits = createEvmDeposits({ treasury });
-    const made = await Promise.all(['sweep-1', 'sweep-2'].map((id) => deposits.assign(id, usdt)));
+    const made = await Promise.all(['sweep-1', 'sweep-2'].map((id) => deposits.assign(id, usdt, null)));
     for (const { address } of made) await fund(rpcUrl, 137, address as Address, { tokens: { USDT: 30n } });
     const before = await balance(client, orderOf(137, 'USDT', treasury));
 
