@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Sandbox } from './sandbox.ts';
-import type { Answer } from './shop.ts';
+import type { Answer, Json } from './shop.ts';
 
 /** One order from its first try on; what is known of it is filled in on the way. */
 export interface Order {
@@ -24,6 +24,17 @@ const poll_ms = 50;
 /** The service has died, or is not there at all. */
 export const isCutOff = (error: unknown): boolean => error instanceof TypeError && error.message === 'fetch failed';
 
+/** Asks again while the service is unavailable, which it must say properly. */
+async function answered(expected: readonly number[], ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (expected.includes(answer.status)) return answer;
+    assert.equal(answer.status, 503, JSON.stringify(answer.body));
+    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]/);
+    await sleep(poll_ms);
+  }
+}
+
 export function createCustomers(sandbox: Sandbox) {
   const orders: Order[] = [];
 
@@ -35,50 +46,50 @@ export function createCustomers(sandbox: Sandbox) {
     return order;
   }
 
-  /** Whatever of create, pay and register has not happened yet. @throws when the service is cut off in between */
-  async function serve(order: Order): Promise<void> {
+  const bodyOf = ({ orderId, from, to, receiver, amount }: Order): Json => ({
+    orderId,
+    type: 'exactOut',
+    display: { title: 'Coffee' },
+    source: { chainId: from, tokenSymbol: 'USDC' },
+    destination: { chainId: to, tokenSymbol: 'USDC', receiverAddress: receiver, amount },
+  });
+
+  async function create(order: Order): Promise<void> {
     const { ordersKey } = sandbox.file().wallet;
-    order.payment ??= await created(order, ordersKey);
+    order.payment ??= (await answered([201, 200], () => sandbox.create(bodyOf(order), ordersKey))).body;
+  }
+
+  async function pay(order: Order): Promise<void> {
     order.payinHash ??= await sandbox.pay(order.payment);
+  }
+
+  /** Only a hint: it comes too late for a payment that is funded, and is refused then. */
+  async function register(order: Order): Promise<void> {
     if (order.registered) return;
+    const path = `/payment-api/payments/${order.payment.id}/payin`;
     const body = { txHash: order.payinHash, fromAddress: sandbox.file().customer[String(order.from)]?.address };
-    const { status } = await sandbox.call('POST', `/payment-api/payments/${order.payment.id}/payin`, {
-      body,
-      key: ordersKey,
-    });
-    // Registering is a hint: too late it is refused.
-    assert.ok(status === 200 || status === 409, `registering answered ${status}`);
+    await answered([200, 409], () => sandbox.call('POST', path, { body, key: sandbox.file().wallet.ordersKey }));
     order.registered = true;
   }
 
-  async function created(order: Order, key: string): Promise<Answer['body']> {
-    const body = {
-      orderId: order.orderId,
-      type: 'exactOut',
-      display: { title: 'Coffee' },
-      source: { chainId: order.from, tokenSymbol: 'USDC' },
-      destination: {
-        chainId: order.to,
-        tokenSymbol: 'USDC',
-        receiverAddress: order.receiver,
-        amount: order.amount,
-      },
-    };
-    for (;;) {
-      const answer = await sandbox.create(body, key);
-      if (answer.status === 201 || answer.status === 200) return answer.body;
-      assert.equal(answer.status, 503, JSON.stringify(answer.body));
-      await sleep(poll_ms);
-    }
+  /** Whatever of it has not happened yet. @throws when the service is cut off in between */
+  async function serve(order: Order): Promise<void> {
+    await create(order);
+    await pay(order);
+    await register(order);
   }
 
   return {
     orders,
+    newOrder,
+    bodyOf,
+    create,
+    pay,
 
-    /** One order after the other on a route, beginning with those that were cut off, until the service dies. */
-    async come(from: ChainId, to: ChainId): Promise<void> {
+    /** One order after the other on a route, beginning with those that were cut off, until the service dies or the shop closes. */
+    async come(from: ChainId, to: ChainId, closing?: AbortSignal): Promise<void> {
       try {
-        for (;;) {
+        while (!closing?.aborted) {
           const begun = orders.filter((order) => order.from === from && !order.registered);
           for (const order of begun) await serve(order);
           const order = newOrder(from, to);

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { onStop } from './hooks.ts';
 
 /** The processes that have a text, such as a data directory, in their command line. */
 export function processesOf(text: string): readonly { readonly pid: number; readonly command: string }[] {
@@ -18,4 +19,22 @@ export function familyOf(pid: number): readonly number[] {
   for (const member of family)
     family.push(...parents.filter(([, parent]) => parent === member).map(([child]) => child));
   return family;
+}
+
+/** Stops processes where they stand, as a machine that hangs. @returns lets them go on; happens at the run's end at the latest */
+export function freeze(pids: readonly number[]): () => void {
+  const frozen = new Set(pids);
+  const thaw = () => {
+    for (const pid of frozen) {
+      frozen.delete(pid);
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {
+        // Ended meanwhile.
+      }
+    }
+  };
+  onStop(thaw);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  return thaw;
 }

@@ -94,7 +94,7 @@ export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: Sh
 
     async follow(paymentId, until = (payment) => terminalStatuses.includes(payment.status)) {
       let last: Answer | undefined;
-      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
+      for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; ) {
         last = await shop.call('GET', `/payment-api/payments/${paymentId}`);
         if (last.status === 200 && until(last.body)) return last.body;
         await sleep(poll_ms);
@@ -103,7 +103,7 @@ export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: Sh
     },
 
     async until(holds) {
-      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
+      for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; ) {
         if (await holds()) return;
         await sleep(poll_ms);
       }
