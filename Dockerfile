@@ -14,6 +14,7 @@ RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY contracts/evm/artifacts contracts/evm/artifacts
+COPY contracts/stellar/artifacts contracts/stellar/artifacts
 COPY domain domain
 COPY commands commands
 COPY projections projections

@@ -1,0 +1,52 @@
+/** `npm run deploy:payin -- …`: deploys a treasury's payin contract on Stellar and prints the settings that go with it. */
+import { Keypair, StrKey } from '@stellar/stellar-sdk';
+import { Command, InvalidArgumentError } from 'commander';
+import { chainOf } from '../../domain/chains.ts';
+import { deployPayin } from '../chains/stellar/deployPayin.ts';
+
+const keyVariable = 'STELLAR_DEPLOYER_SECRET';
+const [usdc] = chainOf(1500).tokens;
+
+function account(text: string): string {
+  if (!StrKey.isValidEd25519PublicKey(text)) throw new InvalidArgumentError('an account is G… with a right checksum');
+  return text;
+}
+
+function token(text: string): string {
+  const [code = '', issuer = ''] = text.split(':');
+  if (!/^[A-Za-z0-9]{1,12}$/.test(code) || !StrKey.isValidEd25519PublicKey(issuer))
+    throw new InvalidArgumentError('a token is CODE:ISSUER, the issuer an account G…');
+  return text;
+}
+
+interface Options {
+  readonly rpc: string;
+  readonly treasury: string;
+  readonly token: string;
+}
+
+const options = new Command('npm run deploy:payin --')
+  .description(
+    `Deploys the payin contract, once: run again, it names the one that stands. ${keyVariable} holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+  )
+  .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
+  .requiredOption('--treasury <account>', 'whom customers pay, fixed in the contract', account)
+  .option('--token <asset>', 'what they pay, fixed in the contract', token, usdc?.address)
+  .parse()
+  .opts<Options>();
+
+try {
+  const secret = process.env[keyVariable] ?? '';
+  if (!StrKey.isValidEd25519SecretSeed(secret))
+    throw new Error(`${keyVariable} must hold the secret of an account: S…`);
+  const { rpc: rpcUrl, treasury, token } = options;
+  const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
+  const how = deployed.transaction === null ? 'stood already' : `deployed by ${deployed.transaction}`;
+  console.log(`${deployed.networkPassphrase}: payin contract ${deployed.contractId} ${how}.`);
+  if (!deployed.treasuryTrusts)
+    console.log(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);
+  console.log(`\nSTELLAR_TREASURY_ADDRESS=${treasury}\nSTELLAR_PAYIN_CONTRACT=${deployed.contractId}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
