@@ -37,6 +37,7 @@ export function histories(handle: Handle, clock: Clock): Histories {
     ids: randomIds,
     addresses: addressBook,
     deposits: { evm: createEvmDeposits({ treasury }) },
+    canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 10 }),
     offers: () => true,
     checkRoute: () => undefined,

@@ -3,8 +3,9 @@ import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
 import * as merchants from '../domain/merchant.ts';
+import { askReceiver } from './askReceiver.ts';
 import type { Facts, Handle, Handled } from './handle.ts';
-import type { Clock, Ids } from './ports.ts';
+import type { Clock, Ids, ReceiverChecks } from './ports.ts';
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */
 export interface NewKey {
@@ -23,6 +24,7 @@ export interface ManageMerchantDeps {
   readonly seal: (plain: string, context: string) => string;
   /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
   readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
+  readonly canReceive: ReceiverChecks;
   /** False for a URL whose literal address no webhook would ever be sent to. Names are checked at each delivery. */
   readonly isAllowedTarget: (url: string) => boolean;
 }
@@ -110,7 +112,8 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     },
 
     async setSettlement(appId, wallet, cause) {
-      const token = findToken(chainOf(wallet.chainId), wallet.tokenSymbol);
+      const chain = chainOf(wallet.chainId);
+      const token = findToken(chain, wallet.tokenSymbol);
       if (!token)
         return refuse('invalidRequest', `chain ${wallet.chainId} has no ${wallet.tokenSymbol}`, '/tokenSymbol');
       const receiverAddress = deps.canonicalAddress(wallet.chainId, wallet.receiverAddress);
@@ -119,6 +122,10 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       }
       const { chainId, receiverMemo = null } = wallet;
       const settlement = { chainId, token, receiverAddress, receiverMemo };
+      const ask = deps.canReceive[chain.family];
+      const receiving = { chain, token, receiver: receiverAddress, amount: null };
+      const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
+      if (unreceivable) return unreceivable;
       return changed(await change(appId, cause, (state) => merchants.setSettlement(state, settlement)));
     },
 

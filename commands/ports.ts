@@ -3,6 +3,7 @@ import type { Chain, Token } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
 import type { EventMetadata, StoredEvent } from '../domain/event.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
+import type { Intent } from '../domain/payment/intent.ts';
 import type { Instant } from '../domain/time.ts';
 
 /** An event ready to be stored: id given, metadata with its place in the hash chain. */
@@ -92,6 +93,8 @@ export interface Ids {
 
 /** Gives each payment where its customer pays to. */
 export interface DepositScheme {
+  /** The intents that this installation can take payments of. */
+  readonly intents: readonly Intent[];
   /** Pure or answered from memory: no chain is asked. */
   assign(paymentId: string, token: Token, intent: PaymentCreated['intent']): Promise<Deposit>;
 }
@@ -110,6 +113,9 @@ export type CanReceive = (
   receiver: string,
   amount?: bigint | null,
 ) => Promise<Refusal | undefined>;
+
+/** Of the chain families that know receivers which cannot take a token; the others are not asked. */
+export type ReceiverChecks = Partial<Record<Chain['family'], CanReceive>>;
 
 /** Called around each step that a crash must not break; tests kill the process at a named point. A no-op in production. */
 export type CrashPoint = (name: string) => void | Promise<void>;

@@ -3,9 +3,10 @@
  * The schemas ARE the storage format and must be versioned with care.
  */
 import Type, { type Static } from 'typebox';
-import { type ChainId, chainIds, chains, findToken } from './chains.ts';
+import { type ChainId, chainIds, chainOf, findToken } from './chains.ts';
 import { type Decider, type Decision, isRefusal, type Refusal, refuse } from './decider.ts';
 import { TokenRef } from './payment/events.ts';
+import { memoProblem } from './payment/memo.ts';
 import { closed, Digest, Id, nullable, oneOf, Text, Time, Url } from './schema.ts';
 
 export const merchantSchemaVersion = 1;
@@ -142,17 +143,20 @@ export function register(
 
 /** @param wallet its address already checked and spelled in the chain's canonical way */
 export function setSettlement(state: MerchantState, wallet: SettlementWallet): Decision<MerchantEvent> {
-  const chain = chains.find((candidate) => candidate.id === wallet.chainId);
-  const token = chain && findToken(chain, wallet.token.symbol);
+  const chain = chainOf(wallet.chainId);
+  const token = findToken(chain, wallet.token.symbol);
   if (token?.address !== wallet.token.address || token.decimals !== wallet.token.decimals) {
     return refuse('invalidRequest', `chain ${wallet.chainId} pays out no ${wallet.token.symbol}`, '/tokenSymbol');
   }
+  const { receiverAddress, receiverMemo } = wallet;
+  const problem = receiverMemo === null ? undefined : memoProblem(chain, receiverAddress, receiverMemo);
+  if (problem) return refuse('invalidRequest', problem, '/receiverMemo');
   const now = state.settlement;
   const same =
     now?.chainId === wallet.chainId &&
     now.token.address === wallet.token.address &&
-    now.receiverAddress === wallet.receiverAddress &&
-    now.receiverMemo === wallet.receiverMemo;
+    now.receiverAddress === receiverAddress &&
+    now.receiverMemo === receiverMemo;
   return ofRegistered(state, same ? [] : [{ type: 'SettlementWalletSet', data: wallet }]);
 }
 

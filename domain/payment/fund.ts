@@ -11,13 +11,13 @@ type Outcome =
   | BounceCode
   | 'notYet';
 
-/** PaymentFunded with all its inputs, PaymentBounced when anyAmount is above its bounds, or nothing yet. */
+/** PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   if (p.funded || p.closed) return [];
   const payins = counted(p).filter((payin) => payin.phase === 'confirmed');
   if (payins.length === 0) return [];
   const received = sumOf(payins);
-  const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, received) : splitAsAgreed(p, received);
+  const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, payins, received) : splitAsAgreed(p, received);
   if (outcome === 'notYet') return [];
   if (typeof outcome === 'string') {
     return [{ type: 'PaymentBounced', data: { code: outcome, received: received.toString(), bouncedAt: now } }];
@@ -42,13 +42,17 @@ function splitAsAgreed(p: Payment, received: bigint): Outcome {
 }
 
 /** Too little may still be added to until the payment expires: a stranger's dust must not end it. */
-function splitWhatCame(p: Payment, received: bigint): Outcome {
+function splitWhatCame(p: Payment, payins: readonly Payin[], received: bigint): Outcome {
   const { limits, fee } = p.terms;
-  if (limits && received < BigInt(limits.min)) return 'notYet';
+  if (limits && received < BigInt(limits.min)) return calledByItsSender(p, payins) ? 'amountTooLow' : 'notYet';
   if (limits && received > BigInt(limits.max)) return 'amountTooHigh';
   const split = splitAny(received, { fixed: BigInt(fee.fixed), basisPoints: fee.basisPoints }, routeOf(p));
   return split ? { ...split, rule: 'anyAmount', sourceAmount: received } : 'notYet';
 }
+
+/** A contract's limits hold for each call. Its sender has signed the call, so that nobody else can end the payment by it. */
+const calledByItsSender = ({ terms: { intent, source } }: Payment, payins: readonly Payin[]): boolean =>
+  intent !== null && payins.some(({ transfer }) => transfer.from === source.senderAddress);
 
 function funded(
   p: Payment,

@@ -113,7 +113,8 @@ function destinationOf(p: Payment) {
 }
 
 const messages = {
-  amountTooLow: 'Less than the agreed amount arrived in time. The money is held and can be refunded.',
+  amountTooLow:
+    'Less than the agreed or the least accepted amount arrived in time. The money is held and can be refunded.',
   amountTooHigh: 'More than the accepted limit arrived. The money is held and can be refunded.',
   latePayin: 'The money arrived after the payment had expired. It is held and can be refunded.',
   wrongToken: 'Another token than the agreed one arrived. It is held and can be refunded.',

@@ -69,6 +69,7 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
     ids: randomIds,
     addresses: addressBook,
     deposits: { evm: createEvmDeposits({ treasury }) },
+    canReceive: {},
     feeOf: () => config.fee,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,

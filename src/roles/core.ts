@@ -140,6 +140,7 @@ function manageMerchant(config: Config, handle: Handle, clock: Clock, box: Secre
     newKey: newApiKey,
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
+    canReceive: {},
     isAllowedTarget(url) {
       const address = literalAddress(new URL(url));
       return address === undefined || isAllowed(address);

@@ -59,6 +59,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
     ids: randomIds,
     addresses: addressBook,
     deposits: { evm: createEvmDeposits({ treasury: treasuryAccount }) },
+    canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     offers: ({ family }) => family === 'evm',
     checkRoute: () => undefined,

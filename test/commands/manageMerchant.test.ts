@@ -26,6 +26,7 @@ function world() {
     newKey: newApiKey,
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
+    canReceive: {},
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
   });
   const events = () => store.read(`merchant-${appId}`);

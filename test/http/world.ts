@@ -135,6 +135,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     addresses,
     offers: (chain: Chain) => chain.family === 'evm',
     deposits: { evm: createEvmDeposits({ treasury }) },
+    canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     checkRoute: () => undefined,
   };

@@ -32,6 +32,7 @@ export function createEvmDeposits({ treasury }: { readonly treasury: Address }):
   template.set(keccak256(code, 'bytes'), codeHashAt);
 
   return {
+    intents: [],
     async assign(paymentId) {
       const salt = depositSalt(paymentId);
       const preimage = template.slice();

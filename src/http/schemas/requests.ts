@@ -1,5 +1,6 @@
 /** What callers send. */
 import Type, { type Static, type TSchema } from 'typebox';
+import { intents } from '../../../domain/payment/intent.ts';
 import {
   Address,
   AddressOrNull,
@@ -51,7 +52,12 @@ export const SourceRequest = Type.Object(
     amount: Optional(DecimalOrNull),
     senderAddress: Optional(AddressOrNull),
   },
-  { ...closed, title: 'SourceRequest', description: 'Where the customer pays. amount only for exactIn.' },
+  {
+    ...closed,
+    title: 'SourceRequest',
+    description:
+      'Where the customer pays. amount only for exactIn. Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
+  },
 );
 
 export const DestinationRequest = Type.Object(
@@ -66,7 +72,7 @@ export const DestinationRequest = Type.Object(
     ...closed,
     title: 'DestinationRequest',
     description:
-      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut: its payouts go to its settlement wallet.',
+      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut: its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
   },
 );
 
@@ -81,11 +87,16 @@ const Metadata = Type.Unsafe<Record<string, string> | null>({
   description: 'at most 20 string entries, for your own use',
 });
 
+const Intent = oneOfOrNull(intents, {
+  description:
+    'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a call outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
+});
+
 const paymentProperties = {
   appId: Optional(AppId),
   orderId: Optional(IdentifierOrNull),
   type: PaymentType,
-  intent: Optional(oneOfOrNull(['stellar_payin_contracts'])),
+  intent: Optional(Intent),
   display: Optional(orNull(DisplayRequest)),
   metadata: Optional(Metadata),
   source: SourceRequest,
@@ -108,6 +119,23 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
         chainId: 1,
         tokenSymbol: 'USDC',
         amount: '10.00',
+        receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      },
+    },
+    {
+      appId: 'wallet_demo',
+      orderId: 'order-1002',
+      type: 'anyAmount',
+      intent: 'stellar_payin_contracts',
+      display: { title: 'Top up', currency: 'USD' },
+      source: {
+        chainId: 1500,
+        tokenSymbol: 'USDC',
+        senderAddress: 'GBRPYHIL2CI3FNQ4BXLFMNDLFJUNPU2HY3ZMFSHONUCEOASW7QC7OX2H',
+      },
+      destination: {
+        chainId: 8453,
+        tokenSymbol: 'USDC',
         receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
       },
     },

@@ -22,6 +22,7 @@ import {
 
 const { Array: List, Integer, Object: Shape } = Type;
 const Null = Type.Null();
+const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description });
 
 export const DisplayInfo = Shape(
   { title: NullableText, name: NullableText, description: NullableText, currency: NullableText },
@@ -34,15 +35,21 @@ export const SourceResponse = Shape(
     tokenSymbol: TokenSymbol,
     tokenAddress: Type.String(),
     amount: DecimalOrNull,
-    receiverAddress: Type.String({ description: 'The deposit address: the customer pays here.' }),
-    receiverMemo: NullableText,
+    receiverAddress: Type.String({ description: 'The deposit address: the customer pays here, or into the contract.' }),
+    receiverMemo: nullableText(
+      'Sent along with the payment, where the deposit address is shared; it tells whose payment it is.',
+    ),
     fee: DecimalOrNull,
-    senderAddress: NullableText,
+    senderAddress: nullableText('Who paid, once that is known; before, the sender that was announced.'),
     txHash: TxHashOrNull,
     amountReceived: DecimalOrNull,
     confirmedAt: TimeOrNull,
-    receiverAddressContract: NullableText,
-    receiverMemoContract: NullableText,
+    receiverAddressContract: nullableText(
+      'Intent stellar_payin_contracts: the contract whose pay() the customer calls.',
+    ),
+    receiverMemoContract: nullableText(
+      'Intent stellar_payin_contracts: the memo to pass to pay(), unique to this payment.',
+    ),
   },
   { title: 'SourceResponse', description: 'amount is what the customer pays, fee included.' },
 );
