@@ -4,6 +4,7 @@ import { rescale } from '../domain/money.ts';
 import { createPayment as decideCreate, type Terms } from '../domain/payment/create.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
+import type { Instant } from '../domain/time.ts';
 import { askReceiver } from './askReceiver.ts';
 import type { Handle } from './handle.ts';
 import { paymentIdOf } from './paymentId.ts';
@@ -40,6 +41,8 @@ export interface CreatePaymentDeps extends ReadDeps {
 export interface CreatedPayment {
   readonly payment: Payment;
   readonly createdNow: boolean;
+  /** When it was written; null when it stood already. */
+  readonly at: Instant | null;
   readonly position: bigint | null;
 }
 
@@ -66,7 +69,12 @@ export async function createPayment(
     expectNew: true,
   });
   if (isRefusal(handled)) return handled;
-  return { payment: handled.state as Payment, createdNow: handled.appended > 0, position: handled.position };
+  return {
+    payment: handled.state as Payment,
+    createdNow: handled.appended > 0,
+    at: handled.at,
+    position: handled.position,
+  };
 }
 
 /** A repeated orderId is answered with its payment even when the repeated body is wrong. */
@@ -78,7 +86,7 @@ async function existing(
   if (request.orderId === null) return undefined;
   const found = await deps.handle(paymentDecider, paymentId, () => [], { cause: 'create', appId: request.appId });
   if (isRefusal(found) || !found.state) return undefined;
-  return { payment: found.state, createdNow: false, position: null };
+  return { payment: found.state, createdNow: false, at: null, position: null };
 }
 
 async function readTerms(

@@ -1,6 +1,7 @@
 import type { Decider, Decision, Refusal } from '../domain/decider.ts';
 import { assert, isRefusal } from '../domain/decider.ts';
 import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { Instant } from '../domain/time.ts';
 import type { Codec } from './codec.ts';
 import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
 import { StreamConflict, Unavailable } from './ports.ts';
@@ -18,6 +19,8 @@ export interface Handled<S> {
   readonly revision: bigint | null;
   /** Log position of the last event appended; null when nothing had to be. */
   readonly position: bigint | null;
+  /** When the last event appended was written, as it is stored with it; null when nothing had to be. */
+  readonly at: Instant | null;
   readonly appended: number;
 }
 
@@ -85,7 +88,7 @@ export function createHandle(deps: HandleDeps): Handle {
         remember(stream, known);
         return isRefusal(decision)
           ? decision
-          : { state: known.state, revision: known.tip?.revision ?? null, position: null, appended: 0 };
+          : { state: known.state, revision: known.tip?.revision ?? null, position: null, at: null, appended: 0 };
       }
       for (const event of decision) codec.check(decider.category, event);
       const metadata = {
@@ -102,7 +105,8 @@ export function createHandle(deps: HandleDeps): Handle {
         await crash(`${names}.afterAppend`);
         const state = decision.reduce((folded, event) => decider.evolve(folded, event), known.state);
         remember(stream, { state, tip: tipAfter(stream, known.tip, sealed) });
-        return { state, revision: appended.revision, position: appended.position, appended: decision.length };
+        const { revision, position } = appended;
+        return { state, revision, position, at: metadata.at, appended: decision.length };
       } catch (error) {
         cache.delete(stream);
         if (!(error instanceof StreamConflict)) throw error;

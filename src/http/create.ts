@@ -25,8 +25,8 @@ export const createCreate =
     const keyless = caller === null;
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
     if (isRefusal(created)) return created;
-    const { payment, createdNow } = created;
-    const first = viewOf(payment, payment.terms.createdAt);
+    const { payment, createdNow, at } = created;
+    const first = viewOf(payment, at ?? payment.terms.createdAt);
     const view = createdNow ? first : ((await deps.getPayment(payment.terms.paymentId)) ?? first);
     return {
       status: createdNow ? 201 : 200,

@@ -88,7 +88,7 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
       if (isRefusal(handled)) return handled;
       lookUp(payment, hint.txHash);
       const repeated = handled.appended === 0 ? await byId(paymentId) : null;
-      return { payment: repeated ?? viewOf(handled.state as Payment, clock.now()) };
+      return { payment: repeated ?? viewOf(handled.state as Payment, handled.at ?? clock.now()) };
     },
   };
 }

@@ -60,9 +60,15 @@ describe('handling a command', () => {
   it('appends what is decided and answers the state, the revision and the place in the log', async () => {
     const { handle, store } = world();
     const first = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(first, { state: ['red'], revision: 0n, position: await store.tail(), appended: 1 });
+    assert.deepEqual(first, { state: ['red'], revision: 0n, position: await store.tail(), at: minute(0), appended: 1 });
     const second = await handle(box, 'a', put('blue'), facts);
-    assert.deepEqual(second, { state: ['red', 'blue'], revision: 1n, position: await store.tail(), appended: 1 });
+    assert.deepEqual(second, {
+      state: ['red', 'blue'],
+      revision: 1n,
+      position: await store.tail(),
+      at: minute(0),
+      appended: 1,
+    });
   });
 
   it('seals each event: when, why, for whom, in which schema, behind which', async () => {
@@ -83,9 +89,9 @@ describe('handling a command', () => {
     const { handle, typesIn } = world();
     await handle(box, 'a', put('red'), facts);
     const again = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, appended: 0 });
+    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
     const nothing = await handle(box, 'b', () => [], facts);
-    assert.deepEqual(nothing, { state: [], revision: null, position: null, appended: 0 });
+    assert.deepEqual(nothing, { state: [], revision: null, position: null, at: null, appended: 0 });
     assert.deepEqual(await handle(box, 'b', () => refuse('forbidden', 'no'), facts), refuse('forbidden', 'no'));
     assert.deepEqual(await typesIn('box-b'), []);
   });
@@ -102,7 +108,13 @@ describe('handling a command', () => {
     await handle(box, 'a', put('red'), facts);
     await start()(box, 'a', () => [{ type: 'Shaken', data: { ball: '' } }] as unknown as Put[], facts);
     const read = await start()(box, 'a', put('blue'), facts);
-    assert.deepEqual(read, { state: ['red', 'blue'], revision: 2n, position: await store.tail(), appended: 1 });
+    assert.deepEqual(read, {
+      state: ['red', 'blue'],
+      revision: 2n,
+      position: await store.tail(),
+      at: minute(0),
+      appended: 1,
+    });
   });
 
   describe('from a cached state', () => {
@@ -166,7 +178,7 @@ describe('handling a command', () => {
       const { handle, start } = world();
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
-      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, appended: 0 });
+      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
     });
 
     it('does not try to append what it knows to be there', async () => {

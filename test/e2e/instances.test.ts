@@ -1,0 +1,82 @@
+/** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseUnits } from 'viem';
+import { verifyChain } from '../../commands/seal.ts';
+import { createCustomers } from '../support/customers.ts';
+import { historyOf } from '../support/history.ts';
+import { type Instance, startInstance } from '../support/instance.ts';
+import { createSandbox } from '../support/sandbox.ts';
+import { createShop } from '../support/shop.ts';
+
+const fast = { POLL_MS_8453: '50', POLL_MS_1: '50' };
+const handovers = { least: 8, most: 45 };
+
+describe('two instances on the same stores', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  const customers = createCustomers(sandbox);
+  let other: Instance;
+  before(async () => {
+    await sandbox.start(fast);
+    other = await startInstance(sandbox.dataDir, fast);
+  });
+  after(() => sandbox.destroy());
+
+  it('answer one orderId, sent to both with different terms, with one payment', async () => {
+    const shop = createShop({
+      baseUrl: () => other.url,
+      rpcUrl: (chainId) => sandbox.file().chains[String(chainId)]?.rpcUrl ?? '',
+      customerKey: () => '0x',
+    });
+    const { ordersKey } = sandbox.file().wallet;
+    for (let round = 0; round < 10; round += 1) {
+      const order = { ...customers.bodyOf({ ...customers.newOrder(8453, 1), orderId: `both-${round}` }) };
+      customers.orders.pop();
+      const terms = (amount: string) => ({ ...order, destination: { ...(order['destination'] as object), amount } });
+      const answers = await Promise.all([
+        sandbox.create(terms('1.00'), ordersKey),
+        shop.create(terms('2.00'), ordersKey),
+      ]);
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 201]);
+      assert.deepEqual(answers[0].body, answers[1].body);
+    }
+  });
+
+  it('hand the work over in the middle of payments, and one goes on alone when the other dies', async () => {
+    const closing = new AbortController();
+    const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
+    let torn = 0;
+    for (let round = 0; round < handovers.most; round += 1) {
+      if (round >= handovers.least && customers.orders.length > handovers.least) break;
+      await sleep(1_000);
+      const rows = await sandbox.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'lease %'`,
+      );
+      torn += rows.length;
+    }
+    assert.ok(torn > handovers.least, `${torn} leases torn`);
+    await other.kill();
+    closing.abort();
+    await Promise.all(coming);
+    assert.ok(customers.orders.length > handovers.least, `${customers.orders.length} orders`);
+  });
+
+  it('paid every receiver once, and told every event once', async () => {
+    const done = await customers.finish();
+    assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
+    for (const { to, receiver, amount } of customers.orders) {
+      assert.equal(await sandbox.balance(to, 'USDC', receiver), parseUnits(amount, 6));
+    }
+    await sandbox.until(async () => (await sandbox.query('SELECT FROM todo_webhooks')).length === 0);
+    const told = sandbox.webhooks().map(({ body }) => JSON.parse(body).event_id as string);
+    assert.equal(new Set(told).size, told.length);
+    await sandbox.kill();
+    const history = await historyOf(sandbox.dataDir);
+    for (const events of history.values()) assert.equal(verifyChain(events), null);
+    for (const { id } of done) {
+      const types = history.get(`payment-${id}`)?.map(({ type }) => type) ?? [];
+      assert.equal(types.filter((type) => type === 'PayoutConfirmed').length, 1);
+    }
+  });
+});
