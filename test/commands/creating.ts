@@ -67,7 +67,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
   };
   const create = (request: NewPayment, app = wallet, more: Partial<CreatePaymentDeps> = {}) =>
     createPayment({ ...deps, ...more }, request, app, caller);
-  return { ...rest, start, create };
+  return { ...rest, start, create, deposits: deps.deposits };
 }
 
 /** `code pointer` of a refusal. */

@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { createManageMerchant, fingerprintOf, webhookSecretContext } from '../../commands/manageMerchant.ts';
-import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { type ReceiverChecks, Unavailable } from '../../commands/ports.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
@@ -15,7 +16,7 @@ const appId = 'merchant_bakery';
 const url = 'https://bakery.example/hooks';
 const address = '0x00000000000000000000000000000000000000aa';
 
-function world() {
+function world(canReceive: ReceiverChecks = {}) {
   const store = memoryEventStore();
   const box = createSecretBox(randomBytes(32));
   const isPublic = createAddressCheck([]);
@@ -26,7 +27,7 @@ function world() {
     newKey: newApiKey,
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
-    canReceive: {},
+    canReceive,
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
   });
   const events = () => store.read(`merchant-${appId}`);
@@ -115,6 +116,26 @@ describe('manage merchant', () => {
       receiverAddress: address,
       receiverMemo: null,
     });
+  });
+
+  it('asks the chain whether a wallet can take the token, where wallets may not', async () => {
+    const asked: string[] = [];
+    const { merchants, events } = world({
+      evm: async (chain, token, receiver) => {
+        asked.push(`${chain.id} ${token.symbol} ${receiver}`);
+        if (asked.length === 1) throw new Unavailable('no answer');
+        return asked.length === 2 ? refuse('invalidRequest', 'it has no trustline') : undefined;
+      },
+    });
+    await merchants.register(appId, url, 'test');
+    const wallet = { chainId: 56, tokenSymbol: 'USDT', receiverAddress: address } as const;
+    const settle = () => merchants.setSettlement(appId, wallet, 'test');
+    assert.deepEqual(refusedWith(await settle()), ['unavailable', undefined]);
+    assert.deepEqual(refusedWith(await settle()), ['invalidRequest', '/receiverAddress']);
+    assert.notEqual((await events()).at(-1)?.type, 'SettlementWalletSet');
+    accepted(await settle());
+    assert.equal((await events()).at(-1)?.type, 'SettlementWalletSet');
+    assert.deepEqual(asked, Array(3).fill(`56 USDT ${address}`));
   });
 
   it('refuses with the field at fault', async () => {

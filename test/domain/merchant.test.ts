@@ -15,6 +15,8 @@ import {
   setWebhookUrl,
 } from '../../domain/merchant.ts';
 import { instant } from '../../domain/time.ts';
+import { stellarReceiver } from '../support/contractPayments.ts';
+import { stellarUsdc } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';
 
 const { given } = specification(merchant);
@@ -120,6 +122,20 @@ describe('merchant', () => {
       given([registered])
         .when((state) => setSettlement(state, { ...wallet, token: { ...wallet.token, decimals: 18 } }))
         .thenRefused('invalidRequest', /pays out no/);
+    });
+
+    it('takes only a memo that its chain can carry', () => {
+      given([registered])
+        .when((state) => setSettlement(state, { ...wallet, receiverMemo: '7' }))
+        .thenRefused('invalidRequest', /carry no memo/);
+      const { chain, token } = stellarUsdc;
+      const onStellar = { chainId: chain.id, token, receiverAddress: stellarReceiver, receiverMemo: 'x'.repeat(28) };
+      given([registered])
+        .when((state) => setSettlement(state, onStellar))
+        .then([{ type: 'SettlementWalletSet', data: onStellar }]);
+      given([registered])
+        .when((state) => setSettlement(state, { ...onStellar, receiverMemo: 'x'.repeat(29) }))
+        .thenRefused('invalidRequest', /28 bytes/);
     });
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { badChecksum, muxedReceiver, payer, stellarReceiver } from '../support/contractPayments.ts';
 import type { Sent } from './client.ts';
-import { goodRequest, startWorld, type World } from './world.ts';
+import { goodRequest, noTrustline, receiver, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
 const destination = goodRequest()['destination'] as object;
@@ -10,6 +11,13 @@ const exactIn = (amount: unknown, source: object = {}) => ({
   destination: { ...destination, amount: undefined },
 });
 const out = (more: object) => ({ destination: { ...destination, ...more } });
+const intoContract = (source: object) => ({
+  type: 'anyAmount',
+  intent: 'stellar_payin_contracts',
+  source: { chainId: 1500, tokenSymbol: 'USDC', senderAddress: payer, ...source },
+  destination: { ...destination, amount: undefined },
+});
+const toStellar = (more: object) => out({ chainId: 1500, receiverAddress: stellarReceiver, ...more });
 const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
 
 /** Name, what is changed in a good request, the pointer of the answer, words of its message. */
@@ -21,7 +29,36 @@ const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['a list for an object', { display: [] }, '/display', /must be an object or null/],
   ['an unknown type', { type: 'exactly' }, '/type', /exactIn, exactOut, anyAmount/],
   ['an unknown intent', { intent: 'magic' }, '/intent', /stellar_payin_contracts/],
-  ['an intent that is not offered', { intent: 'stellar_payin_contracts' }, '/intent', /not offered/],
+  [
+    'a contract payment from another chain',
+    intoContract({ chainId: 8453 }),
+    '/source/chainId',
+    /use source.chainId 1500/,
+  ],
+  ['a contract payment in another token', intoContract({ tokenSymbol: 'USDT' }), '/source/tokenSymbol', /USDC/],
+  ['a contract payment of nobody', intoContract({ senderAddress: null }), '/source/senderAddress', /senderAddress/],
+  [
+    'a contract payment off its routes',
+    { ...intoContract({}), destination: { chainId: 137, tokenSymbol: 'USDT', receiverAddress: receiver } },
+    '/destination/tokenSymbol',
+    /pays out USDC on Polygon/,
+  ],
+  ['an amount of any amount', intoContract({ amount: '1.00' }), '/source/amount', /takes no source.amount/],
+  ['a wrong strkey checksum', intoContract({ senderAddress: badChecksum }), '/source/senderAddress', /checksum/],
+  ['eight decimals', { ...intoContract({ amount: '1.12345678' }), type: 'exactIn' }, '/source/amount', /7 decimals/],
+  ['a memo of 29 bytes', toStellar({ receiverMemo: `${'é'.repeat(14)}x` }), '/destination/receiverMemo', /28 bytes/],
+  [
+    'a memo beside a muxed address',
+    toStellar({ receiverMemo: '7', receiverAddress: muxedReceiver }),
+    '/destination/receiverMemo',
+    /M address/,
+  ],
+  [
+    'a receiver without a trustline',
+    toStellar({ receiverAddress: noTrustline }),
+    '/destination/receiverAddress',
+    /no trustline/,
+  ],
   ['an unknown chain', { source: { chainId: 2, tokenSymbol: 'USDC' } }, '/source/chainId', /8453 \(Base\)/],
   ['a huge chain', { source: { chainId: 1e300, tokenSymbol: 'USDC' } }, '/source/chainId', /unknown chain/],
   [

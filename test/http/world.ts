@@ -5,7 +5,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
-import type { AddressBook, Clock } from '../../commands/ports.ts';
+import { type AddressBook, type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant.ts';
@@ -20,6 +20,7 @@ import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/h
 import { startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { addressesWithStellar, otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { type Client, createClient } from './client.ts';
 import { sampleDelivery, sampleStats } from './samples.ts';
 
@@ -119,7 +120,20 @@ function steppedClock(): Clock & { advance(duration_ms: number): void } {
 }
 
 const addresses: AddressBook = {
-  canonical: (chain: Chain, text: string) => (chain.family === 'evm' && isAddress(text) ? getAddress(text) : null),
+  canonical(chain, text) {
+    if (chain.family !== 'evm') return addressesWithStellar.canonical(chain, text);
+    return isAddress(text) ? getAddress(text) : null;
+  },
+};
+
+/** An account that has no trustline, and one of which nobody knows because its node does not answer. */
+export const noTrustline = otherPayer;
+export const unknowable = stellarTreasury;
+
+const canReceive: CanReceive = async (_chain, token, account) => {
+  if (account === unknowable) throw new Unavailable('the node does not answer');
+  if (account !== noTrustline) return undefined;
+  return refuse('invalidRequest', `the receiver has no trustline for ${token.symbol}: let it add one`);
 };
 
 /** Payments through the real commands; reads fold the streams. */
@@ -133,9 +147,9 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     clock,
     ids: randomIds,
     addresses,
-    offers: (chain: Chain) => chain.family === 'evm',
-    deposits: { evm: createEvmDeposits({ treasury }) },
-    canReceive: {},
+    offers: (chain: Chain) => chain.family !== 'solana',
+    deposits: { evm: createEvmDeposits({ treasury }), stellar: stellarDeposits() },
+    canReceive: { stellar: canReceive },
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     checkRoute: () => undefined,
   };

@@ -1,0 +1,73 @@
+/** Words for payments that come in on Stellar: into the contract, or to the treasury with a memo. */
+import { createHash } from 'node:crypto';
+import { Account, Keypair, MuxedAccount, StrKey } from '@stellar/stellar-sdk';
+import type { AddressBook, DepositScheme } from '../../commands/ports.ts';
+import { createPayment, type Terms } from '../../domain/payment/create.ts';
+import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
+import { addressBook } from '../../src/chains/addresses.ts';
+import { type PayinSketch, payin, stellarUsdc, type TermsSketch, terms } from './payments.ts';
+
+const seeded = (seed: string): Buffer => createHash('sha256').update(seed).digest();
+const account = (name: string): string => Keypair.fromRawEd25519Seed(seeded(name)).publicKey();
+
+export const payer = account('payer');
+export const otherPayer = account('another payer');
+export const stellarTreasury = account('treasury');
+export const stellarReceiver = account('receiver');
+export const stellarContract = StrKey.encodeContract(seeded('payin contract'));
+export const muxedReceiver = new MuxedAccount(new Account(stellarReceiver, '0'), '7').accountId();
+/** A character of it is wrong. */
+export const badChecksum = stellarReceiver.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+
+export const contractDeposit: Terms['deposit'] = {
+  scheme: 'test-stellar-1',
+  address: stellarTreasury,
+  memo: null,
+  contract: stellarContract,
+  contractMemo: 'memo-of-this-payment',
+  salt: '0x01',
+};
+
+/** Terms of a payment into the contract, called by `payer`. */
+export function contractTerms(sketch: TermsSketch = {}): Terms {
+  const usual = terms({ type: 'anyAmount', ...sketch, from: stellarUsdc });
+  return {
+    ...usual,
+    intent: 'stellar_payin_contracts',
+    source: { ...usual.source, senderAddress: payer },
+    deposit: contractDeposit,
+  };
+}
+
+export const contractCreated = (sketch: TermsSketch = {}): PaymentEvent =>
+  (createPayment(null, contractTerms(sketch)) as readonly PaymentEvent[])[0] as PaymentEvent;
+
+/** A call of `pay`, as its event tells of it. */
+export const paid = (amount: string, sketch: PayinSketch & { readonly from?: string } = {}): Transfer => ({
+  ...payin({ amount, ...sketch, in: stellarUsdc }),
+  from: sketch.from ?? payer,
+  to: stellarContract,
+  memo: contractDeposit.contractMemo,
+});
+
+/** Gives every payment a memo, and with the intent the contract. */
+export const stellarDeposits = (intents: DepositScheme['intents'] = ['stellar_payin_contracts']): DepositScheme => ({
+  intents,
+  async assign(paymentId, _token, intent) {
+    const memo = seeded(paymentId).toString('hex').slice(0, 28);
+    const base = { scheme: 'test-stellar-1', address: stellarTreasury, salt: memo };
+    return intent === null
+      ? { ...base, memo, contract: null, contractMemo: null }
+      : { ...base, memo: null, contract: stellarContract, contractMemo: memo };
+  },
+});
+
+/** EVM as in production; on Stellar accounts, muxed accounts and contracts. */
+export const addressesWithStellar: AddressBook = {
+  canonical(chain, text) {
+    if (chain.family !== 'stellar') return addressBook.canonical(chain, text);
+    const valid =
+      StrKey.isValidEd25519PublicKey(text) || StrKey.isValidMed25519PublicKey(text) || StrKey.isValidContract(text);
+    return valid ? text : null;
+  },
+};
