@@ -5,6 +5,7 @@ import type { Instant } from '../domain/time.ts';
 import type { Codec } from './codec.ts';
 import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
 import { StreamConflict, Unavailable } from './ports.ts';
+import { recentlyUsed } from './recentlyUsed.ts';
 import { seal, type Tip, tipAfter, tipOf } from './seal.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
@@ -46,9 +47,11 @@ export interface HandleDeps {
   /** Codecs by category: checks what is written, upcasts what is read. */
   readonly codec: Codec;
   readonly crash?: CrashPoint;
-  readonly cachedStreamsMax?: number;
+  /** States remembered at least; at most twice as many. */
+  readonly cachedStreams?: number;
 }
 
+const cachedStreamsDefault = 10_000;
 const decisionsMax = 8;
 const pageSize = 500;
 const eventsPerStreamMax = 20_000;
@@ -66,7 +69,7 @@ const backoff_ms = 5;
 export function createHandle(deps: HandleDeps): Handle {
   const { store, clock, ids, codec } = deps;
   const crash = deps.crash ?? (() => {});
-  const cache = boundedCache<Known<unknown>>(deps.cachedStreamsMax ?? 20_000);
+  const cache = recentlyUsed<Known<unknown>>(deps.cachedStreams ?? cachedStreamsDefault);
 
   return async (decider, instance, decide, facts) => {
     const stream = `${decider.category}-${instance}`;
@@ -153,28 +156,4 @@ export async function readStream(
     if (page.length < pageSize) return events;
     assert(events.length < eventsPerStreamMax, `stream ${stream} has over ${eventsPerStreamMax} events`);
   }
-}
-
-/** Keeps the most recently used entries. */
-function boundedCache<V>(entriesMax: number) {
-  const entries = new Map<string, V>();
-  return {
-    get(key: string): V | undefined {
-      const value = entries.get(key);
-      if (value !== undefined) {
-        entries.delete(key);
-        entries.set(key, value);
-      }
-      return value;
-    },
-    set(key: string, value: V): void {
-      entries.delete(key);
-      entries.set(key, value);
-      if (entries.size > entriesMax) {
-        const oldest = entries.keys().next().value;
-        if (oldest !== undefined) entries.delete(oldest);
-      }
-    },
-    delete: (key: string) => entries.delete(key),
-  };
 }

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import type { Appended, EventStore, SealedEvent } from '../../commands/ports.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { createAppendCall } from './appendCall.ts';
 import { within } from './bounds.ts';
 import type { Connection } from './connection.ts';
 import { definiteRefusal, isConnectionLoss, reasonOf } from './failures.ts';
@@ -14,7 +14,6 @@ export interface AppendLimits {
   readonly append_ms: number;
 }
 
-const utf8 = new TextEncoder();
 const backoff_ms = { first: 50, most: 1_000 };
 
 /**
@@ -28,24 +27,16 @@ export function createAppending(
   read: EventStore['read'],
 ): EventStore['append'] {
   const { client, reach, server } = connection;
+  const send = createAppendCall(client);
 
   async function attempt(
     stream: string,
     expected: bigint | 'no_stream',
     events: readonly SealedEvent[],
   ): Promise<Appended> {
-    const messages = events.map(({ id, type, data, metadata }) =>
-      // Metadata as bytes: the client would write its text as base64 first, and read that again.
-      jsonEvent({ id, type, data: { ...data }, metadata: utf8.encode(JSON.stringify(metadata)) }),
-    );
-    const expectedRevision = expected === 'no_stream' ? NO_STREAM : expected;
-    const sent = client.appendToStream(stream, messages, { expectedRevision });
-    const { nextExpectedRevision: revision, position } = await within(
-      sent,
-      limits.attempt_ms,
-      `appending to ${stream}`,
-    );
-    return { revision, position: position?.commit ?? (await positionOf(stream, revision)) };
+    const answer = send(stream, expected, events);
+    const { revision, position } = await within(answer, limits.attempt_ms, `appending to ${stream}`);
+    return { revision, position: position ?? (await positionOf(stream, revision)) };
   }
 
   /** An append found to have been written before is answered without a position when its event cannot be read any more. */

@@ -156,7 +156,7 @@ describe('handling a command', () => {
 
     it('keeps a bounded number of streams', async () => {
       const { start, counts } = world();
-      const handle = start({ cachedStreamsMax: 2 });
+      const handle = start({ cachedStreams: 1 });
       for (const instance of ['a', 'b', 'c']) await handle(box, instance, put('red'), facts);
       const readsFor = async (instance: string) => {
         const before = counts.reads;
