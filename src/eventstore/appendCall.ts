@@ -1,18 +1,16 @@
 /**
- * Appends over one long BatchAppend call per connection. The official client opens the call, names its server and reads its
- * errors; the messages are made here. Its own `appendToStream` writes data as base64 and reads that again, twice, serialises
- * every event twice and ties all its instances' appends together: more than half of what a created payment cost.
+ * Appends over one long BatchAppend call per connection. The official client opens the call, knows the server and reads its
+ * errors; the requests are written here. Its own `appendToStream` makes base64 of the data and reads that again, twice,
+ * writes every event twice and ties the appends of all its instances together.
  */
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
-import { convertToCommandError, createUUID, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import messages from '@eventstore/db-client/generated/streams_pb.js';
+import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import type { SealedEvent } from '../../commands/ports.ts';
+import { type Append, appendRequest } from './appendRequest.ts';
 
 export interface AppendAnswer {
   readonly revision: bigint;
@@ -21,13 +19,9 @@ export interface AppendAnswer {
 }
 
 /** Settles with the server's answer; waits for as long as the call is open. Rejects with the client's error types. */
-export type AppendCall = (
-  stream: string,
-  expected: bigint | 'no_stream',
-  events: readonly SealedEvent[],
-) => Promise<AppendAnswer>;
+export type AppendCall = (append: Append) => Promise<AppendAnswer>;
 
-type Call = ClientDuplexStream<messages.BatchAppendReq, messages.BatchAppendResp>;
+type Call = ClientDuplexStream<Buffer, messages.BatchAppendResp>;
 
 interface Pending {
   readonly call: Call;
@@ -37,7 +31,10 @@ interface Pending {
 }
 
 /** The server throws away what it could not begin by then. Callers stop waiting earlier and send again. */
-const deadline_ms = 10_000;
+const deadline_s = 10;
+
+const { path, responseDeserialize } = rpc.StreamsService.batchAppend;
+const asIs = (request: Buffer): Buffer => request;
 
 export function createAppendCall(client: EventStoreDBClient): AppendCall {
   const pending = new Map<string, Pending>();
@@ -46,7 +43,8 @@ export function createAppendCall(client: EventStoreDBClient): AppendCall {
     rpc.StreamsClient,
     'append',
     (streams) => {
-      const call = streams.batchAppend(...client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY }));
+      const settings = client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY });
+      const call: Call = streams.makeBidiStreamRequest(path, asIs, responseDeserialize, ...settings);
       return call
         .on('data', answered)
         .on('error', (error) => lost(call, convertToCommandError(error as never)))
@@ -74,12 +72,12 @@ export function createAppendCall(client: EventStoreDBClient): AppendCall {
     }
   }
 
-  return async (stream, expected, events) => {
+  return async (append) => {
     const call = await open();
     return new Promise((resolve, reject) => {
       const id = randomUUID();
-      pending.set(id, { call, stream, resolve, reject });
-      call.write(requestOf(id, stream, expected, events));
+      pending.set(id, { call, stream: append.stream, resolve, reject });
+      call.write(appendRequest(id, append, Math.ceil(Date.now() / 1_000) + deadline_s));
     });
   };
 }
@@ -90,31 +88,4 @@ function placeOf(success: messages.BatchAppendResp.Success | undefined): AppendA
     revision: BigInt(success?.getCurrentRevision() ?? 0),
     position: position === undefined ? null : BigInt(position),
   };
-}
-
-function requestOf(
-  id: string,
-  stream: string,
-  expected: bigint | 'no_stream',
-  events: readonly SealedEvent[],
-): messages.BatchAppendReq {
-  const options = new messages.BatchAppendReq.Options()
-    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
-    .setDeadline(timestamps.Timestamp.fromDate(new Date(Date.now() + deadline_ms)));
-  if (expected === 'no_stream') options.setNoStream(new shared.Empty());
-  else options.setStreamPosition(expected.toString());
-  return new messages.BatchAppendReq()
-    .setCorrelationId(createUUID(id))
-    .setOptions(options)
-    .setProposedMessagesList(events.map(proposed))
-    .setIsFinal(true);
-}
-
-function proposed({ id, type, data, metadata }: SealedEvent): messages.BatchAppendReq.ProposedMessage {
-  const message = new messages.BatchAppendReq.ProposedMessage()
-    .setId(createUUID(id))
-    .setData(Buffer.from(JSON.stringify(data)))
-    .setCustomMetadata(Buffer.from(JSON.stringify(metadata)));
-  message.getMetadataMap().set('type', type).set('content-type', 'application/json');
-  return message;
 }

@@ -34,7 +34,7 @@ export function createAppending(
     expected: bigint | 'no_stream',
     events: readonly SealedEvent[],
   ): Promise<Appended> {
-    const answer = send(stream, expected, events);
+    const answer = send({ stream, expected, events });
     const { revision, position } = await within(answer, limits.attempt_ms, `appending to ${stream}`);
     return { revision, position: position ?? (await positionOf(stream, revision)) };
   }

@@ -2,7 +2,7 @@
  * An event as the log holds it: the very `ReadResp` message that a reader is answered with (event_store.client.streams).
  * A read is then a copy of bytes; only links, structured ids and a stream's age limit need the message taken apart.
  */
-import { wireReader, wireWriter } from './wire.ts';
+import { wireReader, wireWriter } from '../wire.ts';
 
 export interface Recorded {
   readonly stream: string;
