@@ -76,6 +76,16 @@ export function openChildren(file: string): Children {
   return self;
 }
 
+/** URLs stay the same from start to start where their port is still free. */
+export async function onSamePort<T>(
+  lastUrl: unknown,
+  same: (port: number) => Promise<T>,
+  any: () => Promise<T>,
+): Promise<T> {
+  if (typeof lastUrl !== 'string' || !URL.canParse(lastUrl)) return any();
+  return same(Number(new URL(lastUrl).port)).catch(any);
+}
+
 async function endProcess({ pid, born }: Recorded): Promise<void> {
   const here = () => bornAt(pid) === born;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Keypair } from '@stellar/stellar-sdk';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { writeWhole } from './writeWhole.ts';
@@ -12,17 +13,26 @@ export interface SandboxKeys {
   readonly customer: Hex;
   /** Only its address matters: what the demo merchant is paid out to. */
   readonly merchantWallet: Hex;
+  /** Secrets of the same on Stellar: S…. */
+  readonly stellar: { readonly treasury: string; readonly customer: string; readonly merchantWallet: string };
 }
 
+/** What an older version has kept stays; what it did not know yet is added. */
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as SandboxKeys;
-  const keys: SandboxKeys = {
-    masterKey: randomBytes(32).toString('hex'),
-    treasury: generatePrivateKey(),
-    customer: generatePrivateKey(),
-    merchantWallet: generatePrivateKey(),
-  };
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};
+  if (kept.stellar) return kept as SandboxKeys;
+  const keys = { ...newKeys(), ...kept };
   writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
 }
+
+const stellarSecret = (): string => Keypair.random().secret();
+
+const newKeys = (): SandboxKeys => ({
+  masterKey: randomBytes(32).toString('hex'),
+  treasury: generatePrivateKey(),
+  customer: generatePrivateKey(),
+  merchantWallet: generatePrivateKey(),
+  stellar: { treasury: stellarSecret(), customer: stellarSecret(), merchantWallet: stellarSecret() },
+});

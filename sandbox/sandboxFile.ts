@@ -19,6 +19,8 @@ export interface SandboxFile {
   readonly webhook: { readonly url: string; readonly log: string };
   readonly customer: Readonly<Record<string, { readonly address: string }>>;
   readonly chains: Readonly<Record<string, { readonly rpcUrl: string }>>;
+  /** Addresses on the local Stellar; `merchantWallet` can receive USDC there. */
+  readonly stellar: { readonly contract: string; readonly treasury: string; readonly merchantWallet: string } | null;
   readonly pids: { readonly service: number };
 }
 

@@ -1,4 +1,5 @@
 import type { SandboxKeys } from './keys.ts';
+import type { StellarChain } from './stellarChain.ts';
 import type { World } from './world.ts';
 
 /** The service's configuration for a local world: only URLs, keys and depths differ from production. */
@@ -19,5 +20,13 @@ export function settingsFor(world: World, keys: SandboxKeys): Record<string, str
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     ...Object.fromEntries(chains),
+    ...(world.stellar && stellarSettings(world.stellar, keys)),
   };
 }
+
+const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys): Record<string, string> => ({
+  RPC_URLS_1500: rpcUrl,
+  POLL_MS_1500: '250',
+  STELLAR_TREASURY_SECRET: keys.stellar.treasury,
+  STELLAR_PAYIN_CONTRACT: contract,
+});

@@ -10,11 +10,11 @@ import { failureText, type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
-import { readSandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
+import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
 import { seed } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { summary } from './summary.ts';
-import { startWorld } from './world.ts';
+import { startWorld, type World } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
@@ -26,6 +26,7 @@ const steps = [
   'Ethereum',
   'Arbitrum',
   'Polygon',
+  'Stellar',
   'Service',
   'Demo apps',
 ];
@@ -72,21 +73,31 @@ async function main(): Promise<Service> {
   writeWhole(world.receiver.secretsFile, JSON.stringify(secrets));
   shown.done('Demo apps');
 
-  const customer = privateKeyToAddress(keys.customer);
-  const byChain = <T>(make: (rpcUrl: string) => T) =>
-    Object.fromEntries([...world.rpcUrls].map(([chainId, rpcUrl]) => [String(chainId), make(rpcUrl)]));
   const file = {
     baseUrl: service.url,
     ...apps,
     webhook: { url: world.receiver.url, log: world.receiver.log },
-    customer: byChain(() => ({ address: customer })),
-    chains: byChain((rpcUrl) => ({ rpcUrl })),
+    ...chainsOf(world, privateKeyToAddress(keys.customer)),
     pids: { service: process.pid },
   };
   writeSandboxFile(dataDir, file);
   shown.end();
   console.log(summary(file, dataDir));
   return service;
+}
+
+function chainsOf({ rpcUrls, stellar }: World, customer: string): Pick<SandboxFile, 'customer' | 'chains' | 'stellar'> {
+  const all = [...rpcUrls].map(([id, rpcUrl]) => ({ id: String(id), rpcUrl, address: customer }));
+  if (stellar) all.push({ id: '1500', rpcUrl: stellar.rpcUrl, address: stellar.customer });
+  return {
+    customer: Object.fromEntries(all.map(({ id, address }) => [id, { address }])),
+    chains: Object.fromEntries(all.map(({ id, rpcUrl }) => [id, { rpcUrl }])),
+    stellar: stellar && {
+      contract: stellar.contract,
+      treasury: stellar.treasury,
+      merchantWallet: stellar.merchantWallet,
+    },
+  };
 }
 
 /** With these, `npm run merchant` works beside the running sandbox. */

@@ -5,15 +5,18 @@ import { type Address, createPublicClient, erc20Abi, http } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, chains, type TokenSymbol } from '../domain/chains.ts';
 import { answers, startAnvil } from './anvil.ts';
-import type { Children } from './children.ts';
+import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
+import { keepStellarChain, type StellarChain } from './stellarChain.ts';
 import { fund, plantForwarder, plantTokens } from './tokens.ts';
 
 export interface World {
   readonly databaseUrl: string;
+  /** Of the EVM chains. */
   readonly rpcUrls: ReadonlyMap<ChainId, string>;
+  readonly stellar: StellarChain | null;
   readonly receiver: {
     readonly url: string;
     readonly caFile: string;
@@ -37,17 +40,19 @@ const gas = 1_000n * 10n ** 18n;
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { dataDir, step } = options;
   for (const folder of ['chains', 'logs', 'webhook']) mkdirSync(join(dataDir, folder), { recursive: true });
-  const evm = chains.filter(({ id, family }) => family === 'evm' && (options.chainIds?.includes(id) ?? true));
-  const [databaseUrl, receiver, ...rpc] = await Promise.all([
+  const wanted = (id: ChainId) => options.chainIds?.includes(id) ?? true;
+  const evm = chains.filter(({ id, family }) => family === 'evm' && wanted(id));
+  const [databaseUrl, receiver, stellarChain, ...rpc] = await Promise.all([
     postgres(options),
     webhookReceiver(options),
+    wanted(1500) ? stellar(options) : null,
     ...evm.map(async ({ id, name }) => {
       const url = await chain(options, id);
       step(name);
       return [id, url] as const;
     }),
   ]);
-  return { databaseUrl, receiver, rpcUrls: new Map(rpc) };
+  return { databaseUrl, receiver, stellar: stellarChain, rpcUrls: new Map(rpc) };
 }
 
 async function postgres({ dataDir, children, step }: WorldOptions): Promise<string> {
@@ -84,6 +89,12 @@ async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promi
   return { ...facts, log, secretsFile };
 }
 
+async function stellar(options: WorldOptions): Promise<StellarChain> {
+  const chain = await keepStellarChain(options);
+  options.step('Stellar');
+  return chain;
+}
+
 async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, chainId: ChainId): Promise<string> {
   const { rpcUrl } = await children.keep(
     `chain-${chainId}`,
@@ -107,12 +118,6 @@ async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, cha
   await plantForwarder(rpcUrl, treasury);
   for (const account of [treasury, privateKeyToAddress(keys.customer)]) await topUp(rpcUrl, chainId, account);
   return rpcUrl;
-}
-
-/** URLs stay the same from start to start where their port is still free. */
-async function onSamePort<T>(lastUrl: unknown, same: (port: number) => Promise<T>, any: () => Promise<T>): Promise<T> {
-  if (typeof lastUrl !== 'string' || !URL.canParse(lastUrl)) return any();
-  return same(Number(new URL(lastUrl).port)).catch(any);
 }
 
 /** Money for play, brought back up when most of it is spent. */

@@ -37,9 +37,9 @@ export interface PayinDeployed {
 /** Offered for each transaction beside the resources that it uses: 0.001 lumens. */
 const inclusionFee_stroops = '10000';
 const validFor_s = 60;
-/** Seconds, one look each: past the time bound the network has decided. */
-const looksMax = 75;
-const look_ms = 1_000;
+/** Past the time bound the network has decided: 80 looks are 78 seconds. */
+const looksMax = 80;
+const pause_ms = (look: number): number => Math.min(look * 200, 1_000);
 
 /**
  * Deploys the contract unless it stands already. Its id follows from network, deployer, code, treasury and token: whoever was
@@ -132,8 +132,8 @@ async function carryOut(
   if (status === 'ERROR' || status === 'TRY_AGAIN_LATER') {
     throw new Error(`the node did not take transaction ${sent} (${status}): run it again later`);
   }
-  const decided = await server.pollTransaction(sent, { attempts: looksMax, sleepStrategy: () => look_ms });
+  const decided = await server.pollTransaction(sent, { attempts: looksMax, sleepStrategy: pause_ms });
   if (decided.status === 'SUCCESS') return sent;
-  const fate = decided.status === 'FAILED' ? 'failed' : `is not in a ledger after ${looksMax} s`;
+  const fate = decided.status === 'FAILED' ? 'failed' : `is in no ledger after ${validFor_s} s`;
   throw new Error(`transaction ${sent} ${fate}: look it up there, then run it again`);
 }
