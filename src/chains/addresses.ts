@@ -2,16 +2,19 @@ import { isHash, zeroAddress } from 'viem';
 import type { Chain } from '../../domain/chains.ts';
 import { checksummed } from './evm/checksum.ts';
 import type { AddressBook } from './ports.ts';
+import { canonicalStellarAddress } from './stellar/addresses.ts';
 
 const evmAddress = /^0x[0-9a-fA-F]{40}$/;
+const stellarHash = /^[0-9a-f]{64}$/i;
 
 /**
  * Addresses of every chain family that this installation serves. EVM: an address in mixed case must carry the right
  * checksum (EIP-55); all lower case has none and is taken. The zero address and the tokens' own contracts are nobody's
- * wallet: money sent there is refused or lost.
+ * wallet: money sent there is refused or lost. Stellar: accounts (G…), numbered places behind them (M…) and contracts (C…).
  */
 export const addressBook: AddressBook = {
   canonical(chain, text) {
+    if (chain.family === 'stellar') return canonicalStellarAddress(text);
     if (chain.family !== 'evm' || !evmAddress.test(text)) return null;
     const lower = text.toLowerCase();
     const address = checksummed(lower.slice(2));
@@ -21,5 +24,7 @@ export const addressBook: AddressBook = {
 };
 
 /** A transaction's identity as its chain spells it, or null when the text is none. */
-export const canonicalTxHash = (chain: Chain, text: string): string | null =>
-  chain.family === 'evm' && isHash(text) ? text.toLowerCase() : null;
+export function canonicalTxHash(chain: Chain, text: string): string | null {
+  const isOne = chain.family === 'stellar' ? stellarHash.test(text) : chain.family === 'evm' && isHash(text);
+  return isOne ? text.toLowerCase() : null;
+}

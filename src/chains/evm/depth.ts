@@ -1,4 +1,4 @@
-import { lower } from './bigints.ts';
+import { lower } from '../bigints.ts';
 import type { Depth } from './config.ts';
 import { knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';

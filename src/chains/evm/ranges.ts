@@ -1,8 +1,8 @@
 /** Reads blocks after a cursor from one node: by block hash near the head, where nodes differ, and by wide ranges far behind it. */
 import type { Chain } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
+import { lower } from '../bigints.ts';
 import type { Cursor, TransferLog } from '../ports.ts';
-import { lower } from './bigints.ts';
 import { type Header, header, headerByHash, knownHeader, type RawLog, transferLogs } from './reads.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 import { toTransferLog } from './transfers.ts';

@@ -1,7 +1,7 @@
 import { chainOf } from '../../../domain/chains.ts';
 import { epochMs } from '../../../domain/time.ts';
+import { higher, lower } from '../bigints.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../ports.ts';
-import { higher, lower } from './bigints.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './depth.ts';
 import { blockAt, cursorAt, nearHead_blocks, onChain, type RangeSize, readByHash, readByRange } from './ranges.ts';

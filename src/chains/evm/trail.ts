@@ -1,5 +1,5 @@
+import { lower } from '../bigints.ts';
 import type { Cursor } from '../ports.ts';
-import { lower } from './bigints.ts';
 import { inGroups } from './ranges.ts';
 import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';

@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { higher, lower } from '../bigints.ts';
 import { PayoutBlocked, type TransferOrder, type Unsigned } from '../ports.ts';
-import { higher, lower } from './bigints.ts';
 import type { EvmFees } from './config.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */

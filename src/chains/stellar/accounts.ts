@@ -1,0 +1,75 @@
+/** Accounts and trustlines as the ledger has them. */
+import { type Asset, Keypair, xdr } from '@stellar/stellar-sdk';
+import { ledgerEntries } from './reads.ts';
+import type { StellarNode } from './rpc.ts';
+
+export interface Account {
+  /** Of the last transaction that used one up. */
+  readonly sequence: bigint;
+  /** Stroops that fees can be paid from: the balance above reserves and what open offers hold. */
+  readonly spendable: bigint;
+}
+
+export interface Trustline {
+  /** Smallest units that can be paid from here. */
+  readonly spendable: bigint;
+  /** Smallest units that still fit. */
+  readonly room: bigint;
+  /** Whether the issuer lets it hold and send. */
+  readonly authorized: boolean;
+}
+
+export interface Holding {
+  readonly account: Account | undefined;
+  readonly trustline: Trustline | undefined;
+  /** The ledger that this was read at. */
+  readonly ledger: bigint;
+}
+
+/** Half a lumen (CAP-33): the network's base reserve. Each account keeps two and one for each entry of its own. */
+const baseReserve = 5_000_000n;
+const authorizedFlag = 1;
+
+/** Both at the same ledger. @throws RpcFailed */
+export async function holdingOf(
+  node: StellarNode,
+  account: string,
+  asset: Asset,
+  signal: AbortSignal,
+): Promise<Holding> {
+  const accountId = Keypair.fromPublicKey(account).xdrAccountId();
+  const accountKey = xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId }));
+  const trustlineKey = xdr.LedgerKey.trustline(
+    new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXDRObject() }),
+  );
+  const { found, latestLedger } = await ledgerEntries(node, [accountKey, trustlineKey], signal);
+  const [entry, line] = [accountKey, trustlineKey].map((key) => found.get(key.toXDR('base64')));
+  return {
+    account: entry && readAccount(entry.account()),
+    trustline: line && readTrustline(line.trustLine()),
+    ledger: latestLedger,
+  };
+}
+
+function readAccount(entry: xdr.AccountEntry): Account {
+  const more = entry.ext().switch() === 1 ? entry.ext().v1() : undefined;
+  const sponsorship = more?.ext().switch() === 2 ? more.ext().v2() : undefined;
+  const entries = BigInt(
+    entry.numSubEntries() + (sponsorship?.numSponsoring() ?? 0) - (sponsorship?.numSponsored() ?? 0),
+  );
+  const reserved = (2n + entries) * baseReserve + (more ? more.liabilities().selling().toBigInt() : 0n);
+  return { sequence: entry.seqNum().toBigInt(), spendable: notNegative(entry.balance().toBigInt() - reserved) };
+}
+
+function readTrustline(line: xdr.TrustLineEntry): Trustline {
+  const liabilities = line.ext().switch() === 1 ? line.ext().v1().liabilities() : undefined;
+  const [selling, buying] = [liabilities?.selling().toBigInt() ?? 0n, liabilities?.buying().toBigInt() ?? 0n];
+  const balance = line.balance().toBigInt();
+  return {
+    spendable: notNegative(balance - selling),
+    room: notNegative(line.limit().toBigInt() - balance - buying),
+    authorized: (line.flags() & authorizedFlag) !== 0,
+  };
+}
+
+const notNegative = (value: bigint): bigint => (value < 0n ? 0n : value);

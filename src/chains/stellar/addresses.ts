@@ -1,0 +1,20 @@
+import { MuxedAccount, StrKey } from '@stellar/stellar-sdk';
+import { publicNetwork, stellarToken } from './config.ts';
+
+/** The account that holds the money of a G or M address; undefined for a contract. */
+export function accountOf(address: string): string | undefined {
+  if (address.startsWith('C')) return undefined;
+  return address.startsWith('M') ? MuxedAccount.fromAddress(address, '0').baseAccount().accountId() : address;
+}
+
+/**
+ * A G, M or C address whose checksum is right (SEP-23), else null. The token's issuer and contract are nobody's wallet: what is sent
+ * to the issuer is destroyed.
+ */
+export function canonicalStellarAddress(text: string): string | null {
+  const known =
+    StrKey.isValidEd25519PublicKey(text) || StrKey.isValidMed25519PublicKey(text) || StrKey.isValidContract(text);
+  if (!known) return null;
+  const { asset, contract } = stellarToken(publicNetwork);
+  return text === contract || accountOf(text) === asset.getIssuer() ? null : text;
+}

@@ -1,0 +1,74 @@
+import { Asset, Networks } from '@stellar/stellar-sdk';
+import { type Chain, type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
+
+export const stellarChainId = 1500 satisfies ChainId;
+
+export const publicNetwork: string = Networks.PUBLIC;
+
+export interface StellarFees {
+  /** Least offer for one operation, in stroops (10^-7 XLM): ten times the network's floor, so that a busy moment does not keep us waiting. */
+  readonly inclusion: bigint;
+  /** Most that is offered for one operation; a replacement must offer ten times what it replaces. */
+  readonly inclusionMax: bigint;
+  /** Most that a contract call may pay for its resources. */
+  readonly resourcesMax: bigint;
+}
+
+export interface StellarConfig {
+  readonly chainId: typeof stellarChainId;
+  /** In order of preference. They may hold API keys: never logged. */
+  readonly rpcUrls: readonly string[];
+  readonly networkPassphrase: string;
+  /** The account (G…) that is paid to and pays out. */
+  readonly treasury: string;
+  /** The contract (C…) of the intent `stellar_payin_contracts`; null where it is not offered. */
+  readonly payinContract: string | null;
+  readonly pollInterval_ms: number;
+  /** For one JSON-RPC call, its retries included. */
+  readonly callTimeout_ms: number;
+  /** Most ledgers that one event query spans while catching up; nodes look through 10,000 at most. */
+  readonly rangeLedgersMax: number;
+  /** How long the network may take a payout that is signed now. */
+  readonly validity_s: number;
+  readonly fees: StellarFees;
+}
+
+export type StellarSettings = Pick<StellarConfig, 'rpcUrls' | 'networkPassphrase' | 'treasury' | 'payinContract'>;
+
+const pollLeast_ms = 500;
+const xlm = 10_000_000n;
+
+/** The recommended settings, to be overridden by the operator's. */
+export const defaultStellarConfig = (settings: StellarSettings): StellarConfig => ({
+  ...settings,
+  chainId: stellarChainId,
+  pollInterval_ms: Math.max(pollLeast_ms, chainOf(stellarChainId).block_ms / 2),
+  callTimeout_ms: 10_000,
+  rangeLedgersMax: 5_000,
+  validity_s: 300,
+  fees: { inclusion: 1_000n, inclusionMax: xlm / 10n, resourcesMax: xlm },
+});
+
+export const stellarChain = (): Chain => chainOf(stellarChainId);
+
+/** The one token that is served: Circle's USDC, as its issuer's asset and as the contract that moves it. */
+export interface StellarToken {
+  readonly token: Token;
+  readonly asset: Asset;
+  /** The asset contract's id (C…); it follows from asset and network. */
+  readonly contract: string;
+}
+
+export function stellarToken(networkPassphrase: string): StellarToken {
+  const [token] = stellarChain().tokens;
+  assert(token !== undefined, 'Stellar has a token');
+  const asset = assetOf(token.address);
+  return { token, asset, contract: asset.contractId(networkPassphrase) };
+}
+
+/** @param address as the catalogue spells it, `CODE:ISSUER` */
+export function assetOf(address: string): Asset {
+  const [code = '', issuer] = address.split(':');
+  return new Asset(code, issuer);
+}

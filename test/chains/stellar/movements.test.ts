@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { nativeToScVal, xdr } from '@stellar/stellar-sdk';
+import { movementsOf, type SeenEvent } from '../../../src/chains/stellar/movements.ts';
+import { addressArg, i128Arg, stringArg } from '../../support/stellar.ts';
+
+const treasury = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
+const issuer = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';
+const alice = 'CA3D5KRYM6CB7OWQ6TWYRR3Z4T7GNZLKERYNZGGA5SOAOPIFY6YQGAXE';
+const watched = { treasury, token: 'token', payin: 'payin' };
+const name = stringArg(`USDC:${issuer}`);
+const symbol = (text: string) => xdr.ScVal.scvSymbol(text);
+
+const moved = (amount: bigint, from = alice, to = treasury): SeenEvent => ({
+  contract: 'token',
+  topics: [symbol('transfer'), addressArg(from), addressArg(to), name],
+  value: i128Arg(amount),
+});
+const paid = (amount: bigint, memo: string, from = alice): SeenEvent => ({
+  contract: 'payin',
+  topics: [symbol('payment'), addressArg(from)],
+  value: nativeToScVal(
+    { amount: i128Arg(amount), destination: addressArg(treasury), from: addressArg(from), memo: stringArg(memo) },
+    { type: { amount: ['symbol'], destination: ['symbol'], from: ['symbol'], memo: ['symbol'] } },
+  ),
+});
+const read = (...events: SeenEvent[]) => movementsOf(watched, events).map(({ to, memo, amount }) => [to, memo, amount]);
+
+describe('what one operation moved', () => {
+  it('is one payin for a transfer and the contract’s word about it', () => {
+    assert.deepEqual(read(moved(5n), paid(5n, 'x')), [['payin', 'x', 5n]]);
+  });
+
+  it('is each payin of an operation that pays several times', () => {
+    assert.deepEqual(read(moved(5n), paid(5n, 'x'), moved(5n), paid(5n, 'y'), moved(5n)), [
+      ['payin', 'x', 5n],
+      ['payin', 'y', 5n],
+      [treasury, null, 5n],
+    ]);
+  });
+
+  it('is never what the contract alone says: without that transfer before it, from that sender, nothing moved', () => {
+    assert.deepEqual(read(paid(5n, 'x')), []);
+    assert.deepEqual(read(paid(5n, 'x'), moved(5n)), [[treasury, null, 5n]]);
+    assert.deepEqual(read(moved(5n), paid(50n, 'x')), [[treasury, null, 5n]]);
+    assert.deepEqual(read(moved(5n, issuer), paid(5n, 'x')), [[treasury, null, 5n]]);
+    assert.deepEqual(read(moved(5n), paid(5n, 'x'), paid(5n, 'y')), [['payin', 'x', 5n]]);
+  });
+
+  it('is what the issuer made for the treasury too', () => {
+    const minted = { contract: 'token', topics: [symbol('mint'), addressArg(treasury), name], value: i128Arg(9n) };
+    assert.deepEqual(movementsOf(watched, [minted]), [{ from: issuer, to: treasury, memo: null, amount: 9n }]);
+  });
+
+  it('is nothing for transfers of nothing, to others, of other tokens, and events that are not as specified', () => {
+    assert.deepEqual(read(moved(0n), moved(5n, alice, alice), { ...moved(5n), contract: 'other' }), []);
+    assert.deepEqual(read({ ...moved(5n), value: stringArg('5') }, { ...moved(5n), topics: [symbol('transfer')] }), []);
+    assert.deepEqual(read({ ...paid(5n, 'x'), value: xdr.ScVal.scvVoid() }, { ...paid(5n, 'x'), topics: [] }), []);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { Asset, Keypair, Operation, StrKey } from '@stellar/stellar-sdk';
+import { Unavailable } from '../../../commands/ports.ts';
+import { chainOf } from '../../../domain/chains.ts';
+import { fundAccount } from '../../../sandbox/stellar/controls.ts';
+import { createCanReceive } from '../../../src/chains/stellar/receivers.ts';
+import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
+import { muxed, usdc } from '../../support/stellar.ts';
+import { broken, startProxy } from '../evm/proxy.ts';
+import { type StellarWorld, stellarWorld } from './world.ts';
+
+const stellar = chainOf(1500);
+const [token] = stellar.tokens;
+assert.ok(token);
+
+describe('who can take USDC on Stellar', () => {
+  let world: StellarWorld;
+  before(async () => {
+    world = await stellarWorld();
+  });
+  after(() => world.lab.stop());
+
+  const ask = async (receiver: string, amount?: bigint | null, urls = [world.stellar.rpcUrl]) => {
+    const refusal = await createCanReceive(createStellarRpc(world.config(urls)))(stellar, token, receiver, amount);
+    return refusal?.message;
+  };
+  const account = async () => {
+    const keypair = Keypair.random();
+    await fundAccount(world.stellar.rpcUrl, keypair.publicKey(), {});
+    return keypair;
+  };
+
+  it('is an account with a trustline, also by its M address, and every contract', async () => {
+    const person = await world.lab.person(0n);
+    assert.equal(await ask(person.publicKey(), 10_0000000n), undefined);
+    assert.equal(await ask(muxed(person.publicKey(), 7n)), undefined);
+    assert.equal(await ask(world.payinContract), undefined);
+    assert.equal(await ask(StrKey.encodeContract(Buffer.alloc(32, 7))), undefined);
+  });
+
+  it('is no account that does not exist or has no trustline, or one for a look-alike', async () => {
+    assert.match((await ask(Keypair.random().publicKey())) ?? '', /does not exist/);
+    const keypair = await account();
+    assert.match((await ask(keypair.publicKey())) ?? '', /no trustline/);
+    assert.match((await ask(muxed(keypair.publicKey(), 7n))) ?? '', /no trustline/);
+    const lookAlike = new Asset('USDC', world.payer.publicKey());
+    await world.lab.go(keypair, [Operation.changeTrust({ asset: lookAlike })]);
+    assert.match((await ask(keypair.publicKey())) ?? '', /no trustline/);
+  });
+
+  it('is no account whose trustline has no room for the amount', async () => {
+    const keypair = await account();
+    await world.lab.go(keypair, [Operation.changeTrust({ asset: usdc, limit: '10' })]);
+    assert.equal(await ask(keypair.publicKey(), 10_0000000n), undefined);
+    assert.match((await ask(keypair.publicKey(), 10_0000001n)) ?? '', /room for 10.00 USDC only/);
+    await world.send('10', undefined, keypair.publicKey());
+    assert.match((await ask(keypair.publicKey(), null)) ?? '', /room for 0.00 USDC only/);
+  });
+
+  it('is unknown while no node answers, and then nobody guesses', async () => {
+    const proxy = await startProxy(world.stellar.rpcUrl, broken);
+    await assert.rejects(ask(world.payer.publicKey(), 1n, [proxy.url]), Unavailable);
+  });
+});

@@ -1,0 +1,87 @@
+/** A Stellar network with a treasury and its payin contract, and what the service reads of it. */
+import { type Keypair, type Memo, Operation } from '@stellar/stellar-sdk';
+import type { Cursor, ScannedRange, TransferLog } from '../../../commands/chainPorts.ts';
+import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
+import { defaultStellarConfig, type StellarConfig } from '../../../src/chains/stellar/config.ts';
+import { createStellarIngester } from '../../../src/chains/stellar/ingester.ts';
+import type { MissedLedgers } from '../../../src/chains/stellar/scanner.ts';
+import { addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../../support/stellar.ts';
+
+export const { signal } = new AbortController();
+
+export interface StellarWorld {
+  readonly lab: StellarLab;
+  readonly stellar: Stellar;
+  readonly treasury: Keypair;
+  readonly payer: Keypair;
+  readonly payinContract: string;
+  config(urls?: readonly string[], more?: Partial<StellarConfig>): StellarConfig;
+  /** A classic payment to the treasury, or elsewhere. @param amount like "1.5" @returns its hash */
+  send(amount: string, memo?: Memo, destination?: string): Promise<string>;
+  /** A call of the payin contract. @param amount in smallest units @returns its hash */
+  pay(amount: bigint, memo: string, contract?: string): Promise<string>;
+  /** A cursor at the network's present head. */
+  here(): Cursor;
+}
+
+/** The network's clock is a day behind, so that tests can turn it forward and what the SDK builds still is in time. */
+const yesterday_s = () => Math.floor(Date.now() / 1_000) - 86_400;
+
+export async function stellarWorld(options: Partial<StellarOptions> = {}): Promise<StellarWorld> {
+  const lab = await stellarLab({ now_s: yesterday_s, ...options });
+  const { stellar } = lab;
+  const [treasury, payer] = [await lab.person(0n), await lab.person()];
+  const payinContract = await lab.deployPayin(treasury, treasury.publicKey());
+  const config: StellarWorld['config'] = (urls = [stellar.rpcUrl], more = {}) => ({
+    ...defaultStellarConfig({
+      rpcUrls: urls,
+      networkPassphrase: lab.passphrase,
+      treasury: treasury.publicKey(),
+      payinContract,
+    }),
+    callTimeout_ms: 3_000,
+    ...more,
+  });
+  return {
+    lab,
+    stellar,
+    treasury,
+    payer,
+    payinContract,
+    config,
+    async send(amount, memo, destination = treasury.publicKey()) {
+      const got = await lab.go(payer, [Operation.payment({ destination, asset: usdc, amount })], memo);
+      return got.txHash;
+    },
+    async pay(amount, memo, contract = payinContract) {
+      const args = [addressArg(payer.publicKey()), i128Arg(amount), stringArg(memo)];
+      return (await lab.call(payer, contract, 'pay', ...args)).txHash;
+    },
+    here: () => cursorAt(stellar.chain.history.head().sequence),
+  };
+}
+
+export const cursorAt = (ledger: number): Cursor => ({
+  chainId: 1500,
+  pass: 'final',
+  blockNumber: BigInt(ledger),
+  blockHash: `ledger ${ledger}`,
+  chainTime: '2026-01-01T00:00:00.000Z' as Cursor['chainTime'],
+});
+
+/** The service's eyes, with what it was told of ledgers that nobody remembers. */
+export function watching(config: StellarConfig) {
+  const missed: MissedLedgers[] = [];
+  return { ingester: createStellarIngester(config, (ledgers) => void missed.push(ledgers)), missed };
+}
+
+/** Scans once from a cursor. */
+export async function scanned(config: StellarConfig, from: Cursor) {
+  const { ingester, missed } = watching(config);
+  const ranges: ScannedRange[] = [];
+  for await (const range of ingester.scan(from, signal)) ranges.push(range);
+  return { logs: ranges.flatMap(({ logs }) => logs), ranges, missed, ingester, cursor: ranges.at(-1)?.next ?? from };
+}
+
+/** What matters of logs. */
+export const briefly = (logs: readonly TransferLog[]) => logs.map(({ to, memo, amount }) => ({ to, memo, amount }));
