@@ -1,4 +1,5 @@
-import { type Address, keccak256, stringToBytes } from 'viem';
+import type { Address } from 'viem';
+import { keccak } from './keccak.ts';
 
 /** From here on a digit of the hash makes the letter at its place a capital. */
 const capitalFrom = 8;
@@ -10,7 +11,7 @@ const capitalFrom = 8;
  * @param digits the address's 40 hex digits in lower case, without 0x
  */
 export function checksummed(digits: string): Address {
-  const hash = keccak256(stringToBytes(digits), 'bytes');
+  const hash = keccak(digits);
   let spelled = '0x';
   for (let i = 0; i < digits.length; i += 1) {
     const byte = hash[i >> 1] ?? 0;

@@ -1,7 +1,8 @@
-import { type Address, bytesToHex, hexToBytes, keccak256, stringToBytes } from 'viem';
+import { type Address, hexToBytes } from 'viem';
 import type { DepositScheme } from '../ports.ts';
 import { checksummed } from './checksum.ts';
 import { forwarderAddresses } from './forwarder.ts';
+import { keccak } from './keccak.ts';
 
 /** Names the derivation of salt and address; a change of either is a new version beside this one. */
 export const depositScheme = 'evm-forwarder-1';
@@ -15,9 +16,10 @@ const saltAt = 21;
 const codeHashAt = 53;
 const preimageLength = 85;
 
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');
+
 /** The salt of a payment's forwarder: a one-way derivation, so that a chain never shows payment ids. */
-export const depositSalt = (paymentId: string): Uint8Array =>
-  keccak256(stringToBytes(`payment-intents/${depositScheme}/${paymentId}`), 'bytes');
+export const depositSalt = (paymentId: string): Uint8Array => keccak(`payment-intents/${depositScheme}/${paymentId}`);
 
 /**
  * Deposit addresses by CREATE2: no key and no transaction per payment, the same address on every EVM chain.
@@ -29,7 +31,7 @@ export function createEvmDeposits({ treasury }: { readonly treasury: Address }):
   const template = new Uint8Array(preimageLength);
   template[0] = 0xff;
   template.set(hexToBytes(factory), 1);
-  template.set(keccak256(code, 'bytes'), codeHashAt);
+  template.set(keccak(code), codeHashAt);
 
   return {
     intents: [],
@@ -37,8 +39,15 @@ export function createEvmDeposits({ treasury }: { readonly treasury: Address }):
       const salt = depositSalt(paymentId);
       const preimage = template.slice();
       preimage.set(salt, saltAt);
-      const address = checksummed(keccak256(preimage).slice(-40));
-      return { scheme: depositScheme, address, memo: null, contract: null, contractMemo: null, salt: bytesToHex(salt) };
+      const address = checksummed(hexOf(keccak(preimage)).slice(-40));
+      return {
+        scheme: depositScheme,
+        address,
+        memo: null,
+        contract: null,
+        contractMemo: null,
+        salt: `0x${hexOf(salt)}`,
+      };
     },
   };
 }

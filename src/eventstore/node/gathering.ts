@@ -24,7 +24,9 @@ export interface Gathered {
 interface Pending extends Gathered {
   readonly caller: Caller;
   readonly events: Proposal[];
-  readonly timer: NodeJS.Timeout;
+  /** Runs while chunks are missing. */
+  timer?: NodeJS.Timeout;
+  readonly left_ms: number;
   data_bytes: number;
   all_bytes: number;
 }
@@ -52,7 +54,7 @@ export function createGathering(
 ): Gathering {
   const pending = new Map<string, Pending>();
 
-  function begin(key: string, caller: Caller, options: Options): Pending | null {
+  function begin(caller: Caller, options: Options): Pending | null {
     const stream = streamName(caller.identifier);
     const expected = expectedOf(options);
     const left_ms = Math.min(pendingMost_ms, timeLeft_ms(options));
@@ -61,11 +63,16 @@ export function createGathering(
       refused(caller, full ? batchFailure.busy() : batchFailure.timeout());
       return null;
     }
-    const timer = setTimeout(() => {
+    return { caller, stream, expected, events: [], left_ms, data_bytes: 0, all_bytes: 0 };
+  }
+
+  /** Most appends come in one chunk and never wait here. */
+  function wait(key: string, append: Pending): void {
+    pending.set(key, append);
+    append.timer ??= setTimeout(() => {
       pending.delete(key);
-      refused(caller, batchFailure.timeout());
-    }, left_ms);
-    return { caller, stream, expected, events: [], timer, data_bytes: 0, all_bytes: 0 };
+      refused(append.caller, batchFailure.timeout());
+    }, append.left_ms);
   }
 
   function finish(key: string, append: Pending, reason: BatchResult | null): void {
@@ -84,15 +91,15 @@ export function createGathering(
       if (!append && options && correlationId) {
         const caller = { correlationId, identifier: options.getStreamIdentifier() ?? streamIdentifier('') };
         try {
-          append = begin(key, caller, options);
+          append = begin(caller, options);
         } catch (error) {
           refused(caller, batchFailure.badRequest(messageOf(error)));
         }
       }
       if (!append) return;
-      pending.set(key, append);
       const reason = add(append, chunk.getProposedMessagesList());
       if (reason || chunk.getIsFinal()) finish(key, append, reason);
+      else wait(key, append);
     },
     clear() {
       for (const { timer } of pending.values()) clearTimeout(timer);
