@@ -1,12 +1,12 @@
 /** `npm run pay -- <paymentId> [--amount N]`: pays as the customer on the payment's chain and follows the status until it is terminal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { chainOf, findChain, findToken } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import { type PaymentStatus, terminalStatuses } from '../domain/payment/status.ts';
-import { keepKeys } from './keys.ts';
+import { keepKeys, type SandboxKeys } from './keys.ts';
+import { payOnEvm } from './payOnEvm.ts';
+import { payOnStellar } from './payOnStellar.ts';
 import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
 
 interface PublicPayment {
@@ -17,6 +17,9 @@ interface PublicPayment {
     readonly tokenSymbol: string;
     readonly amount: string | null;
     readonly receiverAddress: string;
+    readonly receiverMemo: string | null;
+    readonly receiverAddressContract: string | null;
+    readonly receiverMemoContract: string | null;
     readonly txHash: string | null;
   };
   readonly destination: {
@@ -54,13 +57,19 @@ async function main(paymentId: string, options: { amount?: string; follow: boole
   const sandbox = readSandboxFile(dataDir);
   if (!sandbox) fail(`no sandbox runs on ${dataDir}: start one with npm start`);
   const payment = await fetchPayment(sandbox, paymentId);
-  const hash = await pay(sandbox, keepKeys(dataDir).customer, payment, options.amount);
+  const hash = await pay(sandbox, keepKeys(dataDir), payment, options.amount).catch((error: Error) =>
+    fail(error.message),
+  );
   console.log(`  paid in transaction ${hash}\n`);
   if (options.follow) await follow(sandbox, paymentId);
 }
 
-async function pay(sandbox: SandboxFile, key: Hex, payment: PublicPayment, stated?: string): Promise<Hex> {
-  const { source } = payment;
+async function pay(
+  sandbox: SandboxFile,
+  keys: SandboxKeys,
+  { source }: PublicPayment,
+  stated?: string,
+): Promise<string> {
   const chain = findChain(source.chainId);
   const token = chain && findToken(chain, source.tokenSymbol);
   const rpcUrl = sandbox.chains[source.chainId]?.rpcUrl;
@@ -69,21 +78,18 @@ async function pay(sandbox: SandboxFile, key: Hex, payment: PublicPayment, state
   if (text === null) fail('this payment takes any amount: say how much with --amount 12.50');
   const amount = parseAmount(text, token.decimals);
   if (typeof amount === 'string') fail(`${text} is no amount of ${token.symbol} (${token.decimals} decimals)`);
-  const account = privateKeyToAccount(key);
-  console.log(`\n  ${text} ${token.symbol} on ${chain.name}: ${account.address} → ${source.receiverAddress}`);
-  const transport = http(rpcUrl);
-  const wallet = createWalletClient({ account, transport });
-  const hash = await wallet.writeContract({
-    chain: null,
-    address: token.address as Address,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [source.receiverAddress as Address, amount],
-    gas: 120_000n,
-  });
-  const receipt = await createPublicClient({ transport, pollingInterval: poll_ms }).waitForTransactionReceipt({ hash });
-  if (receipt.status !== 'success') fail(`the transfer ${hash} was reverted`);
-  return hash;
+  const customer = sandbox.customer[source.chainId]?.address;
+  console.log(`\n  ${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(source)}`);
+  const order = { ...source, token: token.address, amount };
+  return chain.family === 'stellar'
+    ? payOnStellar(rpcUrl, keys.stellar.customer, order)
+    : payOnEvm(rpcUrl, keys.customer, order);
+}
+
+function payeeOf(source: PublicPayment['source']): string {
+  const { receiverAddress, receiverMemo, receiverAddressContract, receiverMemoContract } = source;
+  if (receiverAddressContract !== null) return `pay() of ${receiverAddressContract}, memo ${receiverMemoContract}`;
+  return receiverMemo === null ? receiverAddress : `${receiverAddress}, memo ${receiverMemo}`;
 }
 
 async function follow(sandbox: SandboxFile, paymentId: string): Promise<void> {
