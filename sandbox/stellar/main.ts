@@ -16,7 +16,9 @@ const { values: options } = parseArgs({
 });
 
 function paceOf(text: string): LedgerPace {
-  return text === 'manual' || text === 'instant' ? text : Number(text);
+  if (text === 'manual' || text === 'instant') return text;
+  if (!(Number(text) > 0)) throw new Error(`--ledger-ms ${text}: say manual, instant or milliseconds above 0`);
+  return Number(text);
 }
 
 const stellar = await createStellar({

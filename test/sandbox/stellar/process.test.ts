@@ -112,6 +112,8 @@ describe('local Stellar on disk', () => {
       const logFile = join(directory, 'stellar.log');
       await assert.rejects(start({ ledger_ms: 'manual', port: address.port, logFile }), /stellar\.log/);
       assert.match(readFileSync(logFile, 'utf8'), /EADDRINUSE/);
+      await assert.rejects(start({ ledger_ms: Number.NaN, logFile }), /stellar\.log/);
+      assert.match(readFileSync(logFile, 'utf8'), /milliseconds above 0/);
     });
   });
 
