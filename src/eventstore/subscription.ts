@@ -1,17 +1,17 @@
-import type { ReadableOptions } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AllStreamResolvedEvent, AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
-import { START, streamNameFilter } from '@eventstore/db-client';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Batch } from '../../commands/ports.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/event.ts';
 import { reasonOf } from './failures.ts';
-import { storedEvent } from './records.ts';
+import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;
-
-/** The client passes these on to a Transform, whose reading side they bound; its types know only the plain option. */
-const buffering: ReadableOptions = { highWaterMark: maxBatch };
 
 /** How many events the server looks at between two checkpoints: many while catching up, one when live, so that the
  *  position of an idle subscriber is never behind the log's end. */
@@ -55,7 +55,7 @@ export async function* followAll(client: EventStoreDBClient, options: AllOptions
 /** One subscription as batches. */
 async function* follow(client: EventStoreDBClient, options: AllOptions, window: number): AsyncGenerator<Batch> {
   const { signal } = options;
-  const inbox = openInbox(client, options, window);
+  const inbox = await openInbox(client, options, window);
   signal.addEventListener('abort', inbox.wake);
   let position = options.after ?? 0n;
   let live = false;
@@ -75,64 +75,60 @@ async function* follow(client: EventStoreDBClient, options: AllOptions, window: 
     }
   } finally {
     signal.removeEventListener('abort', inbox.wake);
-    await inbox.close();
+    inbox.close();
   }
 }
 
-/** Something the server said between events; it counts once the `before` events ahead of it have been taken out. */
-interface Mark {
-  readonly before: number;
-  /** A checkpoint; null says "caught up". */
-  readonly position: bigint | null;
-}
-
-/**
- * What has arrived from one subscription. The client reports checkpoints and `caughtUp` when the message arrives, while
- * events before it still wait in the buffer; hence the marks: a position never runs ahead of its events.
- */
-function openInbox(client: EventStoreDBClient, options: AllOptions, window: number) {
-  const marks: Mark[] = [];
-  let taken = 0;
+/** What has arrived from one subscription; it stops reading while nobody takes it out. */
+async function openInbox(client: EventStoreDBClient, options: AllOptions, window: number) {
+  let arrived: StoredEvent[] = [];
+  let reached = 0n;
+  let caughtUp = false;
   let confirmed = false;
   let failure: unknown;
   let wake = (): void => {};
 
-  const mark = (position: bigint | null): void => {
-    marks.push({ before: taken + subscription.readableLength, position });
-    wake();
-  };
   const fail = (error: unknown): void => {
     failure ??= error;
     wake();
   };
-  const subscription = subscribe(client, options, window, mark);
-  subscription
-    .on('confirmation', () => {
-      confirmed = true;
+  const call = await subscribe(client, options, window).catch((error: unknown) => {
+    throw brokenOff(error, options.after);
+  });
+  call
+    .on('data', (said: Said) => {
+      if ('stream' in said) {
+        arrived.push(said);
+        reached = said.position;
+        if (arrived.length >= maxBatch) call.pause();
+      } else {
+        const checkpoint = said.getCheckpoint()?.getCommitPosition();
+        if (checkpoint !== undefined && BigInt(checkpoint) !== noPosition) reached = BigInt(checkpoint);
+        caughtUp ||= said.hasCaughtUp();
+        confirmed ||= said.hasConfirmation();
+      }
+      wake();
     })
-    .on('caughtUp', () => mark(null))
-    .on('readable', () => wake())
-    .on('error', fail)
+    .on('error', (error) => fail(convertToCommandError(error as never)))
     .on('end', () => fail('the server ended it'));
 
   return {
     /** What has arrived already, no more: large batches while catching up, single events when live. */
     take(): { events: readonly StoredEvent[]; reached: bigint; caughtUp: boolean } {
-      const events = takeBuffered(subscription);
-      taken += events.length;
-      let reached = events.at(-1)?.position ?? 0n;
-      let caughtUp = false;
-      for (let next = marks[0]; next && next.before <= taken; next = marks[0]) {
-        marks.shift();
-        if (next.position === null) caughtUp = true;
-        else if (next.position > reached) reached = next.position;
-      }
-      return { events, reached, caughtUp };
+      const taken = { events: arrived, reached, caughtUp };
+      arrived = [];
+      caughtUp = false;
+      if (call.isPaused()) call.resume();
+      return taken;
     },
     /** Resolves when something has arrived, or when a subscription that is not live yet has been silent for long. */
     news(live: boolean): Promise<void> {
       return new Promise((resolve) => {
-        const quiet = live ? undefined : setTimeout(() => (confirmed ? mark(null) : wake()), quiet_ms);
+        const silent = (): void => {
+          caughtUp ||= confirmed;
+          wake();
+        };
+        const quiet = live ? undefined : setTimeout(silent, quiet_ms);
         wake = () => {
           clearTimeout(quiet);
           resolve();
@@ -141,12 +137,13 @@ function openInbox(client: EventStoreDBClient, options: AllOptions, window: numb
     },
     wake: () => wake(),
     get isEmpty() {
-      return subscription.readableLength === 0;
+      return arrived.length === 0 && call.readableLength === 0;
     },
     get failure() {
       return failure;
     },
-    close: () => subscription.unsubscribe().catch(() => {}),
+    // A call that has not begun yet cannot be cancelled in the turn that opened it.
+    close: () => setImmediate(() => call.cancel()),
   };
 }
 
@@ -161,30 +158,39 @@ function brokenOff(failure: unknown, after: bigint | null): Error {
     : new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`);
 }
 
+/** An event, or what the server says between events. */
+type Said = StoredEvent | messages.ReadResp;
+
+const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
+const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
+
+/** Opened by the official client, which knows the server; the events are read here. */
 function subscribe(
   client: EventStoreDBClient,
-  { after, prefixes }: AllOptions,
+  options: AllOptions,
   window: number,
-  checkpoint: (position: bigint) => void,
-): AllStreamSubscription {
-  const filter = streamNameFilter({
-    prefixes: [...prefixes],
-    maxSearchWindow: window,
-    checkpointInterval: 1,
-    checkpointReached: (_, { commit }) => {
-      if (commit !== noPosition) checkpoint(commit);
-    },
+): Promise<ClientReadableStream<Said>> {
+  const request = subscribeRequest(options, window);
+  const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
+    const settings = client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY });
+    return streams.makeServerStreamRequest(path, requestSerialize, said, request, ...settings);
   });
-  const fromPosition = after === null ? START : { commit: after, prepare: after };
-  return client.subscribeToAll({ fromPosition, filter }, buffering);
+  return open();
 }
 
-function takeBuffered(subscription: AllStreamSubscription): StoredEvent[] {
-  const events: StoredEvent[] = [];
-  while (events.length < maxBatch) {
-    const resolved: AllStreamResolvedEvent | null = subscription.read();
-    if (resolved === null) break;
-    events.push(storedEvent(resolved));
-  }
-  return events;
+function subscribeRequest({ after, prefixes }: AllOptions, window: number): messages.ReadReq {
+  const { Options } = messages.ReadReq;
+  const all = new Options.AllOptions();
+  if (after === null) all.setStart(new shared.Empty());
+  else all.setPosition(new Options.Position().setCommitPosition(`${after}`).setPreparePosition(`${after}`));
+  const filter = new Options.FilterOptions()
+    .setStreamIdentifier(new Options.FilterOptions.Expression().setPrefixList([...prefixes]))
+    .setMax(window)
+    .setCheckpointintervalmultiplier(1);
+  const options = new Options()
+    .setAll(all)
+    .setSubscription(new Options.SubscriptionOptions())
+    .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
+    .setFilter(filter);
+  return new messages.ReadReq().setOptions(options);
 }

@@ -16,6 +16,8 @@ export interface WireWriter {
 
 const varintWireType = 0;
 const lengthWireType = 2;
+/** Bytes of the wire types for 64 and 32 bits: nothing here uses them, so they are passed over. */
+const fixedLength = { 1: 8, 5: 4 } as const;
 
 /** @param capacity at least the size of the message, in bytes */
 export function wireWriter(capacity: number): WireWriter {
@@ -101,3 +103,40 @@ export function wireReader(bytes: Uint8Array): WireReader {
     },
   };
 }
+
+/**
+ * Tells every field of the message between `from` and `to`: of a number the number (exact up to 2^53), of a nested message,
+ * a text or bytes where they begin and end.
+ * @throws RangeError for what is no message
+ */
+export function eachField(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  take: (field: number, value: number, end: number) => void,
+): void {
+  let at = from;
+  function varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const next = bytes[at++] ?? 0;
+      value += (next & 127) * scale;
+      if (next < 128) return value;
+    }
+  }
+  while (at < to) {
+    const tag = varint();
+    const field = Math.floor(tag / 8);
+    const type = tag & 7;
+    if (type === varintWireType) take(field, varint(), at);
+    else if (type === lengthWireType) {
+      const length = varint();
+      at += length;
+      if (at > to) throw new RangeError(`field ${field} is longer than its message`);
+      take(field, at - length, at);
+    } else if (type in fixedLength) at += fixedLength[type as keyof typeof fixedLength];
+    else throw new RangeError(`field ${field} has the unknown wire type ${type}`);
+  }
+}
+
+export const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString('utf8', from, to);
