@@ -1,0 +1,56 @@
+/** `npm run pay` as a newcomer types it, against the whole product. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+
+const program = join(import.meta.dirname, '../../sandbox/pay.ts');
+const receiver = '0x3333333333333333333333333333333333333333';
+
+describe('npm run pay', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  it('pays on an EVM chain and follows the payment to its end', async () => {
+    const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
+    const printed = await pay(payment.id);
+    assert.match(printed, new RegExp(`3.01\\d* USDC on Base: 0x.* → ${payment.source.receiverAddress}`));
+    assert.match(printed, /payment_payout_completed/);
+    assert.match(printed, new RegExp(`3.00 USDC on Polygon → ${receiver}\n {2}paid out in transaction 0x`));
+  });
+
+  it('pays another amount than asked and does not wait when told so', async () => {
+    const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
+    const printed = await pay(payment.id, '--amount', '0.5', '--no-follow');
+    assert.match(printed, /0\.5 USDC on Base.*paid in transaction 0x[0-9a-f]{64}\s*$/s);
+  });
+
+  it('says what it cannot pay', async () => {
+    await assert.rejects(pay('00000000-0000-8000-8000-000000000000'), /404/);
+    const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
+    await assert.rejects(pay(payment.id, '--amount', '1.2345678'), /1\.2345678 is no amount of USDC \(6 decimals\)/);
+    await assert.rejects(pay(payment.id, '--amount', '1000000000'), /was reverted/);
+  });
+
+  async function create(source: Json, more: Json = {}): Promise<Answer['body']> {
+    const created = await sandbox.create({
+      appId: sandbox.file().wallet.appId,
+      type: 'exactOut',
+      display: { title: 'Tea' },
+      source,
+      destination: { chainId: 137, tokenSymbol: 'USDC', receiverAddress: receiver, amount: '3.00' },
+      ...more,
+    });
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    return created.body;
+  }
+
+  async function pay(...args: string[]): Promise<string> {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
+    return stdout;
+  }
+});
