@@ -5,6 +5,7 @@ import { categoryOf } from '../domain/event.ts';
 import { merchantEventSchemas, merchantSchemaVersion } from '../domain/merchant.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from '../domain/payment/events.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from '../domain/treasury.ts';
+import { unmatchedEventSchemas, unmatchedSchemaVersion } from '../domain/unmatched.ts';
 import { webhookEventSchemas, webhookSchemaVersion } from '../domain/webhook.ts';
 
 /** Turns decisions into what is stored and back. */
@@ -41,6 +42,7 @@ export const eventSchemas = {
   treasury: treasuryEventSchemas,
   merchant: merchantEventSchemas,
   webhook: webhookEventSchemas,
+  unmatched: unmatchedEventSchemas,
 } as const;
 
 const categories: ReadonlyMap<string, Category> = new Map([
@@ -48,6 +50,7 @@ const categories: ReadonlyMap<string, Category> = new Map([
   ['treasury', category(treasurySchemaVersion, eventSchemas.treasury)],
   ['merchant', category(merchantSchemaVersion, eventSchemas.merchant)],
   ['webhook', category(webhookSchemaVersion, eventSchemas.webhook)],
+  ['unmatched', category(unmatchedSchemaVersion, eventSchemas.unmatched)],
 ]);
 
 /** Prefixes of all streams that are ours, for subscriptions. */

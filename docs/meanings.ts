@@ -20,6 +20,11 @@ export const streams: Readonly<Record<Category, { readonly name: string; readonl
     name: 'webhook-<deliveryId>',
     about: 'One webhook delivery: at most one automatic POST, claimed before it is made.',
   },
+  unmatched: {
+    name: 'unmatched-<transferId>',
+    about:
+      'One transfer to an address that payments share, without the memo of any payment. An operator decides about it, once.',
+  },
 };
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
@@ -71,5 +76,10 @@ export const meanings: {
       'This process claimed the delivery; without an outcome nobody knows whether the receiver got it',
     WebhookDelivered: 'The receiver answered 2xx',
     WebhookExhausted: 'Any other answer, or none; it is not sent again by itself',
+  },
+  unmatched: {
+    UnmatchedPayinSeen: 'The transfer is final, and its memo is no payment’s',
+    UnmatchedPayinAssigned: 'Decision: the money is that payment’s, whose stream records it as a payin next',
+    UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver; nothing is sent yet',
   },
 };

@@ -4,6 +4,7 @@ import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.
 import { merchant } from '../domain/merchant.ts';
 import { nextStep } from '../domain/payment/next.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { unmatched } from '../domain/unmatched.ts';
 import { webhook } from '../domain/webhook.ts';
 import type { Seen } from './projection.ts';
 
@@ -31,7 +32,12 @@ interface Known {
   readonly state: unknown;
 }
 
-const deciders: Readonly<Record<string, Decider<unknown, never>>> = { payment: paymentDecider, merchant, webhook };
+const deciders: Readonly<Record<string, Decider<unknown, never>>> = {
+  payment: paymentDecider,
+  merchant,
+  webhook,
+  unmatched,
+};
 const statesMaxDefault = 50_000;
 const readsAtOnce = 16;
 

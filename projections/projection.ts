@@ -3,6 +3,7 @@ import type { StoredEvent } from '../domain/event.ts';
 import type { MerchantEvent, MerchantState } from '../domain/merchant.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
+import type { UnmatchedEvent, UnmatchedState } from '../domain/unmatched.ts';
 import type { WebhookEvent, WebhookState } from '../domain/webhook.ts';
 
 /** A stream's state before and after some of its events, so that a projection need not ask a table what was there. */
@@ -16,13 +17,15 @@ interface MoveOf<Category, Before, After = Before> {
 export type MovedPayment = MoveOf<'payment', PaymentState, Payment>;
 export type MovedMerchant = MoveOf<'merchant', MerchantState>;
 export type MovedWebhook = MoveOf<'webhook', WebhookState>;
-export type Moved = MovedPayment | MovedMerchant | MovedWebhook;
+export type MovedUnmatched = MoveOf<'unmatched', UnmatchedState, NonNullable<UnmatchedState>>;
+export type Moved = MovedPayment | MovedMerchant | MovedWebhook | MovedUnmatched;
 
 /** A move by a single event. */
 export type SeenPayment = MovedPayment & { readonly event: PaymentEvent };
 export type SeenMerchant = MovedMerchant & { readonly event: MerchantEvent };
 export type SeenWebhook = MovedWebhook & { readonly event: WebhookEvent };
-export type Seen = SeenPayment | SeenMerchant | SeenWebhook;
+export type SeenUnmatched = MovedUnmatched & { readonly event: UnmatchedEvent };
+export type Seen = SeenPayment | SeenMerchant | SeenWebhook | SeenUnmatched;
 
 /** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. */
 export type Row = Readonly<Record<string, string | number | boolean | object | null | undefined>>;
@@ -72,6 +75,12 @@ export const ofWebhooks = (name: string, project: Project<MovedWebhook>): Projec
   name,
   of: 'states',
   project: (moved) => (moved.category === 'webhook' ? project(moved) : []),
+});
+
+export const ofUnmatched = (name: string, project: Project<MovedUnmatched>): Projection => ({
+  name,
+  of: 'states',
+  project: (moved) => (moved.category === 'unmatched' ? project(moved) : []),
 });
 
 export const ofEvents = (name: string, project: Project<Seen>): Projection => ({ name, of: 'events', project });

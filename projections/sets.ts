@@ -9,12 +9,13 @@ import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
+import { unmatched } from './unmatched.ts';
 
 /** What the service itself needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 1,
-  projections: [payments, payins, deposits, todoPayments, todoWebhooks, apps, apiKeys],
+  version: 2,
+  projections: [payments, payins, deposits, unmatched, todoPayments, todoWebhooks, apps, apiKeys],
   channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
 };
 

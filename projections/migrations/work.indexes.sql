@@ -12,6 +12,7 @@ CREATE INDEX IF NOT EXISTS payments_paid_out   ON payments (destination_chain_id
   WHERE payout_confirmed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
+CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);

@@ -94,6 +94,33 @@ COMMENT ON COLUMN deposits.memo IS 'Empty where the address alone tells the paym
 COMMENT ON COLUMN deposits.chain_id IS 'The agreed source chain.';
 COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up; null where any amount is taken.';
 
+CREATE TABLE unmatched (
+  transfer_id    text        PRIMARY KEY,
+  chain_id       integer     NOT NULL,
+  tx_hash        text        NOT NULL,
+  index          bigint      NOT NULL,
+  block_number   numeric(20) NOT NULL,
+  block_time     timestamptz NOT NULL,
+  token_symbol   text        NOT NULL,
+  token_address  text        NOT NULL,
+  from_address   text        NOT NULL,
+  to_address     text        NOT NULL,
+  memo           text,
+  amount         numeric     NOT NULL,
+  seen_at        timestamptz NOT NULL,
+  verdict        text        NOT NULL,
+  decided_at     timestamptz,
+  payment_id     text,
+  app_id         text,
+  refund_address text,
+  refund_memo    text,
+  refund_reason  text
+);
+COMMENT ON TABLE unmatched IS 'Transfers to an address that payments share, without the memo of any payment, and what was decided about each.';
+COMMENT ON COLUMN unmatched.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
+COMMENT ON COLUMN unmatched.memo IS 'What the payer wrote; null for none.';
+COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose payin it is) or refundRequested (to refund_address).';
+
 CREATE TABLE todo_payments (
   payment_id text        PRIMARY KEY,
   chain_id   integer     NOT NULL,

@@ -5,6 +5,7 @@ import type { Hex } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
+import { recordUnmatched } from '../../commands/unmatched.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
@@ -13,6 +14,7 @@ import { findWebhookSecret } from '../../queries/findApp.ts';
 import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
+import { unfinishedMatches } from '../../queries/unmatched.ts';
 import { evmChainIds } from '../chains/evm/config.ts';
 import type { EvmChain } from '../chains/evm/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
@@ -24,6 +26,7 @@ import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscri
 import { payinsWorker } from '../subscribers/payins.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
+import { unmatchedName, unmatchedWorker } from '../subscribers/unmatched.ts';
 import { webhookDataOf } from '../subscribers/webhookBody.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
 import { createWebhookWorker, placesPerApp } from '../subscribers/webhooks.ts';
@@ -33,6 +36,7 @@ import { runShifts, type Shift } from './shifts.ts';
 const expiryLook_ms = 1_000;
 const parkedLook_ms = 5_000;
 const auditLook_ms = 30_000;
+const unmatchedLook_ms = 30_000;
 const projectedWait_ms = 30_000;
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
@@ -60,6 +64,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
+    run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedLook_ms }),
   ]);
 }
 
@@ -78,8 +83,11 @@ function payins(
     ingester,
     projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
     matchDeposits: (places) => matchDeposits(database, places),
-    unmatched: async ({ txHash, to, memo }) =>
-      telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s'),
+    async unmatched(transfer) {
+      const { txHash, to, memo } = transfer;
+      if (!(await recordUnmatched({ handle: workHandle, clock }, transfer))) return;
+      telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s');
+    },
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),
@@ -162,6 +170,13 @@ function webhooks({ workHandle, clock, crash, config, store, database, box }: Co
     send: createSendWebhook({ handle: workHandle, clock, post, crash }),
   });
 }
+
+const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
+  unmatchedWorker({
+    handle: workHandle,
+    clock,
+    due: (max, now) => unfinishedMatches(database, { worker: unmatchedName, max, now }),
+  });
 
 function expiry({ workHandle, clock, chains, database }: Core) {
   const cursors = createCursors(database);

@@ -11,6 +11,7 @@ import { merchant } from '../../domain/merchant.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { treasury } from '../../domain/treasury.ts';
+import { unmatched } from '../../domain/unmatched.ts';
 import { webhook } from '../../domain/webhook.ts';
 import { minute } from '../support/payments.ts';
 
@@ -22,7 +23,7 @@ interface Life {
 }
 
 type Category = keyof typeof eventSchemas;
-const deciders = { payment: paymentDecider, treasury, merchant, webhook } as const;
+const deciders = { payment: paymentDecider, treasury, merchant, webhook, unmatched } as const;
 const categories = Object.keys(eventSchemas) as Category[];
 
 const goldenOf = (category: Category, version: number): readonly Life[] =>

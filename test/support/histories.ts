@@ -9,13 +9,14 @@ import * as merchants from '../../domain/merchant.ts';
 import { type MerchantEvent, type MerchantState, merchant } from '../../domain/merchant.ts';
 import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
-import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
 import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
 import { requestRefunds, setRefundAddress } from '../../domain/payment/refund.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
+import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../../domain/unmatched.ts';
 import { deliveryIdOf, recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
@@ -57,6 +58,7 @@ const kinds = [
   'webhook',
   'settings',
   'key',
+  'unmatched',
 ] as const;
 
 export interface Step {
@@ -72,7 +74,18 @@ export const histories: fc.Arbitrary<readonly Step[]> = fc
   .map((strewn) => straight.flatMap((step, index) => [step, ...strewn.slice(index * 2, index * 2 + 2)]));
 
 const straight: readonly Step[] = (
-  ['create', 'settings', 'key', 'detect', 'confirm', 'requestPayout', 'sign', 'confirmPayout', 'webhook'] as const
+  [
+    'create',
+    'settings',
+    'key',
+    'unmatched',
+    'detect',
+    'confirm',
+    'requestPayout',
+    'sign',
+    'confirmPayout',
+    'webhook',
+  ] as const
 ).flatMap((kind) => [0, 1, 2, 3].map((who) => ({ kind, who, n: who })));
 
 const assets = [p.baseUsdc, p.ethereumUsdt, p.bnbUsdc, p.polygonUsdc] as const;
@@ -118,6 +131,12 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
   const facts = { cause: 'history', appId };
   if (step.kind === 'settings' || step.kind === 'key') {
     await handle(merchant, appId, (state) => settings(state, step, now), facts);
+  } else if (step.kind === 'unmatched') {
+    const transfer = {
+      ...p.payin({ tx: `unmatched ${step.who}`, in: p.stellarUsdc }),
+      memo: pick(['7', null], step.who),
+    };
+    await handle(unmatched, transferId(transfer), (state) => onUnmatched(state, step, transfer, now), facts);
   } else if (step.kind === 'webhook') {
     const told = (await store.read(`payment-${paymentIdOf(step.who)}`)).find(({ type }) => type === 'PaymentFunded');
     if (!told) return;
@@ -139,6 +158,15 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
   } else {
     await handle(paymentDecider, paymentIdOf(step.who), (state) => onPayment(state, step, now), facts);
   }
+}
+
+/** Seen first, then decided about. */
+function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {
+  if (!state) return see(state, transfer, now);
+  const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order' };
+  return n > 2
+    ? requestRefund(state, order, now)
+    : assign(state, { paymentId: paymentIdOf(who), appId: appIdOf(who) }, now);
 }
 
 function onPayment(state: PaymentState, step: Step, now: Instant): Decision<PaymentEvent> {

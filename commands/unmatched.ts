@@ -1,0 +1,104 @@
+/** Money that no payment has claimed: it is kept once, and an operator decides about it. */
+import { chainOf } from '../domain/chains.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { type Transfer, transferId } from '../domain/payment/events.ts';
+import { memoProblem } from '../domain/payment/memo.ts';
+import { payinsMax } from '../domain/payment/payins.ts';
+import { assign, requestRefund, see, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
+import type { Handle, Handled } from './handle.ts';
+import type { AddressBook, Clock, CrashPoint } from './ports.ts';
+import { recordPayin } from './recordPayin.ts';
+import { loadPayment } from './settlePayout.ts';
+
+export interface UnmatchedDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly crash?: CrashPoint;
+}
+
+type Outcome = Handled<UnmatchedState> | Refusal;
+
+const load = ({ handle }: UnmatchedDeps, id: string): Promise<Outcome> =>
+  handle(unmatched, id, () => [], { cause: 'unmatched', appId: null });
+
+/**
+ * Keeps a final transfer to a shared address that bears no payment's memo, once, however often it is seen.
+ *
+ * @returns whether it is new
+ */
+export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer: Transfer): Promise<boolean> {
+  const seen = await handle(unmatched, transferId(transfer), (state) => see(state, transfer, clock.now()), {
+    cause: `payin ${transfer.chainId}:${transfer.txHash}`,
+    appId: null,
+    expectNew: true,
+  });
+  assert(!isRefusal(seen), 'a transfer that was seen is never refused');
+  return seen.appended > 0;
+}
+
+/**
+ * Gives the money to a payment, which takes it up as it was seen: it counts, or is held as late, surplus or of another chain.
+ *
+ * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: whoever finds
+ * the decision without the payin records it, the worker of unmatched money or this command again.
+ */
+export async function matchUnmatched(
+  deps: UnmatchedDeps,
+  id: string,
+  paymentId: string,
+  cause: string,
+): Promise<Outcome> {
+  const payment = await loadPayment(deps.handle, paymentId);
+  if (!payment) return refuse('paymentNotFound', `there is no payment ${paymentId}: check its id`);
+  if (payment.payins.length >= payinsMax) return full;
+  const { appId } = payment.terms;
+  const decide = (state: UnmatchedState) => assign(state, { paymentId, appId }, deps.clock.now());
+  const assigned = await deps.handle(unmatched, id, decide, { cause, appId });
+  if (isRefusal(assigned)) return assigned;
+  await deps.crash?.('unmatched.afterAssigned');
+  return (await finish(deps, assigned.state)) ?? assigned;
+}
+
+/** Finishes a match that was decided; repeating it changes nothing. */
+export async function finishMatch(deps: UnmatchedDeps, id: string): Promise<Refusal | undefined> {
+  const loaded = await load(deps, id);
+  return isRefusal(loaded) ? loaded : finish(deps, loaded.state);
+}
+
+async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refusal | undefined> {
+  assert(state?.verdict.kind === 'assigned', 'only a match that was decided is finished');
+  const { transfer, verdict } = state;
+  const recorded = await recordPayin(deps, verdict, { transfer, final: true });
+  if (isRefusal(recorded)) return recorded;
+  return recorded.state?.payins.some(({ id }) => id === transferId(transfer)) ? undefined : full;
+}
+
+const full = refuse('paymentNotUpdatable', 'the payment takes up no more payins: order a refund of the money instead');
+
+export interface RefundUnmatched {
+  /** Whom the money goes to. Left out, its sender: which may be an exchange's account that credits nobody. */
+  readonly to?: string | undefined;
+  readonly memo?: string | undefined;
+  readonly reason: string;
+}
+
+/** Orders the money back. The order holds all that whoever sends it needs. */
+export async function refundUnmatched(
+  deps: UnmatchedDeps & { readonly addresses: AddressBook },
+  id: string,
+  { to, memo, reason }: RefundUnmatched,
+  cause: string,
+): Promise<Outcome> {
+  const loaded = await load(deps, id);
+  if (isRefusal(loaded)) return loaded;
+  if (!loaded.state) return unknownTransfer;
+  const { chainId, from } = loaded.state.transfer;
+  const chain = chainOf(chainId);
+  const receiverAddress = to === undefined ? from : deps.addresses.canonical(chain, to);
+  if (receiverAddress === null) return refuse('invalidRequest', `${to} is no address of ${chain.name}`);
+  const problem = memo === undefined ? undefined : memoProblem(chain, receiverAddress, memo);
+  if (problem) return refuse('invalidRequest', problem);
+  const order = { receiverAddress, receiverMemo: memo ?? null, reason };
+  const decide = (state: UnmatchedState) => requestRefund(state, order, deps.clock.now());
+  return deps.handle(unmatched, id, decide, { cause, appId: null });
+}

@@ -1,0 +1,116 @@
+/**
+ * Money that came to an address which payments share, without the memo of any payment: an operator says whose it is, or that it goes
+ * back. Stream `unmatched-<transferId>`.
+ */
+import Type, { type Static } from 'typebox';
+import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
+import { rescale } from './money.ts';
+import { Transfer } from './payment/events.ts';
+import { Address, closed, Id, nullable, Text, Time } from './schema.ts';
+
+export const unmatchedSchemaVersion = 1;
+
+/** Why an operator sends money back: a sentence or two. */
+export const refundReasonMax = 400;
+
+export const unmatchedEventSchemas = {
+  UnmatchedPayinSeen: Type.Object({ transfer: Transfer, seenAt: Time }, closed),
+  UnmatchedPayinAssigned: Type.Object({ paymentId: Id, appId: Id, assignedAt: Time }, closed),
+  UnmatchedPayinRefundRequested: Type.Object(
+    {
+      receiverAddress: Address,
+      receiverMemo: nullable(Text(128)),
+      reason: Type.String({ minLength: 1, maxLength: refundReasonMax }),
+      requestedAt: Time,
+    },
+    closed,
+  ),
+} as const;
+
+type Schemas = typeof unmatchedEventSchemas;
+export type UnmatchedEventType = keyof Schemas;
+export type UnmatchedEvent = {
+  [T in UnmatchedEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[UnmatchedEventType];
+type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
+type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
+
+/** What was decided about the money; once decided it stays: it can be given away only once. */
+export type Verdict =
+  | { readonly kind: 'open' }
+  | ({ readonly kind: 'assigned' } & Assignment)
+  | ({ readonly kind: 'refundRequested' } & RefundOrder);
+
+/** `null` before the transfer is seen. */
+export type UnmatchedState = {
+  readonly transfer: Transfer;
+  readonly seenAt: string;
+  readonly verdict: Verdict;
+} | null;
+
+export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
+  category: 'unmatched',
+  initial: null,
+  evolve(state, event) {
+    if (event.type === 'UnmatchedPayinSeen') return { ...event.data, verdict: { kind: 'open' } };
+    if (!state) throw new InvariantBroken(`${event.type} before UnmatchedPayinSeen`);
+    return event.type === 'UnmatchedPayinAssigned'
+      ? { ...state, verdict: { kind: 'assigned', ...event.data } }
+      : { ...state, verdict: { kind: 'refundRequested', ...event.data } };
+  },
+};
+
+/** Smaller transfers cost more to send back than they bring, and next to nothing to flood the log with: they stay where they are. */
+export const leastKept = { value: 1n, decimals: 2 } as const;
+
+/** A final transfer without the memo of any payment. Seen again it changes nothing. */
+export function see(state: UnmatchedState, transfer: Transfer, now: string): Decision<UnmatchedEvent> {
+  const least = rescale(leastKept.value, leastKept.decimals, transfer.token.decimals);
+  if (state || BigInt(transfer.amount) < least) return [];
+  return [{ type: 'UnmatchedPayinSeen', data: { transfer, seenAt: now } }];
+}
+
+/** The money is that payment's: its payin, as if it had come with the payment's memo. */
+export function assign(
+  state: UnmatchedState,
+  payment: { readonly paymentId: string; readonly appId: string },
+  now: string,
+): Decision<UnmatchedEvent> {
+  if (!state) return unknownTransfer;
+  const { verdict } = state;
+  if (verdict.kind === 'assigned' && verdict.paymentId === payment.paymentId) return [];
+  if (verdict.kind !== 'open') return decided(verdict);
+  const { paymentId, appId } = payment;
+  return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
+}
+
+/** The money goes back. The order is recorded here, whoever carries it out. */
+export function requestRefund(
+  state: UnmatchedState,
+  order: Omit<RefundOrder, 'requestedAt'>,
+  now: string,
+): Decision<UnmatchedEvent> {
+  if (!state) return unknownTransfer;
+  const { verdict } = state;
+  const { receiverAddress, receiverMemo, reason } = order;
+  if (reason.length === 0 || reason.length > refundReasonMax) {
+    return refuse('invalidRequest', `say why in 1 to ${refundReasonMax} characters`);
+  }
+  if (verdict.kind === 'refundRequested') {
+    const same = verdict.receiverAddress === receiverAddress && verdict.receiverMemo === receiverMemo;
+    return same ? [] : decided(verdict);
+  }
+  if (verdict.kind !== 'open') return decided(verdict);
+  const data = { receiverAddress, receiverMemo, reason, requestedAt: now };
+  return [{ type: 'UnmatchedPayinRefundRequested', data }];
+}
+
+export const unknownTransfer = refuse('illegalStep', 'no unmatched transfer has this id: the list shows them');
+
+const decided = (verdict: Exclude<Verdict, { kind: 'open' }>) =>
+  refuse(
+    'illegalStep',
+    verdict.kind === 'assigned'
+      ? `the money was given to payment ${verdict.paymentId}: refund it there`
+      : `the money is to go back to ${verdict.receiverAddress}: it can be given away only once`,
+  );

@@ -1,0 +1,32 @@
+import { formatAmount } from '../domain/money.ts';
+import { transferId } from '../domain/payment/events.ts';
+import { ofUnmatched, upsert } from './projection.ts';
+
+/** Money that came without a known memo, and what was decided about it. */
+export const unmatched = ofUnmatched('unmatched', ({ after: { transfer, seenAt, verdict } }) => {
+  const assigned = verdict.kind === 'assigned' ? verdict : null;
+  const refund = verdict.kind === 'refundRequested' ? verdict : null;
+  const row = {
+    transfer_id: transferId(transfer),
+    chain_id: transfer.chainId,
+    tx_hash: transfer.txHash,
+    index: transfer.index,
+    block_number: transfer.blockNumber,
+    block_time: transfer.blockTime,
+    token_symbol: transfer.token.symbol,
+    token_address: transfer.token.address,
+    from_address: transfer.from,
+    to_address: transfer.to,
+    memo: transfer.memo,
+    amount: formatAmount(BigInt(transfer.amount), transfer.token.decimals),
+    seen_at: seenAt,
+    verdict: verdict.kind,
+    decided_at: assigned?.assignedAt ?? refund?.requestedAt,
+    payment_id: assigned?.paymentId,
+    app_id: assigned?.appId,
+    refund_address: refund?.receiverAddress,
+    refund_memo: refund?.receiverMemo,
+    refund_reason: refund?.reason,
+  };
+  return [upsert('unmatched', row)];
+});

@@ -1,0 +1,82 @@
+/** `npm run unmatched -- …`: money that came without a known memo: whose it is, or that it goes back. */
+import { Command } from 'commander';
+import { matchUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { listUnmatched } from '../../queries/unmatched.ts';
+import { addressBook } from '../chains/addresses.ts';
+import { readConfig } from '../config.ts';
+import { type Core, openCore } from '../roles/core.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { loadEnvironment } from './environment.ts';
+
+const cause = 'operator';
+const shownMax = 200;
+
+async function run(command: (core: Core) => Promise<void>): Promise<void> {
+  loadEnvironment();
+  const core = await openCore(readConfig(process.env), systemClock);
+  try {
+    await command(core);
+  } finally {
+    await core.close();
+  }
+}
+
+async function show({ database }: Core): Promise<void> {
+  const found = await listUnmatched(database, shownMax);
+  if (found.length === 0) return console.log('No money came without a known memo.');
+  const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, ...decided }) => [
+    id,
+    { at, amount: `${amount} ${tokenSymbol}`, from, memo: memo ?? 'none', verdict: verdictOf(decided) },
+  ]);
+  console.table(Object.fromEntries(lines));
+}
+
+type Decided = Pick<
+  Awaited<ReturnType<typeof listUnmatched>>[number],
+  'verdict' | 'paymentId' | 'refundAddress' | 'refundMemo' | 'refundReason'
+>;
+
+function verdictOf({ verdict, paymentId, refundAddress, refundMemo, refundReason }: Decided): string {
+  if (verdict === 'open') return 'open';
+  if (verdict === 'assigned') return `payment ${paymentId}`;
+  const memo = refundMemo === null ? '' : ` with memo ${refundMemo}`;
+  return `refund to ${refundAddress}${memo}: ${refundReason}`;
+}
+
+function tell(outcome: { readonly appended: number } | Refusal): void {
+  if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
+  console.log(outcome.appended > 0 ? 'Done.' : 'It was decided so already.');
+}
+
+const program = new Command('npm run unmatched --').description('money that came without the memo of a payment');
+
+program
+  .command('list', { isDefault: true })
+  .description('what waits for a decision first, then what was decided')
+  .action(() => run(show));
+
+program
+  .command('match <id>')
+  .description('give the money to a payment, which takes it up as it came: counted, or held when late or too much')
+  .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
+  .action((id: string, { payment }: { payment: string }) =>
+    run(async (core) => tell(await matchUnmatched(core, id, payment, cause))),
+  );
+
+program
+  .command('refund <id>')
+  .description('order the money back; the order is recorded, sending it is by hand for now')
+  .requiredOption('--reason <reason>', 'why, for whoever asks later')
+  .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
+  .option('--memo <memo>', 'memo of the receiver')
+  .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
+    run(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, cause))),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { loadPayment } from '../../commands/settlePayout.ts';
+import { finishMatch, matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { viewOf } from '../../domain/payment/view.ts';
+import {
+  addressesWithStellar,
+  badChecksum,
+  muxedReceiver,
+  payer,
+  stellarReceiver,
+  stellarTreasury,
+} from '../support/contractPayments.ts';
+import { created, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
+import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
+
+const { paymentId } = terms();
+const transfer: Transfer = {
+  ...payin({ amount: '10.01', in: stellarUsdc }),
+  from: payer,
+  to: stellarTreasury,
+  memo: null,
+};
+const id = transferId(transfer);
+const stream = `unmatched-${id}`;
+const fromStellar = [created({ from: stellarUsdc })];
+
+/** A payment as its history left it, and the money that came without its memo. */
+async function world(history = fromStellar) {
+  const { start, clock, store, typesIn } = processes({ now: minute(6) });
+  const deps = { handle: start(), clock };
+  await accepted(deps.handle(paymentDecider, paymentId, () => history, { cause: 'test', appId: null }));
+  await recordUnmatched(deps, transfer);
+  const paidWith = async () =>
+    (await loadPayment(start(), paymentId))?.payins.map(({ id: payinId, standing }) => [payinId, standing]);
+  return { deps, start, clock, store, typesIn, paidWith };
+}
+const refusalOf = (answer: unknown) => (isRefusal(answer) ? answer.refused : answer);
+
+describe('money that no payment has claimed', () => {
+  it('is kept once and told once, also by two scanners', async () => {
+    const { deps, start, clock, typesIn } = await world();
+    assert.equal(await recordUnmatched(deps, transfer), false);
+    assert.equal(await recordUnmatched({ handle: start(), clock }, transfer), false);
+    assert.equal(await recordUnmatched(deps, { ...transfer, index: 1 }), true);
+    assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
+  });
+
+  it('funds the payment that it is given to', async () => {
+    const { deps, typesIn, paidWith } = await world();
+    await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+    assert.deepEqual(await paidWith(), [[id, 'counted']]);
+    assert.deepEqual((await typesIn(`payment-${paymentId}`)).slice(1), [
+      'PayinDetected',
+      'PayinConfirmed',
+      'PaymentFunded',
+    ]);
+    const view = viewOf((await loadPayment(deps.handle, paymentId)) ?? assert.fail(), minute(6));
+    assert.deepEqual([view.status, view.senderAddress], ['payment_payin_completed', payer]);
+  });
+
+  it('is held by a payment that it comes too late for, or that expected other money', async () => {
+    const late = await world([...fromStellar, expired()]);
+    await accepted(matchUnmatched(late.deps, id, paymentId, 'operator'));
+    assert.deepEqual(await late.paidWith(), [[id, 'late']]);
+    const other = await world([...unpaid]);
+    await accepted(matchUnmatched(other.deps, id, paymentId, 'operator'));
+    assert.deepEqual(await other.paidWith(), [[id, 'wrongChain']]);
+  });
+
+  it('is given again to the same payment without any change, and to no other', async () => {
+    const { deps, start, store } = await world();
+    const otherId = '0198f3c2-0000-8000-8000-000000000002';
+    await accepted(deps.handle(paymentDecider, otherId, () => unpaid, { cause: 'test', appId: null }));
+    await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+    const tail = await store.tail();
+    await accepted(matchUnmatched({ ...deps, handle: start() }, id, paymentId, 'operator'));
+    assert.equal(refusalOf(await matchUnmatched(deps, id, otherId, 'operator')), 'illegalStep');
+    assert.equal(
+      refusalOf(await refundUnmatched({ ...deps, addresses: addressesWithStellar }, id, { reason: 'x' }, 'operator')),
+      'illegalStep',
+    );
+    assert.equal(await store.tail(), tail);
+  });
+
+  it('is given to no payment that does not exist', async () => {
+    const { deps, typesIn } = await world();
+    assert.equal(refusalOf(await matchUnmatched(deps, id, 'nobody', 'operator')), 'paymentNotFound');
+    assert.equal(refusalOf(await matchUnmatched(deps, '1500:none:0', paymentId, 'operator')), 'illegalStep');
+    assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
+  });
+
+  for (const point of ['unmatched.afterAssigned', 'PayinDetected+PayinConfirmed+PaymentFunded.beforeAppend']) {
+    it(`reaches its payment once when the process dies at ${point}`, async () => {
+      const { deps, start, clock, paidWith } = await world();
+      const crash = crashAt(point);
+      const dying = { handle: start({ crash }), clock, crash };
+      await assert.rejects(matchUnmatched(dying, id, paymentId, 'operator'), Crashed);
+      assert.deepEqual(await paidWith(), []);
+      assert.equal(await finishMatch({ handle: start(), clock }, id), undefined);
+      await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+      assert.deepEqual(await paidWith(), [[id, 'counted']]);
+    });
+  }
+
+  it('is ordered back, to its sender or to whom the operator names', async () => {
+    const ordered = async (to: { to?: string; memo?: string }) => {
+      const { deps, store } = await world();
+      await accepted(
+        refundUnmatched({ ...deps, addresses: addressesWithStellar }, id, { ...to, reason: 'no order' }, 'operator'),
+      );
+      return (await store.read(stream)).at(-1)?.data;
+    };
+    const usual = { receiverAddress: payer, receiverMemo: null, reason: 'no order', requestedAt: minute(6) };
+    assert.deepEqual(await ordered({}), usual);
+    assert.deepEqual(await ordered({ to: stellarReceiver, memo: '7' }), {
+      ...usual,
+      receiverAddress: stellarReceiver,
+      receiverMemo: '7',
+    });
+  });
+
+  it('is not ordered back to what is no address, nor with a memo that it cannot carry', async () => {
+    const { deps, typesIn } = await world();
+    const withBook = { ...deps, addresses: addressesWithStellar };
+    for (const to of [{ to: badChecksum }, { to: muxedReceiver, memo: '7' }, { memo: 'x'.repeat(29) }]) {
+      assert.equal(
+        refusalOf(await refundUnmatched(withBook, id, { ...to, reason: 'x' }, 'operator')),
+        'invalidRequest',
+      );
+    }
+    assert.equal(refusalOf(await refundUnmatched(withBook, '1500:none:0', { reason: 'x' }, 'operator')), 'illegalStep');
+    assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
+  });
+});

@@ -1,0 +1,100 @@
+import type { Transfer } from '../../domain/payment/events.ts';
+import {
+  assign,
+  requestRefund,
+  see,
+  type UnmatchedEvent,
+  type UnmatchedState,
+  unmatched,
+} from '../../domain/unmatched.ts';
+import { otherPayer, payer, stellarTreasury } from '../support/contractPayments.ts';
+import { minute, payin, stellarUsdc } from '../support/payments.ts';
+import { specification } from '../support/specification.ts';
+
+const { given } = specification(unmatched);
+
+const sent = (amount: string): Transfer => ({
+  ...payin({ amount, in: stellarUsdc }),
+  from: payer,
+  to: stellarTreasury,
+  memo: 'invoice 7',
+});
+const transfer = sent('10.00');
+const payment = { paymentId: 'payment-1', appId: 'wallet_demo' };
+const order = { receiverAddress: payer, receiverMemo: null, reason: 'sent by mistake' };
+
+const seen: UnmatchedEvent = { type: 'UnmatchedPayinSeen', data: { transfer, seenAt: minute(6) } };
+const assigned: UnmatchedEvent = { type: 'UnmatchedPayinAssigned', data: { ...payment, assignedAt: minute(7) } };
+const refunded: UnmatchedEvent = {
+  type: 'UnmatchedPayinRefundRequested',
+  data: { ...order, requestedAt: minute(7) },
+};
+
+const seeing = (what: Transfer) => (state: UnmatchedState) => see(state, what, minute(6));
+const assigning =
+  (to = payment) =>
+  (state: UnmatchedState) =>
+    assign(state, to, minute(7));
+const refunding =
+  (over: Partial<typeof order> = {}) =>
+  (state: UnmatchedState) =>
+    requestRefund(state, { ...order, ...over }, minute(7));
+
+describe('money without a known memo', () => {
+  it('is kept once, whatever was decided about it', () => {
+    given([]).when(seeing(transfer)).then([seen]);
+    for (const history of [[seen], [seen, assigned], [seen, refunded]])
+      given(history).when(seeing(transfer)).thenNothing();
+  });
+
+  it('is kept from one cent on', () => {
+    given([])
+      .when(seeing(sent('0.0099999')))
+      .thenNothing();
+    const cent = sent('0.01');
+    given([])
+      .when(seeing(cent))
+      .then([{ type: 'UnmatchedPayinSeen', data: { transfer: cent, seenAt: minute(6) } }]);
+  });
+
+  it('is given to one payment and to no other', () => {
+    given([seen]).when(assigning()).then([assigned]);
+    given([seen, assigned]).when(assigning()).thenNothing();
+    given([seen, assigned])
+      .when(assigning({ ...payment, paymentId: 'payment-2' }))
+      .thenRefused('illegalStep', /given to payment payment-1/);
+  });
+
+  it('goes back to one receiver and to no other', () => {
+    given([seen]).when(refunding()).then([refunded]);
+    given([seen, refunded])
+      .when(refunding({ reason: 'said again' }))
+      .thenNothing();
+    given([seen, refunded])
+      .when(refunding({ receiverAddress: otherPayer }))
+      .thenRefused('illegalStep', /only once/);
+  });
+
+  it('is never both', () => {
+    given([seen, assigned])
+      .when(refunding())
+      .thenRefused('illegalStep', /refund it there/);
+    given([seen, refunded])
+      .when(assigning())
+      .thenRefused('illegalStep', /to go back/);
+  });
+
+  it('must have come, and its refund have a reason', () => {
+    given([])
+      .when(assigning())
+      .thenRefused('illegalStep', /no unmatched transfer/);
+    given([])
+      .when(refunding())
+      .thenRefused('illegalStep', /no unmatched transfer/);
+    for (const reason of ['', 'x'.repeat(401)]) {
+      given([seen])
+        .when(refunding({ reason }))
+        .thenRefused('invalidRequest', /characters/);
+    }
+  });
+});
