@@ -28,7 +28,7 @@ function having({ type, data }: PaymentEvent, path: string, value: unknown) {
 
 describe('the codec', () => {
   it('knows each category of streams', () => {
-    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-']);
+    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-', 'unmatched-']);
     for (const category of Object.keys(eventSchemas)) assert.equal(eventCodec.schemaVersion(category), 1);
     assert.throws(() => eventCodec.schemaVersion('credit'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);

@@ -3,7 +3,6 @@ import type { NewPayment } from '../../commands/createPayment.ts';
 import { type CanReceive, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import {
-  addressesWithStellar,
   badChecksum,
   muxedReceiver,
   payer,
@@ -18,7 +17,6 @@ import { merchant, order, refusal, wallet, world } from './creating.ts';
 
 const takesAll: CanReceive = async () => undefined;
 const stellar = (canReceive: CanReceive = takesAll) => ({
-  addresses: addressesWithStellar,
   offers: ({ family }: { family: string }) => family !== 'solana',
   deposits: { ...world().deposits, stellar: stellarDeposits() },
   canReceive: { stellar: canReceive },
@@ -76,7 +74,7 @@ describe('creating a payment that comes in on Stellar', () => {
   });
 
   it('into a contract that the installation lacks is refused', async () => {
-    const lacking = { ...stellar(), deposits: { stellar: stellarDeposits([]) } };
+    const lacking = { ...stellar(), deposits: { stellar: stellarDeposits(null) } };
     assert.equal(await refusal(contract(), wallet, lacking), 'invalidRequest /intent');
     assert.equal(await refusal(contract()), 'invalidRequest /intent');
   });

@@ -5,14 +5,8 @@ import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import {
-  addressesWithStellar,
-  badChecksum,
-  muxedReceiver,
-  payer,
-  stellarReceiver,
-  stellarTreasury,
-} from '../support/contractPayments.ts';
+import { addressBook } from '../../src/chains/addresses.ts';
+import { badChecksum, muxedReceiver, payer, stellarReceiver, stellarTreasury } from '../support/contractPayments.ts';
 import { created, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 
@@ -79,7 +73,7 @@ describe('money that no payment has claimed', () => {
     await accepted(matchUnmatched({ ...deps, handle: start() }, id, paymentId, 'operator'));
     assert.equal(refusalOf(await matchUnmatched(deps, id, otherId, 'operator')), 'illegalStep');
     assert.equal(
-      refusalOf(await refundUnmatched({ ...deps, addresses: addressesWithStellar }, id, { reason: 'x' }, 'operator')),
+      refusalOf(await refundUnmatched({ ...deps, addresses: addressBook }, id, { reason: 'x' }, 'operator')),
       'illegalStep',
     );
     assert.equal(await store.tail(), tail);
@@ -109,7 +103,7 @@ describe('money that no payment has claimed', () => {
     const ordered = async (to: { to?: string; memo?: string }) => {
       const { deps, store } = await world();
       await accepted(
-        refundUnmatched({ ...deps, addresses: addressesWithStellar }, id, { ...to, reason: 'no order' }, 'operator'),
+        refundUnmatched({ ...deps, addresses: addressBook }, id, { ...to, reason: 'no order' }, 'operator'),
       );
       return (await store.read(stream)).at(-1)?.data;
     };
@@ -124,7 +118,7 @@ describe('money that no payment has claimed', () => {
 
   it('is not ordered back to what is no address, nor with a memo that it cannot carry', async () => {
     const { deps, typesIn } = await world();
-    const withBook = { ...deps, addresses: addressesWithStellar };
+    const withBook = { ...deps, addresses: addressBook };
     for (const to of [{ to: badChecksum }, { to: muxedReceiver, memo: '7' }, { memo: 'x'.repeat(29) }]) {
       assert.equal(
         refusalOf(await refundUnmatched(withBook, id, { ...to, reason: 'x' }, 'operator')),

@@ -45,7 +45,7 @@ describe('HTTP: payments on Stellar', () => {
     const { body } = await create({ source });
     const { receiverAddress, receiverMemo, receiverAddressContract, receiverMemoContract } = body.source;
     assert.deepEqual([receiverAddress, receiverAddressContract, receiverMemoContract], [stellarTreasury, null, null]);
-    assert.match(receiverMemo, /^[0-9a-f]{28}$/);
+    assert.match(receiverMemo, /^[0-9]{1,19}$/);
   });
 
   it('paid out on Stellar: the receiver’s memo comes back', async () => {

@@ -1,11 +1,10 @@
 /** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
 import pino from 'pino';
-import { getAddress, isAddress } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
-import { type AddressBook, type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
+import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant.ts';
@@ -13,6 +12,7 @@ import { registerPayin } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type PaymentView, transactionsOf, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
+import { addressBook } from '../../src/chains/addresses.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -20,7 +20,7 @@ import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/h
 import { startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
-import { addressesWithStellar, otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
+import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { type Client, createClient } from './client.ts';
 import { sampleDelivery, sampleStats } from './samples.ts';
 
@@ -119,13 +119,6 @@ function steppedClock(): Clock & { advance(duration_ms: number): void } {
   };
 }
 
-const addresses: AddressBook = {
-  canonical(chain, text) {
-    if (chain.family !== 'evm') return addressesWithStellar.canonical(chain, text);
-    return isAddress(text) ? getAddress(text) : null;
-  },
-};
-
 /** An account that has no trustline, and one of which nobody knows because its node does not answer. */
 export const noTrustline = otherPayer;
 export const unknowable = stellarTreasury;
@@ -146,7 +139,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     handle,
     clock,
     ids: randomIds,
-    addresses,
+    addresses: addressBook,
     offers: (chain: Chain) => chain.family !== 'solana',
     deposits: { evm: createEvmDeposits({ treasury }), stellar: stellarDeposits() },
     canReceive: { stellar: canReceive },

@@ -1,10 +1,10 @@
 /** Words for payments that come in on Stellar: into the contract, or to the treasury with a memo. */
 import { createHash } from 'node:crypto';
 import { Account, Keypair, MuxedAccount, StrKey } from '@stellar/stellar-sdk';
-import type { AddressBook, DepositScheme } from '../../commands/ports.ts';
+import type { DepositScheme } from '../../commands/ports.ts';
 import { createPayment, type Terms } from '../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
-import { addressBook } from '../../src/chains/addresses.ts';
+import { createStellarDeposits } from '../../src/chains/stellar/deposits.ts';
 import { type PayinSketch, payin, stellarUsdc, type TermsSketch, terms } from './payments.ts';
 
 const seeded = (seed: string): Buffer => createHash('sha256').update(seed).digest();
@@ -50,24 +50,6 @@ export const paid = (amount: string, sketch: PayinSketch & { readonly from?: str
   memo: contractDeposit.contractMemo,
 });
 
-/** Gives every payment a memo, and with the intent the contract. */
-export const stellarDeposits = (intents: DepositScheme['intents'] = ['stellar_payin_contracts']): DepositScheme => ({
-  intents,
-  async assign(paymentId, _token, intent) {
-    const memo = seeded(paymentId).toString('hex').slice(0, 28);
-    const base = { scheme: 'test-stellar-1', address: stellarTreasury, salt: memo };
-    return intent === null
-      ? { ...base, memo, contract: null, contractMemo: null }
-      : { ...base, memo: null, contract: stellarContract, contractMemo: memo };
-  },
-});
-
-/** EVM as in production; on Stellar accounts, muxed accounts and contracts. */
-export const addressesWithStellar: AddressBook = {
-  canonical(chain, text) {
-    if (chain.family !== 'stellar') return addressBook.canonical(chain, text);
-    const valid =
-      StrKey.isValidEd25519PublicKey(text) || StrKey.isValidMed25519PublicKey(text) || StrKey.isValidContract(text);
-    return valid ? text : null;
-  },
-};
+/** As in production; without the contract where the installation has none. */
+export const stellarDeposits = (payinContract: string | null = stellarContract): DepositScheme =>
+  createStellarDeposits({ treasury: stellarTreasury, payinContract });
