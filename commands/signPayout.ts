@@ -4,7 +4,7 @@ import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
 import { signPayout as decideSign } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { liveAttempts, type TransferLeg } from '../domain/payment/transfer.ts';
+import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import {
   assignNonce,
   nonceOf,
@@ -16,7 +16,15 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury.ts';
-import type { PayoutRail, Signer, TransferOrder, Unsigned } from './chainPorts.ts';
+import { fillGap, releaseNonce } from './cancelNonce.ts';
+import {
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  SigningRefused,
+  type TransferOrder,
+  type Unsigned,
+} from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
@@ -75,11 +83,16 @@ async function takeNonce(
   const { handle, rail, clock } = deps;
   const minedNonce = await rail.minedNonce(signal);
   if (minedNonce === null) return null;
-  // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
-  const rehearsed = await rail.prepare(order, minedNonce + BigInt(outstandingMax));
-  deps.signer.check(rehearsed, { kind: 'payout', reference: payment.terms.paymentId });
-  const usedUp = new Set(leg.attempts.map(({ signed }) => signed.nonce)).size;
-  const purpose: Purpose = { kind: 'payout', reference: payment.terms.paymentId, ordinal: usedUp + 1 };
+  const { paymentId } = payment.terms;
+  const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
+  try {
+    // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
+    const rehearsed = await rail.prepare(order, minedNonce + BigInt(outstandingMax));
+    deps.signer.check(rehearsed, { kind: 'payout', reference: paymentId });
+  } catch (error) {
+    if (holdsUpOthers(error)) await releaseNonce(deps, purpose, minedNonce);
+    throw error;
+  }
   const handled = await handle(
     treasury,
     treasuryInstance(rail.chainId, rail.account),
@@ -89,8 +102,13 @@ async function takeNonce(
   if (isRefusal(handled)) return handled;
   const nonce = nonceOf(handled.state, purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
+  await fillGap(deps, handled.state, minedNonce);
   return nonce;
 }
+
+/** Without coin nothing can be sent at all, a cancel neither. */
+const holdsUpOthers = (error: unknown): boolean =>
+  error instanceof SigningRefused || (error instanceof PayoutBlocked && error.reason !== 'gas');
 
 function assign(
   state: TreasuryState,

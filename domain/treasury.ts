@@ -154,6 +154,15 @@ export function assignNonce(
   return [{ type: 'NonceAssigned', data: { nonce: nextNonce.toString(), purpose, assignedAt: now } }];
 }
 
+/** Takes a nonce from a purpose that cannot use it now: a transaction that does nothing uses it up. `[]` when the purpose has it no more. */
+export const cancelNonce = (
+  state: TreasuryState,
+  { nonce, hash, now }: { nonce: bigint; hash: string; now: string },
+): Decision<TreasuryEvent> =>
+  state.assigned.some((assignment) => assignment.nonce === nonce)
+    ? [{ type: 'NonceCancelled', data: { nonce: nonce.toString(), hash, cancelledAt: now } }]
+    : [];
+
 /** @param reason at most 400 characters, for whoever asks why */
 export function pausePayouts(state: TreasuryState, reason: string, now: string): Decision<TreasuryEvent> {
   if (!state.opened) {

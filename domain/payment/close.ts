@@ -3,6 +3,7 @@ import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { BounceCode, PaymentEvent } from './events.ts';
 import { counted, type Payin, type Payment, type PaymentState, type Standing, sumOf } from './state.ts';
+import { canLand } from './transfer.ts';
 
 /**
  * Ends a payment that was not funded in time.
@@ -43,7 +44,7 @@ const codeOf: Partial<Record<Standing, BounceCode>> = {
 export function bounceImpossible(p: PaymentState, now: Instant): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   if (p.closed?.kind === 'bounced') return [];
-  if (!p.funded || p.payout?.attempts.some((attempt) => attempt.fate !== 'dead')) {
+  if (!p.funded || p.payout?.attempts.some(canLand)) {
     return refuse('illegalStep', 'a payout attempt can still land, or the payment is not funded: it cannot be bounced');
   }
   return [

@@ -109,7 +109,7 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
     case 'PayoutSigned':
       return { ...p, payout: signed(ordered(p), event.data) };
     case 'PayoutDied':
-      return { ...p, payout: died(ordered(p), event.data.attempt) };
+      return { ...p, payout: died(ordered(p), event.data.attempt, event.data.proof) };
     case 'PayoutOrphaned':
       return { ...p, payout: unsettle(ordered(p)) };
     case 'PayoutConfirmed':
@@ -146,7 +146,7 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
     case 'RefundSigned':
       return change(event.data.refund, (leg) => signed(leg, event.data));
     case 'RefundDied':
-      return change(event.data.refund, (leg) => died(leg, event.data.attempt));
+      return change(event.data.refund, (leg) => died(leg, event.data.attempt, event.data.proof));
     case 'RefundConfirmed':
       return change(event.data.refund, (leg) => settle(leg, event.data));
     default:

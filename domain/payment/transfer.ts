@@ -23,7 +23,8 @@ export interface Settled {
 
 export interface Attempt {
   readonly signed: SignedAttempt;
-  readonly fate: 'live' | 'dead' | 'settled';
+  /** `lapsed`: it can never land and has not used up its nonce, which the next attempt takes. */
+  readonly fate: 'live' | 'dead' | 'lapsed' | 'settled';
 }
 
 export interface TransferLeg {
@@ -39,6 +40,9 @@ export const attemptsMax = 100;
 
 export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null, everSettled: false });
 
+/** Proven dead is only what can never land; a settled one may leave its chain and land again. */
+export const canLand = ({ fate }: Attempt): boolean => fate === 'live' || fate === 'settled';
+
 export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
   leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
 
@@ -50,10 +54,14 @@ export const signed = (leg: TransferLeg, attempt: SignedAttempt): TransferLeg =>
   attempts: [...leg.attempts, { signed: attempt, fate: 'live' }],
 });
 
-export const died = (leg: TransferLeg, attempt: number): TransferLeg => ({
+export const died = (leg: TransferLeg, attempt: number, { reason }: DeathProof): TransferLeg => ({
   ...leg,
-  attempts: withFate(leg, attempt, 'dead'),
+  attempts: withFate(leg, attempt, reason === 'validityPassed' ? 'lapsed' : 'dead'),
 });
+
+/** How many nonces the transfer's attempts have used up. */
+export const noncesUsedUp = (leg: TransferLeg): number =>
+  new Set(leg.attempts.filter(({ fate }) => fate !== 'lapsed').map(({ signed }) => signed.nonce)).size;
 
 export const settle = (leg: TransferLeg, settled: Settled): TransferLeg => ({
   ...leg,
@@ -97,7 +105,8 @@ export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<ne
       ? 'ok'
       : refuse('illegalStep', `attempt ${live.attempt} can still land: only a fee bump of it may be signed`);
   const reused = leg.attempts.some(
-    ({ signed: dead }) => dead.nonce !== null && dead.nonce === attempt.nonce && dead.account === attempt.account,
+    ({ signed: dead, fate }) =>
+      fate !== 'lapsed' && dead.nonce !== null && dead.nonce === attempt.nonce && dead.account === attempt.account,
   );
   return reused ? refuse('illegalStep', `nonce ${attempt.nonce} is used up: assign the next`) : 'ok';
 }
@@ -117,7 +126,7 @@ function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {
 export function checkDied(leg: TransferLeg, attempt: number, proof: DeathProof): Decision<never> | 'ok' {
   const known = leg.attempts.find((candidate) => candidate.signed.attempt === attempt);
   if (!known) return refuse('illegalStep', `attempt ${attempt} was never signed`);
-  if (known.fate === 'dead') return [];
+  if (!canLand(known)) return [];
   if (known.fate === 'settled') {
     return refuse(
       'illegalStep',
@@ -132,7 +141,7 @@ export function checkSettle(leg: TransferLeg, settled: Settled): Decision<never>
   if (leg.settled) return refuse('illegalStep', `attempt ${leg.settled.attempt} already settled this transfer`);
   const known = leg.attempts.find((candidate) => candidate.signed.attempt === settled.attempt);
   if (known?.signed.hash !== settled.hash) return refuse('illegalStep', `attempt ${settled.attempt} has another hash`);
-  if (known.fate === 'dead')
+  if (!canLand(known))
     return refuse('illegalStep', `attempt ${settled.attempt} was proven dead: an operator must look at it`);
   return 'ok';
 }

@@ -12,8 +12,6 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Clock } from '../../commands/ports.ts';
 import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type Chain, chainOf, tokenAt } from '../../domain/chains.ts';
-import { rescale } from '../../domain/money.ts';
-import { epochMs, hour_ms } from '../../domain/time.ts';
 import { defaultEvmChainConfig, type EvmChainId, isEvmChain } from '../chains/evm/config.ts';
 import { forwarderAddresses } from '../chains/evm/forwarder.ts';
 import type { EvmPayload } from '../chains/evm/transaction.ts';
@@ -24,18 +22,11 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../chains/ports.ts';
+import { createSpending, type Spending, type SpendingLimits } from './spending.ts';
 
-const microUsd_decimals = 6;
-/** Signatures remembered for the hourly limit; more in an hour are refused. */
-const rememberedMax = 100_000;
-
-export interface SigningLimits {
+export interface SigningLimits extends SpendingLimits {
   /** Chains it signs for. */
   readonly chainIds: readonly EvmChainId[];
-  /** Whole tokens in one transfer. */
-  readonly perTransfer_usd: bigint;
-  /** Whole tokens in transfers of any sixty minutes, over all chains. Counted since the process started. */
-  readonly perHour_usd: bigint;
   /** Most coin that one transaction may burn, where it is not the product of the chain's default gas limits. */
   readonly feeMax_wei?: Readonly<Partial<Record<EvmChainId, bigint>>>;
 }
@@ -45,9 +36,9 @@ export interface SigningLimits {
  * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
  * @throws SigningRefused from `sign`
  */
-export function createKeystoreSigner({ privateKey, limits, clock }: KeystoreDeps): Signer {
+export function createKeystoreSigner({ privateKey, limits, clock, spending }: KeystoreDeps): Signer {
   const key = privateKeyToAccount(privateKey);
-  const hour = hourlyLimit(limits.perHour_usd, clock);
+  const spend = spending ?? createSpending(limits, clock);
   const sweepTo = forwarderAddresses(key.address).factory;
 
   /** @returns what signing needs, and what counts it towards the hour's limit */
@@ -57,12 +48,7 @@ export function createKeystoreSigner({ privateKey, limits, clock }: KeystoreDeps
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
     else {
       checkTransfer(payload, chain, unsigned.order, purpose);
-      const amount = microUsd(unsigned.order);
-      if (amount > limits.perTransfer_usd * 10n ** BigInt(microUsd_decimals)) {
-        const cap = `${limits.perTransfer_usd} per transfer`;
-        throw new SigningRefused('perTransfer', `${purpose.kind} ${purpose.reference} is above the limit of ${cap}`);
-      }
-      return { payload, count: hour.check(`${unsigned.chainId}:${unsigned.nonce}`, amount) };
+      return { payload, count: spend(unsigned, purpose) };
     }
     return { payload, count: () => {} };
   }
@@ -83,6 +69,8 @@ export interface KeystoreDeps {
   readonly privateKey: Hex;
   readonly limits: SigningLimits;
   readonly clock: Pick<Clock, 'now'>;
+  /** What is spent over all chains, where other signers count it too. */
+  readonly spending?: Spending;
 }
 
 interface Framed {
@@ -137,32 +125,6 @@ function flushedToken(data: Hex): Address | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Sums what was signed in the last hour; one nonce counts once, however often it is signed. */
-function hourlyLimit(perHour_usd: bigint, clock: Pick<Clock, 'now'>) {
-  const most = perHour_usd * 10n ** BigInt(microUsd_decimals);
-  const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
-
-  return { check };
-
-  /** @returns what counts the amount, once it is really signed */
-  function check(key: string, amount: bigint): () => void {
-    const now_ms = epochMs(clock.now());
-    for (const [old, { at_ms }] of signed) if (at_ms <= now_ms - hour_ms) signed.delete(old);
-    let sum = amount;
-    for (const [other, entry] of signed) if (other !== key) sum += entry.amount;
-    if (sum > most || signed.size >= rememberedMax) {
-      throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
-    }
-    return () => void signed.set(key, { at_ms: now_ms, amount });
-  }
-}
-
-/** Rounded up: a limit is never passed by fractions. */
-function microUsd({ amount, token }: TransferOrder): bigint {
-  const down = rescale(amount, token.decimals, microUsd_decimals);
-  return rescale(down, microUsd_decimals, token.decimals) < amount ? down + 1n : down;
 }
 
 const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { SigningRefused } from '../../commands/chainPorts.ts';
+import { PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { verifyChain } from '../../commands/seal.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
@@ -51,6 +51,53 @@ describe('signing a payout', () => {
     await accepted(world.sign());
     assert.deepEqual(await attemptsOf(world), ['1 7 dead', '2 7 dead', '3 8 live']);
     assert.deepEqual(await assignments(world), ['7 payout first 1', '8 payout first 2']);
+  });
+
+  describe('after an attempt that lapsed, its nonce unused', () => {
+    const lapsed = async (payments = [first]) => {
+      const world = await signingWorld({ payments });
+      await accepted(world.sign());
+      await world.record(first, [died(1, { reason: 'validityPassed', detail: 'ledger 9 closed later' })]);
+      return world;
+    };
+
+    it('takes the same nonce, so that later ones can land', async () => {
+      const world = await lapsed();
+      await accepted(world.sign());
+      assert.deepEqual(await attemptsOf(world), ['1 7 lapsed', '2 7 live']);
+      assert.deepEqual(await assignments(world), ['7 payout first 1']);
+    });
+
+    it('cancels the nonce when the payout cannot be made any more, and takes another once it can', async () => {
+      const world = await lapsed();
+      world.around.blocked = blockedByFloat;
+      for (const _ of [1, 2]) await assert.rejects(world.sign(), blockedByFloat);
+      assert.deepEqual(world.around.cancelled, [7n]);
+      assert.deepEqual(await world.typesIn(treasuryStream), ['TreasuryOpened', 'NonceAssigned', 'NonceCancelled']);
+      world.around.blocked = null;
+      world.around.minedNonce = 8n;
+      await accepted(world.sign());
+      assert.deepEqual(await attemptsOf(world), ['1 7 lapsed', '2 8 live']);
+    });
+
+    it('keeps the nonce while the account has no coin, for a cancel could not be sent either', async () => {
+      const world = await lapsed();
+      world.around.blocked = new PayoutBlocked('gas', 'send it lumens');
+      await assert.rejects(world.sign(), PayoutBlocked);
+      assert.deepEqual(world.around.cancelled, []);
+    });
+
+    it('sends a cancel again that a crash left recorded and unsent, before the next payout', async () => {
+      const world = await lapsed([first, 'second']);
+      world.around.blocked = blockedByFloat;
+      const crash = crashAt('NonceCancelled.afterAppend');
+      await assert.rejects(world.sign({ handle: world.start({ crash }) }), Crashed);
+      assert.deepEqual(world.around.cancelled, []);
+      world.around.blocked = null;
+      await accepted(world.sign({ paymentId: 'second' }));
+      assert.deepEqual(world.around.cancelled, [7n]);
+      assert.deepEqual(await attemptsOf(world, 'second'), ['1 8 live']);
+    });
   });
 
   it('needs no treasury stream where the chain has no nonces', async () => {

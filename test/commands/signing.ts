@@ -13,7 +13,7 @@ import { signPayout } from '../../commands/signPayout.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { treasuryInstance } from '../../domain/treasury.ts';
-import { feeCaps, hashOf, ordered, treasuryAccount } from '../support/payments.ts';
+import { ethereumUsdc, feeCaps, hashOf, ordered, treasuryAccount } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
@@ -27,13 +27,24 @@ export interface Surroundings {
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
   feeLevel: number;
   signatures: number;
+  /** What the chain has: nonces of cancels, as often as they were sent. */
+  cancelled: bigint[];
 }
 
 export const blockedByFloat = new PayoutBlocked('float', 'the float is short: add some');
 
+const withoutAmount = { chainId: 1, token: ethereumUsdc.token, receiverMemo: null, amount: 0n } as const;
+
 export async function signingWorld({ store = processes().store, payments = [first] } = {}) {
   const { start, typesIn, clock } = processes({ store });
-  const around: Surroundings = { minedNonce: 7n, blocked: null, refusing: null, feeLevel: 100, signatures: 0 };
+  const around: Surroundings = {
+    minedNonce: 7n,
+    blocked: null,
+    refusing: null,
+    feeLevel: 100,
+    signatures: 0,
+    cancelled: [],
+  };
 
   const rail = {
     chainId: 1,
@@ -45,6 +56,11 @@ export async function signingWorld({ store = processes().store, payments = [firs
       const [chainId, account] = [1, treasuryAccount] as const;
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
+    async prepareCancel(nonce: bigint) {
+      const order = { ...withoutAmount, receiver: treasuryAccount };
+      return { chainId: 1, account: treasuryAccount, nonce, order, validUntil: null, fee: {}, payload: 'cancel' };
+    },
+    broadcast: async (bytes: string) => void around.cancelled.push(BigInt(bytes)),
   } as Partial<PayoutRail> as PayoutRail;
 
   const signer: Signer = {
@@ -52,7 +68,8 @@ export async function signingWorld({ store = processes().store, payments = [firs
     check() {
       if (around.refusing) throw around.refusing;
     },
-    async sign({ nonce, order, fee }) {
+    async sign({ nonce, order, fee, payload }) {
+      if (payload === 'cancel') return { bytes: String(nonce), hash: hashOf('cancel', String(nonce)) };
       around.signatures += 1;
       return { bytes: '0x02', hash: hashOf(String(nonce), order.receiver, String(order.amount), fee) };
     },

@@ -15,7 +15,7 @@ import { openObligations } from '../../queries/openObligations.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
-import { BroadcastRefused } from '../../src/chains/evm/broadcast.ts';
+import { BroadcastRefused } from '../../src/chains/agreement.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';

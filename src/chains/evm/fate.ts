@@ -1,11 +1,12 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { agreedFate } from '../agreement.ts';
 import { higher, lower } from '../bigints.ts';
 import type { Fate } from '../ports.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './depth.ts';
 import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from './reads.ts';
-import { ChainUnavailable, type EvmNode, type EvmRpc } from './rpc.ts';
+import type { EvmNode, EvmRpc } from './rpc.ts';
 
 /** Attempts that share one nonce of one account. */
 export interface Contenders {
@@ -16,20 +17,9 @@ export interface Contenders {
 
 type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
-/** Asks the nodes one after the other until one can say; `unknown` when none can. One that calls the attempts dead needs the others' assent. */
-export async function fateOf(rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> {
-  const ask = (node: EvmNode) => fateAt(node, contenders, depths, signal);
-  try {
-    const said = await rpc.first(ask, signal);
-    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
-    const all = await rpc.every(ask, signal);
-    const denied = all.some((other) => other !== undefined && other.kind !== 'dead');
-    return denied ? { kind: 'pending', mined: true } : said;
-  } catch (error) {
-    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
-    throw error;
-  }
-}
+/** What the nodes agree on. */
+export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> =>
+  agreedFate(rpc, (node) => fateAt(node, contenders, depths, signal), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(

@@ -4,7 +4,7 @@ import { chainOf, findToken } from '../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
-import { BroadcastRefused } from '../../../src/chains/evm/broadcast.ts';
+import { BroadcastRefused } from '../../../src/chains/agreement.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts.ts';
 import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
 import type { PayoutRail } from '../../../src/chains/ports.ts';

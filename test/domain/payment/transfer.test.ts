@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import type { DeathProof, SignedAttempt } from '../../../domain/payment/events.ts';
 import * as transfers from '../../../domain/payment/transfer.ts';
 import {
   attempt,
@@ -9,6 +9,7 @@ import {
   feeCaps,
   landed,
   merchantWallet,
+  minute,
   of,
   polygonUsdc,
 } from '../../support/payments.ts';
@@ -22,6 +23,8 @@ const order: transfers.Order = {
 };
 const leg = (...attempts: SignedAttempt[]) => attempts.reduce(transfers.signed, transfers.newLeg(order));
 const first = attempt(1, { fee: feeCaps(100) });
+
+const nonceUsed: DeathProof = { reason: 'nonceUsed', detail: 'transaction 0xaa used nonce 7' };
 
 const verdict = (current: transfers.TransferLeg, next: SignedAttempt): string => {
   const checked = transfers.checkSign(current, next);
@@ -52,7 +55,7 @@ describe('an owed transfer', () => {
 
   it('takes the same bytes once', () => {
     assert.equal(verdict(leg(first), first), 'already done');
-    assert.equal(verdict(transfers.died(leg(first), 1), first), 'already done');
+    assert.equal(verdict(transfers.died(leg(first), 1, nonceUsed), first), 'already done');
   });
 
   describe('with a live attempt takes only its fee bump', () => {
@@ -95,7 +98,7 @@ describe('an owed transfer', () => {
   });
 
   describe('whose attempts are all dead', () => {
-    const dead = transfers.died(leg(first), 1);
+    const dead = transfers.died(leg(first), 1, nonceUsed);
 
     it('takes another nonce', () => {
       assert.equal(verdict(dead, attempt(2, { nonce: '8' })), 'ok');
@@ -104,6 +107,33 @@ describe('an owed transfer', () => {
     it('takes no nonce that was used up, however high the fee', () => {
       assert.match(verdict(dead, attempt(2, { fee: feeCaps(500) })), /nonce 7 is used up/);
       assert.equal(verdict(dead, attempt(2, { account: customerWallet })), 'ok', 'another account counts by itself');
+    });
+  });
+
+  describe('whose attempts have lapsed', () => {
+    const lapsed = transfers.died(leg(first), 1, { reason: 'validityPassed', detail: 'ledger 9 closed' });
+
+    it('takes their nonce again, for it is not used up, or another when that was cancelled', () => {
+      assert.equal(transfers.noncesUsedUp(lapsed), 0);
+      assert.equal(verdict(lapsed, attempt(2, { fee: feeCaps(50) })), 'ok');
+      assert.equal(verdict(lapsed, attempt(2, { nonce: '8' })), 'ok');
+    });
+
+    it('is bound to the nonce again once it is signed, and has used it up when that dies by another’s use', () => {
+      const second = attempt(2, { fee: feeCaps(50) });
+      const again = transfers.signed(lapsed, second);
+      assert.deepEqual(transfers.liveAttempts(again), [second]);
+      assert.match(verdict(again, attempt(3, { nonce: '8' })), /attempt 2 can still land/);
+      const used = transfers.died(again, 2, nonceUsed);
+      assert.equal(transfers.noncesUsedUp(used), 1);
+      assert.match(verdict(used, attempt(3, { fee: feeCaps(500) })), /nonce 7 is used up/);
+    });
+
+    it('never settles them', () => {
+      const settled = { attempt: 1, hash: first.hash, blockNumber: '1', blockHash: 'x', confirmedAt: minute(9) };
+      const refusal = transfers.checkSettle(lapsed, settled);
+      assert.match(typeof refusal === 'object' && 'refused' in refusal ? refusal.message : '', /proven dead/);
+      assert.deepEqual(transfers.checkDied(lapsed, 1, nonceUsed), []);
     });
   });
 

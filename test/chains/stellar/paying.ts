@@ -1,0 +1,73 @@
+/** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
+import type { Keypair } from '@stellar/stellar-sdk';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/chainPorts.ts';
+import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { instant } from '../../../domain/time.ts';
+import { fundAccount } from '../../../sandbox/stellar/controls.ts';
+import type { StellarOptions } from '../../../sandbox/stellar/stellar.ts';
+import type { StellarConfig } from '../../../src/chains/stellar/config.ts';
+import { stellarChain } from '../../../src/chains/stellar/config.ts';
+import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts.ts';
+import { createSpending } from '../../../src/security/spending.ts';
+import { createStellarSigner } from '../../../src/security/stellarSigner.ts';
+import { type StellarWorld, signal, stellarWorld } from './world.ts';
+
+export const [usdcToken] = stellarChain().tokens as [TransferOrder['token']];
+export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
+export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
+
+export const orderTo = (receiver: string, amount = 5_0000000n, receiverMemo: string | null = null): TransferOrder => ({
+  chainId: 1500,
+  token: usdcToken,
+  receiver,
+  receiverMemo,
+  amount,
+});
+
+export async function payingWorld(options: Partial<StellarOptions> = {}) {
+  const world = await stellarWorld(options);
+  await fundAccount(world.stellar.rpcUrl, world.treasury.publicKey(), { usdc: 1_000_0000000n });
+  const clock = { now: () => instant(world.stellar.chain.history.head().closedAt_s * 1_000) };
+  const signerOf = (key: Keypair, more: Partial<StellarConfig> = {}) =>
+    createStellarSigner({
+      secret: key.secret(),
+      config: { ...world.config(), ...more },
+      clock,
+      spending: createSpending(limits, clock),
+    });
+  const signer = signerOf(world.treasury);
+  const rail = railOf(world);
+
+  const sign = async (unsigned: Unsigned, attempt = 1, purpose = payout): Promise<SignedAttempt> => {
+    const signed = await signer.sign(unsigned, purpose);
+    const { order } = unsigned;
+    return {
+      ...signed,
+      attempt,
+      chainId: unsigned.chainId,
+      account: unsigned.account,
+      nonce: String(unsigned.nonce),
+      validUntil: unsigned.validUntil,
+      fee: unsigned.fee,
+      token: order.token,
+      receiver: order.receiver,
+      receiverMemo: order.receiverMemo,
+      amount: String(order.amount),
+      signedAt: clock.now(),
+    };
+  };
+  const nextNonce = async () => {
+    const nonce = await rail.minedNonce(signal);
+    if (nonce === null) throw new Error('Stellar has sequence numbers');
+    return nonce;
+  };
+  /** Prepares and signs under the account's next number, or one further on. */
+  const attemptTo = async (order: TransferOrder, ahead = 0n) =>
+    sign(await rail.prepare(order, (await nextNonce()) + ahead));
+
+  return { ...world, rail, signer, signerOf, sign, nextNonce, attemptTo };
+}
+
+export type PayingWorld = Awaited<ReturnType<typeof payingWorld>>;
+
+export const railOf = (world: StellarWorld, urls?: readonly string[]) => createStellarPayoutRail(world.config(urls));

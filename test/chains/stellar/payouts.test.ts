@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { Asset, Keypair, Operation, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
+import { PayoutBlocked } from '../../../commands/chainPorts.ts';
+import { addFault, forgetBefore, fundAccount } from '../../../sandbox/stellar/controls.ts';
+import { BroadcastRefused } from '../../../src/chains/agreement.ts';
+import { ChainUnavailable } from '../../../src/chains/jsonRpc.ts';
+import { muxed, usdc } from '../../support/stellar.ts';
+import { type Behaviour, broken, startProxy } from '../evm/proxy.ts';
+import { orderTo, type PayingWorld, payingWorld, railOf } from './paying.ts';
+import { signal } from './world.ts';
+
+const blockedBy = (reason: PayoutBlocked['reason']) => (error: unknown) =>
+  error instanceof PayoutBlocked && error.reason === reason;
+
+describe('payouts on Stellar', () => {
+  let world: PayingWorld;
+  beforeEach(async () => {
+    world = await payingWorld({ ledger_ms: 'manual' });
+  });
+  afterEach(() => world.lab.stop());
+
+  const closeLedgers = (count = 1, seconds = 5) => world.stellar.closeLedgers(count, seconds);
+  const fault = (kind: 'drop' | 'lostAnswer' | 'duplicate' | 'tryAgainLater') =>
+    addFault(world.stellar.rpcUrl, { method: 'sendTransaction', kind });
+
+  describe('land, exactly once,', () => {
+    it('at an account, with the memo', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      const attempt = await world.attemptTo(orderTo(receiver, 12_3456789n, 'invoice 7'));
+      for (const _ of [1, 2]) await world.rail.broadcast(attempt.bytes);
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+      closeLedgers();
+      const fate = await world.rail.fate([attempt], signal);
+      const { sequence } = world.stellar.chain.history.head();
+      assert.deepEqual(fate, {
+        kind: 'final',
+        attempt: 1,
+        hash: attempt.hash,
+        blockNumber: BigInt(sequence),
+        blockHash: `ledger ${sequence}`,
+      });
+      assert.equal(await world.rail.stillFinal({ ...fate } as never, signal), true);
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal(await world.lab.balance(receiver), 12_3456789n);
+      assert.equal(await memoSeen(attempt.hash), 'invoice 7');
+    });
+
+    it('at a numbered place behind an account', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      const attempt = await world.attemptTo(orderTo(muxed(receiver, 77n)));
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await world.lab.balance(receiver), 5_0000000n);
+      assert.equal(await memoSeen(attempt.hash), '77');
+    });
+
+    it('at a contract', async () => {
+      const attempt = await world.attemptTo(orderTo(world.payinContract));
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await world.lab.balance(world.payinContract), 5_0000000n);
+    });
+
+    it('when the answer to sending them was lost, or they came twice', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      for (const kind of ['lostAnswer', 'duplicate'] as const) {
+        const attempt = await world.attemptTo(orderTo(receiver, 1n));
+        await fault(kind);
+        await world.rail.broadcast(attempt.bytes).catch((error) => assert.ok(error instanceof ChainUnavailable));
+        await world.rail.broadcast(attempt.bytes);
+        closeLedgers();
+        assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      }
+      assert.equal(await world.lab.balance(receiver), 2n);
+    });
+
+    it('when the network took them later', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      const attempt = await world.attemptTo(orderTo(receiver));
+      await fault('tryAgainLater');
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+    });
+
+    it('one after the other when several are under way', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      const attempts = [await world.attemptTo(orderTo(receiver, 1n)), await world.attemptTo(orderTo(receiver, 2n), 1n)];
+      const [first, second] = attempts;
+      assert.ok(first && second);
+      await world.rail.broadcast(second.bytes);
+      for (let ledgers = 0; ledgers < 2; ledgers++) {
+        for (const { bytes } of attempts) await world.rail.broadcast(bytes);
+        closeLedgers();
+      }
+      for (const attempt of attempts) assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await world.lab.balance(receiver), 3n);
+    });
+  });
+
+  describe('that are outbid', () => {
+    it('offer ten times as much for the same transaction, and whichever envelope lands, it lands once', async () => {
+      for (const receiver of [(await world.lab.person(0n)).publicKey(), world.payinContract]) {
+        const first = await world.attemptTo(orderTo(receiver));
+        if (receiver !== world.payinContract) await world.rail.broadcast(first.bytes);
+        const nonce = BigInt(first.nonce ?? 0);
+        const second = await world.sign(await world.rail.prepare(orderTo(receiver), nonce, first), 2);
+        const third = await world.sign(await world.rail.prepare(orderTo(receiver), nonce, second), 3);
+        assert.deepEqual(
+          [first, second, third].map(({ fee }) => fee['inclusion']),
+          ['1000', '10000', '100000'],
+        );
+        assert.equal(second.validUntil, first.validUntil);
+        for (const { bytes } of [third, second, first]) await world.rail.broadcast(bytes);
+        closeLedgers();
+        const fate = await world.rail.fate([first, second, third], signal);
+        assert.deepEqual(fate.kind === 'final' && [fate.attempt, fate.hash], [3, third.hash]);
+        assert.equal(await world.lab.balance(receiver), 5_0000000n);
+      }
+    });
+
+    it('are settled by the first when that one landed after all', async () => {
+      const order = orderTo((await world.lab.person(0n)).publicKey());
+      const first = await world.attemptTo(order);
+      const second = await world.sign(await world.rail.prepare(order, BigInt(first.nonce ?? 0), first), 2);
+      await world.rail.broadcast(first.bytes);
+      closeLedgers();
+      const fate = await world.rail.fate([first, second], signal);
+      assert.deepEqual(fate.kind === 'final' && [fate.attempt, fate.hash], [1, first.hash]);
+    });
+
+    it('never offer more than the configured maximum', async () => {
+      const order = orderTo((await world.lab.person(0n)).publicKey());
+      const first = await world.attemptTo(order);
+      const dear = { ...first, fee: { ...first.fee, inclusion: '200000' } };
+      await assert.rejects(world.rail.prepare(order, BigInt(first.nonce ?? 0), dear), blockedBy('gas'));
+    });
+  });
+
+  describe('are dead only', () => {
+    const dropped = async () => {
+      const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
+      await fault('drop');
+      await world.rail.broadcast(attempt.bytes);
+      return attempt;
+    };
+
+    it('when a ledger has closed after their time bound and their number is unused', async () => {
+      const attempt = await dropped();
+      closeLedgers(1, 300);
+      const head = world.stellar.chain.history.head();
+      assert.equal(String(head.closedAt_s), attempt.validUntil);
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+      closeLedgers(1, 1);
+      const fate = await world.rail.fate([attempt], signal);
+      assert.deepEqual(fate.kind === 'dead' && [fate.attempts, fate.proof.reason], [[1], 'validityPassed']);
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal(await world.lab.balance(attempt.receiver), 0n);
+      assert.equal(await world.nextNonce(), BigInt(attempt.nonce ?? 0));
+    });
+
+    it('when another transaction has used their number', async () => {
+      const attempt = await dropped();
+      const cancel = await world.sign(await world.rail.prepareCancel(await world.nextNonce()), 1, {
+        kind: 'cancel',
+        reference: 'nonce',
+      });
+      await world.rail.broadcast(cancel.bytes);
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+      closeLedgers();
+      // The network's memory must reach back to before the signature for an absence to prove anything.
+      const early = { ...attempt, signedAt: '2020-01-01T00:00:00.000Z' };
+      assert.deepEqual(await world.rail.fate([early], signal), { kind: 'pending', mined: true });
+      closeLedgers(1, 1_000);
+      const late = {
+        ...attempt,
+        signedAt: new Date(world.stellar.chain.history.head().closedAt_s * 1_000).toISOString(),
+      };
+      const fate = await world.rail.fate([late], signal);
+      assert.deepEqual(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
+      assert.equal(await world.nextNonce(), BigInt(attempt.nonce ?? 0) + 1n);
+    });
+
+    it('when they failed on the chain, which uses their number up', async () => {
+      const receiver = await world.lab.person(0n);
+      const order = orderTo(receiver.publicKey());
+      const first = await world.attemptTo(order);
+      const second = await world.sign(await world.rail.prepare(order, BigInt(first.nonce ?? 0), first), 2);
+      await world.lab.go(receiver, [Operation.changeTrust({ asset: usdc, limit: '0' })]);
+      await world.rail.broadcast(second.bytes);
+      closeLedgers();
+      const fate = await world.rail.fate([first, second], signal);
+      assert.deepEqual(fate.kind === 'dead' && [fate.attempts, fate.proof.reason], [[1, 2], 'reverted']);
+      assert.equal(await world.nextNonce(), BigInt(first.nonce ?? 0) + 1n);
+    });
+
+    it('when every node that answers agrees: one that has not seen it land does not bury it', async () => {
+      const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
+      const blind: Behaviour = async (method, params, forward) => {
+        const { hash } = params as { hash?: string };
+        return forward(
+          method,
+          method === 'getTransaction' && hash === attempt.hash ? ({ hash: '1'.repeat(64) } as never) : params,
+        );
+      };
+      const proxy = await startProxy(world.stellar.rpcUrl, blind);
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      closeLedgers(1, 1_000);
+      const late = {
+        ...attempt,
+        signedAt: new Date(world.stellar.chain.history.head().closedAt_s * 1_000).toISOString(),
+      };
+      assert.equal((await railOf(world, [proxy.url]).fate([late], signal)).kind, 'dead');
+      const both = railOf(world, [proxy.url, world.stellar.rpcUrl]);
+      assert.deepEqual(await both.fate([late], signal), { kind: 'pending', mined: true });
+    });
+
+    it('and never while no node answers, or all have forgotten', async () => {
+      const attempt = await dropped();
+      const proxy = await startProxy(world.stellar.rpcUrl, broken);
+      assert.deepEqual(await railOf(world, [proxy.url]).fate([attempt], signal), { kind: 'unknown' });
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      closeLedgers(3, 1_000);
+      await forgetBefore(world.stellar.rpcUrl, world.stellar.chain.history.head().sequence);
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    });
+  });
+
+  describe('are not prepared', () => {
+    it('without a trustline, or for a contract with a memo', async () => {
+      const bare = Keypair.random().publicKey();
+      await fundAccount(world.stellar.rpcUrl, bare, {});
+      const nonce = await world.nextNonce();
+      await assert.rejects(world.rail.prepare(orderTo(bare), nonce), blockedBy('refusedByToken'));
+      const memo = orderTo(world.payinContract, 1n, 'memo');
+      await assert.rejects(world.rail.prepare(memo, nonce), blockedBy('refusedByToken'));
+    });
+
+    it('without the float, or lumens for the fee', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey();
+      const nonce = await world.nextNonce();
+      const { tokens } = await world.rail.balances(signal);
+      const held = tokens[orderTo('').token.address] ?? 0n;
+      assert.equal(held, 1_000_0000000n);
+      await assert.rejects(world.rail.prepare(orderTo(receiver, held + 1n), nonce), blockedBy('float'));
+      const { gas } = await world.rail.balances(signal);
+      // All but a thousand stroops.
+      const amount = (Number(gas - 2_000n) / 1e7).toFixed(7);
+      const away = Operation.payment({ destination: receiver, asset: Asset.native(), amount });
+      await world.lab.go(world.treasury, [away]);
+      await assert.rejects(world.rail.prepare(orderTo(receiver), nonce + 1n), blockedBy('gas'));
+    });
+  });
+
+  it('that the network refuses for good say so', async () => {
+    const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
+    const stranger = Keypair.random();
+    const forged = await world.rail.prepare(orderTo(attempt.receiver), await world.nextNonce());
+    const { envelope } = forged.payload as { envelope: string };
+    const transaction = TransactionBuilder.fromXDR(envelope, world.lab.passphrase);
+    transaction.sign(stranger);
+    const refused = world.rail.broadcast(transaction.toEnvelope().toXDR('base64'));
+    await assert.rejects(
+      refused,
+      (error: Error) => error instanceof BroadcastRefused && /txBadAuth/.test(error.message),
+    );
+  });
+
+  /** What the network's events say that a transfer was for. */
+  async function memoSeen(hash: string): Promise<string> {
+    const found = await world.lab.server.getTransaction(hash);
+    assert.equal(found.status, 'SUCCESS');
+    const [event] = 'events' in found ? found.events.contractEventsXdr.flat() : [];
+    assert.ok(event);
+    const { to_muxed_id } = scValToNative(event.body().v0().data());
+    return String(to_muxed_id);
+  }
+});
