@@ -1,0 +1,124 @@
+/** The chain of slots over the virtual machine: transactions land in the newest one; forks take them out again. */
+import type { Address } from '@solana/kit';
+import { type Account, saveAccount } from './account.ts';
+import type { Accounts, SavedAccounts } from './accounts.ts';
+import type { Blockhashes } from './blockhashes.ts';
+import type { BlockTimes } from './blockTimes.ts';
+import { type Finality, slotAt } from './commitments.ts';
+import { execute } from './execute.ts';
+import type { History, TransactionRecord } from './history.ts';
+import { type JournalLine, openJournal } from './journal.ts';
+import type { Machine } from './machine.ts';
+import { compacted, type RestoreOptions, restore } from './restore.ts';
+import { parseTransaction, type Submitted } from './transaction.ts';
+
+export interface Chain {
+  readonly genesis: string;
+  readonly finality: Finality;
+  readonly machine: Machine;
+  readonly accounts: Accounts;
+  readonly history: History;
+  readonly blockhashes: Blockhashes;
+  readonly times: BlockTimes;
+  /** The newest slot. */
+  head(): number;
+  /** Goes on to later slots, each at least so many seconds after the one before. */
+  advance(slots: number, seconds?: number): void;
+  /** Undefined: it cannot land, or has landed before; nothing has changed. */
+  land(submitted: Submitted): TransactionRecord | undefined;
+  /** Writes accounts that no transaction wrote. */
+  plant(write: (accounts: Pick<Accounts, 'get'>) => readonly (readonly [Address, Account])[]): void;
+  /**
+   * Everything after a slot leaves the chain; other blocks, without transactions, take its place.
+   * @param landAgain the same transactions come again in the newest slot, where they still can
+   * @returns the signatures of what left
+   * @throws Error when the slot is final
+   */
+  fork(to: number, landAgain: boolean): readonly string[];
+  /** Called after each change. */
+  onChange(listener: () => void): void;
+  stop(): void;
+}
+
+export interface ChainOptions extends RestoreOptions {
+  readonly finality: Finality;
+}
+
+/** So many empty slots may pass without a line in the journal; a restart goes on behind them. */
+const reserve_slots = 32;
+/** A node may lag behind by so much. */
+export const lag_slotsMax = 64;
+/** The journal is written anew, without what is forgotten, after so much has been added to it. */
+const journalBytesMax = 64 * 1024 * 1024;
+
+export function openChain(options: ChainOptions): Chain {
+  const { finality, stateFile, now_s } = options;
+  const parts = restore(options);
+  const { genesis, machine, accounts, history, blockhashes, times } = parts;
+  const open = () => (stateFile ? openJournal(stateFile, ...compacted(parts, head)) : undefined);
+  let { head } = parts;
+  let reserved = head;
+  let journal = open();
+  const listeners: (() => void)[] = [];
+
+  const note = (line: Omit<JournalLine, 'slot' | 'time_s' | 'reserved'>) => {
+    if (head > reserved) reserved = head + reserve_slots;
+    journal?.append({ slot: head, time_s: times.at(head), reserved, ...line });
+    if (journal && journal.written() > journalBytesMax) {
+      journal.close();
+      journal = open();
+    }
+    for (const listener of listeners) listener();
+  };
+  const saved = (addresses: Iterable<Address>): SavedAccounts =>
+    Object.fromEntries([...addresses].map((each) => [each, saveAccount(accounts.get(each))]));
+
+  const self: Chain = {
+    genesis,
+    finality,
+    machine,
+    accounts,
+    history,
+    blockhashes,
+    times,
+    head: () => head,
+    advance(slots, seconds = 0) {
+      if (slots < 1) return;
+      times.add(head + slots, Math.max(times.at(head) + slots * seconds, now_s()));
+      head += slots;
+      blockhashes.reach(head);
+      accounts.settle(slotAt('finalized', head, finality) - lag_slotsMax);
+      if (head > reserved) note({});
+      else for (const listener of listeners) listener();
+    },
+    land(submitted) {
+      if (history.find(submitted.signature)) return undefined;
+      if (blockhashes.find(submitted.message.lifetimeToken, head) === undefined) return undefined;
+      const landed = execute(parts, { slot: head, time_s: times.at(head) }, submitted);
+      if (!landed) return undefined;
+      history.add(landed.record);
+      note({ transaction: landed.record, accounts: saved(landed.changed) });
+      return landed.record;
+    },
+    plant(write) {
+      const written = write(accounts);
+      for (const [address, account] of written) accounts.put(head, address, account);
+      note({ accounts: saved(written.map(([address]) => address)) });
+    },
+    fork(to, landAgain) {
+      const final = slotAt('finalized', head, finality);
+      if (to < final || to >= head) throw new Error(`a fork goes back to a slot from ${final} to ${head - 1}`);
+      const gone = history.rollback(to);
+      accounts.rollback(to);
+      blockhashes.fork(to + 1);
+      self.advance(1);
+      note({ rolledBackTo: to });
+      if (landAgain) for (const { bytes } of gone) self.land(parseTransaction(Buffer.from(bytes, 'base64')));
+      return gone.map(({ signature }) => signature);
+    },
+    onChange: (listener) => void listeners.push(listener),
+    stop: () => journal?.close(),
+  };
+  self.advance(1);
+  return self;
+}

@@ -1,0 +1,87 @@
+/** Transactions that the node remembers: by signature, by each account that they name, by slot. */
+import type { TransactionError } from './errors.ts';
+import type { Outcome } from './machine.ts';
+import type { UiAmount } from './tokens.ts';
+import type { LoadedAddresses } from './transaction.ts';
+
+export interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: string;
+  readonly owner: string;
+  readonly programId: string;
+  readonly uiTokenAmount: UiAmount;
+}
+
+/** A transaction that landed, with what came of it. JSON as it is. */
+export interface TransactionRecord extends Outcome {
+  readonly signature: string;
+  readonly slot: number;
+  readonly blockTime_s: number;
+  /** Base64. */
+  readonly bytes: string;
+  readonly err: TransactionError | null;
+  readonly fee: number;
+  readonly keys: readonly string[];
+  readonly loaded: LoadedAddresses;
+  readonly memo: string | null;
+  /** Lamports, for each key. */
+  readonly preBalances: readonly number[];
+  readonly postBalances: readonly number[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+}
+
+export interface History {
+  add(record: TransactionRecord): void;
+  find(signature: string): TransactionRecord | undefined;
+  /** Oldest first. */
+  ofAddress(address: string): readonly TransactionRecord[];
+  inSlot(slot: number): readonly TransactionRecord[];
+  /** How many there have been, forgotten ones included. */
+  count(): number;
+  /** Takes out all after a slot. @returns them, oldest first */
+  rollback(slot: number): readonly TransactionRecord[];
+  /** Oldest first. */
+  all(): readonly TransactionRecord[];
+}
+
+/** @param transactionsMax the oldest are forgotten beyond this many */
+export function createHistory(transactionsMax: number): History {
+  const bySignature = new Map<string, TransactionRecord>();
+  const byAddress = new Map<string, TransactionRecord[]>();
+  let count = 0;
+
+  const forget = (record: TransactionRecord) => {
+    bySignature.delete(record.signature);
+    for (const key of new Set(record.keys)) {
+      const left = byAddress.get(key)?.filter((each) => each !== record) ?? [];
+      if (left.length > 0) byAddress.set(key, left);
+      else byAddress.delete(key);
+    }
+  };
+
+  return {
+    add(record) {
+      count++;
+      bySignature.set(record.signature, record);
+      for (const key of new Set(record.keys)) {
+        const known = byAddress.get(key);
+        if (known) known.push(record);
+        else byAddress.set(key, [record]);
+      }
+      const [oldest] = bySignature.values();
+      if (oldest && bySignature.size > transactionsMax) forget(oldest);
+    },
+    find: (signature) => bySignature.get(signature),
+    ofAddress: (address) => byAddress.get(address) ?? [],
+    inSlot: (slot) => [...bySignature.values()].filter((record) => record.slot === slot),
+    count: () => count,
+    rollback(slot) {
+      const gone = [...bySignature.values()].filter((record) => record.slot > slot);
+      for (const record of gone) forget(record);
+      count -= gone.length;
+      return gone;
+    },
+    all: () => [...bySignature.values()],
+  };
+}

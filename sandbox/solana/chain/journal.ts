@@ -1,0 +1,65 @@
+/**
+ * The chain on disk: one JSON line for whatever changed it, appended before anybody can read of it, so that a process that
+ * is killed loses nothing. Opening it writes the file anew, without what is forgotten.
+ */
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import type { SavedAccounts } from './accounts.ts';
+import type { ForkPoint } from './blockhashes.ts';
+import type { TransactionRecord } from './history.ts';
+
+export interface JournalHeader {
+  readonly version: 1;
+  /** What makes this chain's hashes its own. */
+  readonly genesis: string;
+  readonly forks: readonly ForkPoint[];
+}
+
+export interface JournalLine {
+  readonly slot: number;
+  readonly time_s: number;
+  /** Slots up to this one may follow without a line, being empty. */
+  readonly reserved: number;
+  readonly accounts?: SavedAccounts;
+  readonly transaction?: TransactionRecord;
+  /** All after this slot left the chain before what the line tells. */
+  readonly rolledBackTo?: number;
+}
+
+export interface Journal {
+  append(line: JournalLine): void;
+  /** Bytes since it was opened. */
+  written(): number;
+  close(): void;
+}
+
+/** What an earlier run left, oldest line first; undefined for a new file. @throws Error when it is something else */
+export function readJournal(
+  file: string,
+): { readonly header: JournalHeader; readonly lines: readonly JournalLine[] } | undefined {
+  if (!existsSync(file)) return undefined;
+  const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
+  const header = JSON.parse(first) as JournalHeader;
+  if (header.version !== 1 || typeof header.genesis !== 'string') {
+    throw new Error(`${file} is not the state of a local Solana: remove it or name another file`);
+  }
+  // The text after the last line break is empty, or half a line that a kill left: nobody has read of it.
+  return { header, lines: rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine) };
+}
+
+/** Starts a file with just these lines, replacing what was there. */
+export function openJournal(file: string, header: JournalHeader, lines: readonly JournalLine[]): Journal {
+  const draft = `${file}.new`;
+  writeFileSync(draft, [header, ...lines].map(lineText).join(''));
+  renameSync(draft, file);
+  const open = openSync(file, 'a');
+  let written = 0;
+  return {
+    append(line) {
+      written += writeSync(open, lineText(line));
+    },
+    written: () => written,
+    close: () => closeSync(open),
+  };
+}
+
+const lineText = (line: object) => `${JSON.stringify(line)}\n`;

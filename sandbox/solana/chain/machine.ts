@@ -1,0 +1,103 @@
+/** The real virtual machine with its real programs; it knows accounts and a clock, and nothing of blocks. */
+import { type Address, lamports, type Transaction } from '@solana/kit';
+import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm';
+import type { Account } from './account.ts';
+import { type TransactionError, transactionError } from './errors.ts';
+
+export interface CompiledInner {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  /** Base64. */
+  readonly data: string;
+  readonly stackHeight: number;
+}
+
+/** What came of running a transaction. JSON as it is. */
+export interface Outcome {
+  readonly err: TransactionError | null;
+  readonly logs: readonly string[];
+  readonly unitsConsumed: number;
+  readonly inner: readonly { readonly index: number; readonly instructions: readonly CompiledInner[] }[];
+}
+
+export interface Machine {
+  get(address: Address): Account | undefined;
+  put(address: Address, account: Account | undefined): void;
+  setClock(slot: number, time_s: number): void;
+  execute(transaction: Transaction): Outcome;
+  simulate(transaction: Transaction, options: { readonly signaturesChecked: boolean }): Outcome;
+  /** Lamports that an account of this many bytes must hold. */
+  rentExempt(bytes: number): bigint;
+}
+
+const none: Account = {
+  lamports: 0n,
+  owner: '11111111111111111111111111111111' as Address,
+  executable: false,
+  data: new Uint8Array(),
+};
+
+/** Blockhashes and duplicates are not its business: the chain checks them, which knows what has been rolled back. */
+export function createMachine(): Machine {
+  const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
+  return {
+    get(address) {
+      const account = svm.getAccount(address);
+      if (!account.exists) return undefined;
+      const { lamports, programAddress: owner, executable, data } = account;
+      return { lamports, owner, executable, data: new Uint8Array(data) };
+    },
+    put(address, account = none) {
+      const { owner, executable, data } = account;
+      svm.setAccount({
+        address,
+        lamports: lamports(account.lamports),
+        programAddress: owner,
+        executable,
+        data,
+        space: BigInt(data.length),
+      });
+    },
+    setClock(slot, time_s) {
+      const clock = svm.getClock();
+      clock.slot = BigInt(slot);
+      clock.unixTimestamp = BigInt(time_s);
+      svm.setClock(clock);
+      svm.setSlotHashes([{ slot: BigInt(slot - 1), hash: svm.latestBlockhash() }]);
+    },
+    execute: (transaction) => outcomeOf(svm.sendTransaction(transaction)),
+    simulate(transaction, { signaturesChecked }) {
+      svm.withSigverify(signaturesChecked);
+      try {
+        const result = svm.simulateTransaction(transaction);
+        return outcomeOf(result instanceof FailedTransactionMetadata ? result : result.meta());
+      } finally {
+        svm.withSigverify(true);
+      }
+    },
+    rentExempt: (bytes) => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+  };
+}
+
+function outcomeOf(result: FailedTransactionMetadata | TransactionMetadata): Outcome {
+  const failed = result instanceof FailedTransactionMetadata;
+  const meta = failed ? result.meta() : result;
+  const inner = meta.innerInstructions().map((instructions, index) => ({
+    index,
+    instructions: instructions.map((each) => {
+      const instruction = each.instruction();
+      return {
+        programIdIndex: instruction.programIdIndex(),
+        accounts: [...instruction.accounts()],
+        data: Buffer.from(instruction.data()).toString('base64'),
+        stackHeight: each.stackHeight(),
+      };
+    }),
+  }));
+  return {
+    err: failed ? transactionError(result.err()) : null,
+    logs: meta.logs(),
+    unitsConsumed: Number(meta.computeUnitsConsumed()),
+    inner: inner.filter(({ instructions }) => instructions.length > 0),
+  };
+}

@@ -1,0 +1,78 @@
+/** Transactions as they come in: bytes, what they say, and which accounts they name. */
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  getAddressDecoder,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  type Transaction,
+} from '@solana/kit';
+import type { Account } from './account.ts';
+
+type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime;
+
+export interface Submitted {
+  /** The fee payer's, base58: the transaction's name everywhere. */
+  readonly signature: string;
+  readonly signatures: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly transaction: Transaction;
+  readonly message: Message;
+}
+
+/** Addresses that a transaction takes out of lookup tables. */
+export interface LoadedAddresses {
+  readonly writable: readonly Address[];
+  readonly readonly: readonly Address[];
+}
+
+/** The network carries no larger ones. */
+export const transactionBytesMax = 1_232;
+
+const base58 = getBase58Decoder();
+const unsigned = new Uint8Array(64);
+
+/** @throws Error when the bytes are no transaction of a version that is known here */
+export function parseTransaction(bytes: Uint8Array): Submitted {
+  if (bytes.length > transactionBytesMax) {
+    throw new Error(`transaction too large: ${bytes.length} bytes (max: ${transactionBytesMax})`);
+  }
+  const transaction = getTransactionDecoder().decode(bytes);
+  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  if (message.version !== 'legacy' && message.version !== 0) throw new Error(`unknown version ${message.version}`);
+  const signatures = Object.values(transaction.signatures).map((each) => base58.decode(each ?? unsigned));
+  const [signature] = signatures;
+  if (signature === undefined) throw new Error('no signatures');
+  return { signature, signatures, bytes, transaction, message };
+}
+
+/** All accounts of a message in the order in which its instructions count them. */
+export const keysOf = ({ message }: Submitted, loaded: LoadedAddresses): readonly Address[] => [
+  ...message.staticAccounts,
+  ...loaded.writable,
+  ...loaded.readonly,
+];
+
+/** Where the addresses stand in a lookup table's data. */
+const tableHeader_bytes = 56;
+const address_bytes = 32;
+
+/** Undefined: a table or a place in it does not exist. */
+export function loadAddresses(
+  { message }: Submitted,
+  accountOf: (address: Address) => Account | undefined,
+): LoadedAddresses | undefined {
+  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
+  const pick = (table: Address, indexes: readonly number[]) =>
+    indexes.map((index) => {
+      const begin = tableHeader_bytes + index * address_bytes;
+      const bytes = accountOf(table)?.data.subarray(begin, begin + address_bytes);
+      return bytes?.length === address_bytes ? getAddressDecoder().decode(bytes) : undefined;
+    });
+  const writable = lookups.flatMap((each) => pick(each.lookupTableAddress, each.writableIndexes));
+  const readonly = lookups.flatMap((each) => pick(each.lookupTableAddress, each.readonlyIndexes));
+  const complete = (all: readonly (Address | undefined)[]): all is readonly Address[] => !all.includes(undefined);
+  return complete(writable) && complete(readonly) ? { writable, readonly } : undefined;
+}

@@ -1,0 +1,74 @@
+/** Plays the world around a local Solana from outside its process: money, time, forks, faults. */
+import type { Fault } from './faults.ts';
+import { usdc } from './usdc.ts';
+
+/** In smallest units: 10^-9 of a SOL, 10^-6 of a USDC. */
+export interface Money {
+  readonly lamports?: bigint;
+  readonly usdc?: bigint;
+  /** Of other tokens, by mint. */
+  readonly tokens?: Readonly<Record<string, bigint>>;
+}
+
+/** Puts a mint onto the network: USDC is there already. @param program Token, when left out */
+export async function plantMint(rpcUrl: string, mint: string, decimals = 6, program?: string): Promise<void> {
+  await control(rpcUrl, 'sandbox_plant', { mint, decimals, ...(program !== undefined && { program }) });
+}
+
+/**
+ * Adds money to a wallet; its associated token accounts are created.
+ * @returns their addresses by mint
+ */
+export async function fundWallet(
+  rpcUrl: string,
+  address: string,
+  { lamports = 0n, usdc: dollars, tokens = {} }: Money,
+): Promise<Readonly<Record<string, string>>> {
+  const amounts = { ...tokens, ...(dollars !== undefined && { [usdc.mint]: dollars }) };
+  const texts = Object.fromEntries(Object.entries(amounts).map(([mint, amount]) => [mint, String(amount)]));
+  const params = { address, lamports: String(lamports), tokens: texts };
+  const { accounts } = await control<{ accounts: Record<string, string> }>(rpcUrl, 'sandbox_fund', params);
+  return accounts;
+}
+
+/** Goes on to later slots now, each at least so many seconds after the one before. @returns the newest */
+export async function advanceSlots(rpcUrl: string, slots = 1, seconds = 0): Promise<number> {
+  const { slot } = await control<{ slot: number }>(rpcUrl, 'sandbox_advanceSlots', { slots, seconds });
+  return slot;
+}
+
+/** Makes every blockhash that was given out until now too old. @returns the newest slot */
+export const expireBlockhashes = (rpcUrl: string): Promise<number> => advanceSlots(rpcUrl, 151);
+
+/**
+ * Everything after a slot leaves the chain, money that was given included; other blocks take its place.
+ * @param landAgain the same transactions come again in the newest slot, where they still can
+ * @returns the signatures of what left
+ * @throws Error when the slot is final
+ */
+export async function forkTo(rpcUrl: string, slot: number, landAgain = false): Promise<readonly string[]> {
+  const { gone } = await control<{ gone: readonly string[] }>(rpcUrl, 'sandbox_fork', { to: slot, landAgain });
+  return gone;
+}
+
+export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
+  await control(rpcUrl, 'sandbox_fault', { ...fault });
+}
+
+export async function clearFaults(rpcUrl: string): Promise<void> {
+  await control(rpcUrl, 'sandbox_clearFaults', {});
+}
+
+const timeout_ms = 30_000;
+
+async function control<T>(rpcUrl: string, method: string, params: object): Promise<T> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] }),
+    signal: AbortSignal.timeout(timeout_ms),
+  });
+  const { result, error } = (await response.json()) as { result?: T; error?: { message: string } };
+  if (result === undefined) throw new Error(`${method} on ${rpcUrl}: ${error?.message ?? response.status}`);
+  return result;
+}

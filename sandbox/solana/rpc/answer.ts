@@ -1,0 +1,63 @@
+/** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
+import { getAccountInfo, getBalance, getMultipleAccounts } from './accounts.ts';
+import { getBlock, getBlocks, getBlockTime } from './blocks.ts';
+import * as cluster from './cluster.ts';
+import { addFault, advanceSlots, clearFaults, fork, fund, plant } from './controls.ts';
+import { configParam, type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
+import { requestAirdrop, sendTransaction, simulateTransaction, submittedOf } from './send.ts';
+import { getTokenAccountBalance, getTokenAccountsByOwner, getTokenSupply } from './tokens.ts';
+import { getSignatureStatuses, getSignaturesForAddress, getTransaction } from './transactions.ts';
+
+const methods: Readonly<Record<string, Method>> = {
+  ...cluster.methods,
+  getBalance,
+  getAccountInfo,
+  getMultipleAccounts,
+  getTokenAccountBalance,
+  getTokenAccountsByOwner,
+  getTokenSupply,
+  getBlock,
+  getBlocks,
+  getBlockTime,
+  sendTransaction,
+  simulateTransaction,
+  requestAirdrop,
+  getSignatureStatuses,
+  getSignaturesForAddress,
+  getTransaction,
+  sandbox_advanceSlots: advanceSlots,
+  sandbox_plant: plant,
+  sandbox_fund: fund,
+  sandbox_fault: addFault,
+  sandbox_clearFaults: clearFaults,
+  sandbox_fork: fork,
+};
+
+/** What the caller gets: an answer, none at all, or the news that nobody is there. */
+export type Answer = { readonly result: unknown } | 'lost' | 'unavailable';
+
+/** @throws RpcError */
+export async function answer(node: Node, name: string, params: Params): Promise<Answer> {
+  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (!method) throw new RpcError(rpcCodes.methodNotFound, 'Method not found');
+  const { chain, faults } = node;
+  const view: View = { chain, faults, head: chain.head() };
+  const fault = name.startsWith('sandbox_') ? undefined : faults.take(name);
+  switch (fault?.kind) {
+    case undefined:
+      return { result: await method(view, params) };
+    case 'unavailable':
+      return 'unavailable';
+    case 'lostAnswer':
+      // Whatever it would have answered, an error too, is lost.
+      await Promise.resolve(method(view, params)).catch(() => undefined);
+      return 'lost';
+    case 'duplicate':
+      await method(view, params);
+      return { result: await method(view, params) };
+    case 'drop':
+      return { result: submittedOf(params, configParam(params, 1)).signature };
+    case 'lagging':
+      return { result: await method({ ...view, head: view.head - (fault?.slots ?? 1) }, params) };
+  }
+}

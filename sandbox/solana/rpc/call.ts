@@ -1,0 +1,30 @@
+/** JSON-RPC 2.0 around the methods: what a caller sent, and what goes back. */
+import { answer } from './answer.ts';
+import { type Node, type Params, RpcError, rpcCodes } from './method.ts';
+
+export interface Call {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: Params;
+}
+
+/** An answer of JSON-RPC, or what befell the connection. */
+export type Reply = object | 'lost' | 'unavailable';
+
+export async function carryOut(node: Node, call: Call): Promise<Reply> {
+  const id = call.id ?? null;
+  try {
+    const params = call.params ?? [];
+    if (!Array.isArray(params)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: they must be a list');
+    const answered = await answer(node, String(call.method), params);
+    return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
+  } catch (error) {
+    return { jsonrpc: '2.0', id, error: errorView(error) };
+  }
+}
+
+export function errorView(error: unknown): object {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof RpcError)) return { code: rpcCodes.internal, message };
+  return { code: error.code, message, ...(error.data !== undefined && { data: error.data }) };
+}

@@ -1,0 +1,75 @@
+/** Methods that no real node has: whoever plays the world calls them, from whatever process. */
+import { lag_slotsMax } from '../chain/chain.ts';
+import { tokenPrograms } from '../chain/tokens.ts';
+import { type Fault, faultKinds } from '../faults.ts';
+import { plantLamports, plantMint, plantTokens } from '../plant.ts';
+import { addressOf, type Config, configParam, invalid, type Method, type Params } from './method.ts';
+
+const slotsMax = 100_000;
+const decimalsMax = 19;
+
+export const advanceSlots: Method = ({ chain }, params) => {
+  const { slots = 1, seconds = 0 } = configParam(params, 0);
+  chain.advance(whole(slots, 'slots', slotsMax), whole(seconds, 'seconds', slotsMax));
+  return { slot: chain.head() };
+};
+
+export const plant: Method = ({ chain }, params) => {
+  const { mint, decimals = 6, program } = configParam(params, 0);
+  const owner = program === undefined ? undefined : addressOf(program);
+  if (owner && !tokenPrograms.has(owner)) throw invalid(`not a token program: ${owner}`);
+  plantMint(chain, addressOf(mint), whole(decimals, 'decimals', decimalsMax), owner);
+  return { mint };
+};
+
+export const fund = async ({ chain }: { readonly chain: Parameters<typeof plantMint>[0] }, params: Params) => {
+  const { address: owner, lamports = '0', tokens = {} } = configParam(params, 0);
+  const wallet = addressOf(owner);
+  if (amountOf(lamports) > 0n) plantLamports(chain, wallet, amountOf(lamports));
+  const accounts: Record<string, string> = {};
+  for (const [mint, amount] of Object.entries(tokens as Config)) {
+    accounts[mint] = await plantTokens(chain, wallet, addressOf(mint), amountOf(amount));
+  }
+  return { accounts };
+};
+
+export const addFault: Method = ({ faults }, params) => {
+  const { kind, method, times = 1, slots = 1 } = configParam(params, 0);
+  const known = faultKinds.find((each) => each === kind);
+  if (!known || typeof method !== 'string')
+    throw invalid(`a fault needs a method and one of: ${faultKinds.join(', ')}`);
+  if (known === 'drop' && method !== 'sendTransaction') throw invalid('only sendTransaction can drop anything');
+  const fault: Fault = {
+    kind: known,
+    method,
+    times: whole(times, 'times', slotsMax),
+    slots: whole(slots, 'slots', lag_slotsMax),
+  };
+  faults.add(fault);
+  return { kind };
+};
+
+export const clearFaults: Method = ({ faults }) => {
+  faults.clear();
+  return {};
+};
+
+export const fork: Method = ({ chain }, params) => {
+  const { to, landAgain = false } = configParam(params, 0);
+  const slot = whole(to, 'to', Number.MAX_SAFE_INTEGER);
+  try {
+    return { gone: chain.fork(slot, landAgain === true), slot: chain.head() };
+  } catch (error) {
+    throw invalid((error as Error).message);
+  }
+};
+
+function whole(value: unknown, name: string, max: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max) return value as number;
+  throw invalid(`${name} must be a whole number up to ${max}`);
+}
+
+function amountOf(value: unknown): bigint {
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value);
+  throw invalid('amounts are whole numbers of smallest units, as text');
+}

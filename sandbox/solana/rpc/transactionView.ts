@@ -1,0 +1,128 @@
+/** A landed transaction as JSON-RPC tells it, in the encoding that was asked for. */
+import { getBase58Decoder } from '@solana/kit';
+import type { TransactionRecord } from '../chain/history.ts';
+import { parseTransaction, type Submitted } from '../chain/transaction.ts';
+import { parseInstruction } from './instructions.ts';
+import { type Config, invalid, RpcError, rpcCodes } from './method.ts';
+
+const encodings = ['json', 'jsonParsed', 'base64', 'base58'] as const;
+type Encoding = (typeof encodings)[number];
+const base58 = getBase58Decoder();
+
+/** @throws RpcError when the caller does not say that it understands the transaction's version */
+export function transactionView(record: TransactionRecord, config: Config) {
+  const { encoding = 'json', maxSupportedTransactionVersion: supported } = config;
+  const known = encodings.find((each) => each === encoding);
+  if (!known) throw invalid(`unknown variant \`${String(encoding)}\`, expected one of ${encodings.join(', ')}`);
+  const submitted = parseTransaction(Buffer.from(record.bytes, 'base64'));
+  const { version } = submitted.message;
+  if (version !== 'legacy' && (typeof supported !== 'number' || supported < version)) {
+    throw new RpcError(
+      rpcCodes.unsupportedVersion,
+      `Transaction version (${version}) is not supported by the requesting client. ` +
+        'Please try the request again with the following configuration parameter: ' +
+        `"maxSupportedTransactionVersion": ${version}`,
+    );
+  }
+  return {
+    transaction: encoded(record, submitted, known),
+    meta: metaView(record, known),
+    ...(supported !== undefined && { version }),
+  };
+}
+
+function encoded(record: TransactionRecord, submitted: Submitted, encoding: Encoding): unknown {
+  if (encoding === 'base64') return [record.bytes, 'base64'];
+  if (encoding === 'base58') return [base58.decode(submitted.bytes), 'base58'];
+  const { signatures, message } = submitted;
+  const parsed = encoding === 'jsonParsed';
+  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
+  const addressTableLookups = lookups.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+    accountKey: lookupTableAddress,
+    writableIndexes,
+    readonlyIndexes,
+  }));
+  return {
+    signatures,
+    message: {
+      accountKeys: parsed ? accountKeys(record, message) : message.staticAccounts,
+      ...(!parsed && { header: headerView(message) }),
+      recentBlockhash: message.lifetimeToken,
+      instructions: message.instructions.map((instruction) =>
+        instructionView(
+          record,
+          {
+            programIdIndex: instruction.programAddressIndex,
+            accounts: instruction.accountIndices ?? [],
+            data: new Uint8Array(instruction.data ?? []),
+            stackHeight: 1,
+          },
+          encoding,
+        ),
+      ),
+      ...(message.version === 0 && { addressTableLookups }),
+    },
+  };
+}
+
+const headerView = ({ header }: Submitted['message']) => ({
+  numRequiredSignatures: header.numSignerAccounts,
+  numReadonlySignedAccounts: header.numReadonlySignerAccounts,
+  numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts,
+});
+
+function accountKeys({ keys, loaded }: TransactionRecord, { header, staticAccounts }: Submitted['message']) {
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
+  const firstLoaded = staticAccounts.length;
+  return keys.map((pubkey, place) => {
+    const signer = place < numSignerAccounts;
+    const writableEnd = signer
+      ? numSignerAccounts - numReadonlySignerAccounts
+      : firstLoaded - numReadonlyNonSignerAccounts;
+    return place < firstLoaded
+      ? { pubkey, signer, source: 'transaction', writable: place < writableEnd }
+      : { pubkey, signer, source: 'lookupTable', writable: place < firstLoaded + loaded.writable.length };
+  });
+}
+
+interface Instruction {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+  readonly stackHeight: number;
+}
+
+function instructionView({ keys }: TransactionRecord, instruction: Instruction, encoding: Encoding): object {
+  const { programIdIndex, accounts, data, stackHeight } = instruction;
+  if (encoding !== 'jsonParsed') return { programIdIndex, accounts, data: base58.decode(data), stackHeight };
+  const programId = keys[programIdIndex] ?? '';
+  const named = accounts.map((place) => keys[place] ?? '');
+  const parsed = parseInstruction(programId, named, data);
+  return parsed
+    ? { ...parsed, programId, stackHeight }
+    : { programId, accounts: named, data: base58.decode(data), stackHeight };
+}
+
+function metaView(record: TransactionRecord, encoding: Encoding) {
+  const { err, fee, logs, unitsConsumed, inner, loaded } = record;
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = record;
+  return {
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    fee,
+    preBalances,
+    postBalances,
+    preTokenBalances,
+    postTokenBalances,
+    innerInstructions: inner.map(({ index, instructions }) => ({
+      index,
+      instructions: instructions.map((each) =>
+        instructionView(record, { ...each, data: Buffer.from(each.data, 'base64') }, encoding),
+      ),
+    })),
+    logMessages: logs,
+    computeUnitsConsumed: unitsConsumed,
+    rewards: [],
+    ...(encoding !== 'jsonParsed' && { loadedAddresses: loaded }),
+  };
+}

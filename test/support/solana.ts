@@ -1,0 +1,118 @@
+/** A local Solana for tests, with the unmodified clients on top: wallets with money, transfers as wallets make them. */
+import { AccountRole, type Address, address, createNoopSigner, createSolanaRpc, type Instruction } from '@solana/kit';
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  type SendOptions,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
+import { tokenProgram } from '../../sandbox/solana/chain/tokens.ts';
+import { fundWallet } from '../../sandbox/solana/controls.ts';
+import { createSolana, type Solana, type SolanaOptions } from '../../sandbox/solana/solana.ts';
+import { usdc } from '../../sandbox/solana/usdc.ts';
+import { onStop } from './hooks.ts';
+
+export interface Transfer {
+  readonly from: Keypair;
+  readonly to: PublicKey;
+  readonly amount: bigint;
+  readonly memo?: string;
+  readonly reference?: PublicKey;
+}
+
+export interface SolanaLab {
+  readonly solana: Solana;
+  readonly connection: Connection;
+  readonly rpc: ReturnType<typeof createSolanaRpc>;
+  /** A new wallet with 10 SOL and, unless told otherwise, 500 USDC. */
+  person(amount?: bigint): Promise<Keypair>;
+  /** Instructions of a payment: create the receiver's token account if need be, transfer, memo. */
+  payment(transfer: Transfer): Promise<TransactionInstruction[]>;
+  /** Signs for the newest block. */
+  signed(signer: Keypair, instructions: TransactionInstruction[]): Promise<VersionedTransaction>;
+  send(transaction: VersionedTransaction, options?: SendOptions): Promise<string>;
+  /** A payment of USDC. @returns its signature */
+  pay(transfer: Transfer): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The one that wallets use; the client's own default is newer than the virtual machine. */
+const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+
+export const lamportsPerSol = 1_000_000_000n;
+export const usdcMint = new PublicKey(usdc.mint);
+export const of = (key: PublicKey): Address => address(key.toBase58());
+
+/** Where a wallet's USDC is. */
+export async function tokenAccount(owner: PublicKey, mint: Address = usdc.mint): Promise<PublicKey> {
+  const [account] = await findAssociatedTokenPda({ owner: of(owner), mint, tokenProgram });
+  return new PublicKey(account);
+}
+
+/** An instruction of the generated clients for web3.js. */
+export function toWeb3({
+  programAddress,
+  accounts = [],
+  data = new Uint8Array(),
+}: Instruction): TransactionInstruction {
+  const signers: AccountRole[] = [AccountRole.READONLY_SIGNER, AccountRole.WRITABLE_SIGNER];
+  const writables: AccountRole[] = [AccountRole.WRITABLE, AccountRole.WRITABLE_SIGNER];
+  const keys = accounts.map((each) => ({
+    pubkey: new PublicKey(each.address),
+    isSigner: signers.includes(each.role),
+    isWritable: writables.includes(each.role),
+  }));
+  return new TransactionInstruction({ programId: new PublicKey(programAddress), keys, data: Buffer.from(data) });
+}
+
+/** A network of the test's own, going on only when told to unless it is given a pace. */
+export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<SolanaLab> {
+  const solana = await createSolana({ slot_ms: 'manual', ...options });
+  onStop(() => lab.stop());
+  const connection = new Connection(solana.rpcUrl, 'processed');
+  let stopped: Promise<void> | undefined;
+
+  const lab: SolanaLab = {
+    solana,
+    connection,
+    rpc: createSolanaRpc(solana.rpcUrl),
+    async person(amount = 500_000000n) {
+      const keypair = Keypair.generate();
+      await fundWallet(solana.rpcUrl, keypair.publicKey.toBase58(), { lamports: 10n * lamportsPerSol, usdc: amount });
+      return keypair;
+    },
+    async payment({ from, to, amount, memo, reference }) {
+      const payer = createNoopSigner(of(from.publicKey));
+      const [source, ata] = await Promise.all([tokenAccount(from.publicKey), tokenAccount(to)]);
+      const create = { payer, ata: of(ata), owner: of(to), mint: usdc.mint };
+      const move = { source: of(source), mint: usdc.mint, destination: of(ata), authority: payer, amount, decimals: 6 };
+      const transfer = toWeb3(getTransferCheckedInstruction(move));
+      if (reference) transfer.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
+      return [
+        toWeb3(getCreateAssociatedTokenIdempotentInstruction(create)),
+        transfer,
+        ...(memo === undefined ? [] : [toWeb3(getAddMemoInstruction({ memo }, { programAddress: memoProgram }))]),
+      ];
+    },
+    async signed(signer, instructions) {
+      const { blockhash: recentBlockhash } = await connection.getLatestBlockhash('processed');
+      const message = new TransactionMessage({ payerKey: signer.publicKey, recentBlockhash, instructions });
+      const transaction = new VersionedTransaction(message.compileToV0Message());
+      transaction.sign([signer]);
+      return transaction;
+    },
+    send: (transaction, options) => connection.sendRawTransaction(transaction.serialize(), options),
+    pay: async (transfer) => lab.send(await lab.signed(transfer.from, await lab.payment(transfer))),
+    stop: () => (stopped ??= solana.stop()),
+  };
+  return lab;
+}
