@@ -7,7 +7,7 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
-import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
+import type { Clock, CrashPoint } from '../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
@@ -54,6 +54,8 @@ export interface Core {
 
 /** A request is answered, if only with 503, before its caller gives up. */
 const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
+/** Most requests create a payment and never come back to it: remembering more only keeps the collector busy. */
+const requestedStreams = 1_000;
 const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
@@ -70,8 +72,8 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   await firstReadModels(database, telemetry);
   const notifications = listen(database, notified);
   const treasury = treasuryOf(config);
-  const handleOn = (on: EventStore) => createHandle({ store: on, clock, ids: randomIds, codec: eventCodec, crash });
-  const handle = handleOn(store);
+  const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
+  const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   return {
     config,
     telemetry,
@@ -87,7 +89,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     chains: openChains(config, treasury),
     box,
     handle,
-    workHandle: handleOn(store.workers),
+    workHandle: createHandle({ ...deciding, store: store.workers }),
     merchants: manageMerchant(config, handle, clock, box),
     async close() {
       await database.close();
