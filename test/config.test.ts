@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { toHex } from 'viem';
 import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts';
 import { ConfigError, readConfig } from '../src/config.ts';
@@ -116,7 +117,6 @@ describe('configuration', () => {
       'EVENTSTORE_URL',
       'MASTER_KEY',
       'RPC_URLS_8453',
-      'TREASURY_ADDRESS',
       'TREASURY_PRIVATE_KEY',
     ]);
     const printed = problems.join('\n');
@@ -131,6 +131,56 @@ describe('configuration', () => {
     assert.deepEqual(problemsOf({ ...good, TREASURY_ADDRESS: address }), []);
     const other = privateKeyToAddress(`0x${'11'.repeat(32)}`);
     assert.match(problemsOf({ ...good, TREASURY_ADDRESS: other }).join(), /not the account of TREASURY_PRIVATE_KEY/);
+  });
+
+  describe('for Stellar', () => {
+    const treasury = Keypair.random();
+    const { TREASURY_PRIVATE_KEY: _, RPC_URLS_8453: __, ...plain } = good;
+    const stellar = { ...plain, RPC_URLS_1500: 'https://stellar.example.com' };
+    const key = { STELLAR_TREASURY_SECRET: treasury.secret() };
+    const contract = StrKey.encodeContract(Buffer.alloc(32, 7));
+
+    it('needs no treasury of a family that it does not serve', () => {
+      const { treasuries } = readConfig({ ...stellar, ...key });
+      assert.equal(treasuries.evm, null);
+      assert.deepEqual(treasuries.stellar, {
+        address: treasury.publicKey(),
+        key: treasury.secret(),
+        payinContract: null,
+      });
+      assert.equal(readConfig({ ...good, ...key }).treasuries.stellar, null);
+    });
+
+    it('takes the address alone where nothing is signed', () => {
+      const env = { ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), STELLAR_PAYIN_CONTRACT: contract };
+      const expected = { address: treasury.publicKey(), key: null, payinContract: contract };
+      assert.deepEqual(readConfig(env).treasuries.stellar, expected);
+    });
+
+    it('names what is missing or wrong, and no secret', () => {
+      assert.match(problemsOf(stellar).join(), /^STELLAR_TREASURY_ADDRESS or STELLAR_TREASURY_SECRET is required$/);
+      const wrong = {
+        STELLAR_TREASURY_SECRET: `${treasury.secret().slice(0, -1)}x`,
+        STELLAR_TREASURY_ADDRESS: contract,
+        STELLAR_PAYIN_CONTRACT: treasury.publicKey(),
+        CONFIRMATIONS_1500: '3',
+      };
+      const problems = problemsOf({ ...stellar, ...wrong });
+      assert.deepEqual(problems.map((problem) => /^[A-Z_0-9]+/.exec(problem)?.[0]).sort(), Object.keys(wrong).sort());
+      assert.ok(!problems.join().includes(treasury.secret().slice(0, 20)));
+      const other = Keypair.random().publicKey();
+      assert.match(
+        problemsOf({ ...stellar, ...key, STELLAR_TREASURY_ADDRESS: other }).join(),
+        /not the account of STELLAR_TREASURY_SECRET/,
+      );
+    });
+
+    it('pays out with every key or with none, for limits count over all chains', () => {
+      const both = { ...good, ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey() };
+      assert.match(problemsOf(both).join(), /every chain that it serves, or none/);
+      assert.deepEqual(problemsOf({ ...both, ROLES: 'api' }), []);
+      assert.deepEqual(problemsOf({ ...both, ...key }), []);
+    });
   });
 
   describe('in production', () => {

@@ -1,4 +1,4 @@
 /** What each chain family implements; commands own these ports because they decide around them. */
 
 export * from '../../commands/chainPorts.ts';
-export type { AddressBook, CanReceive, DepositScheme } from '../../commands/ports.ts';
+export type { AddressBook, CanReceive, DepositScheme, ReceiverChecks } from '../../commands/ports.ts';

@@ -10,7 +10,8 @@ import { type Core, openCore } from '../roles/core.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { loadEnvironment } from './environment.ts';
 
-const coinDecimals = 18;
+/** Of ether and its like, lumens, SOL. */
+const coinDecimals = { evm: 18, stellar: 7, solana: 9 } as const;
 const answer_ms = 15_000;
 
 type Line = Readonly<Record<string, string>>;
@@ -46,11 +47,13 @@ async function holdings(rail: PayoutRail): Promise<Line> {
   try {
     const signal = AbortSignal.timeout(answer_ms);
     const [{ gas, tokens }, mined] = await Promise.all([rail.balances(signal), rail.minedNonce(signal)]);
-    const held = chainOf(rail.chainId).tokens.map(({ symbol, address, decimals }) => [
+    const chain = chainOf(rail.chainId);
+    const held = chain.tokens.map(({ symbol, address, decimals }) => [
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
-    return { coin: formatAmount(gas, coinDecimals), ...Object.fromEntries(held), 'mined nonce': String(mined) };
+    const coin = formatAmount(gas, coinDecimals[chain.family]);
+    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined) };
   } catch {
     return { coin: 'the chain does not answer' };
   }

@@ -19,7 +19,6 @@ import { listPayments } from '../../queries/listPayments.ts';
 import { listTransactions } from '../../queries/listTransactions.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { addressBook, canonicalTxHash } from '../chains/addresses.ts';
-import { createEvmDeposits } from '../chains/evm/deposits.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
@@ -51,7 +50,7 @@ const operations = (core: Core) => ({
 });
 
 async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSignal): Promise<Commands> {
-  const { config, handle, clock, chains, telemetry, treasury } = core;
+  const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
   const guard = createRouteGuard({
     clock,
     rails: [...chains.values()].map(({ rail }) => rail),
@@ -68,8 +67,8 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
     clock,
     ids: randomIds,
     addresses: addressBook,
-    deposits: { evm: createEvmDeposits({ treasury }) },
-    canReceive: {},
+    deposits,
+    canReceive: receiverChecks,
     feeOf: () => config.fee,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,

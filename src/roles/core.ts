@@ -2,17 +2,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
-import type { Address, Hex } from 'viem';
-import { privateKeyToAddress } from 'viem/accounts';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
-import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { chainOf } from '../../domain/chains.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { addressBook } from '../chains/addresses.ts';
-import { type EvmChain, openEvmChain } from '../chains/evm/open.ts';
+import { type Chains, openChains } from '../chains/open.ts';
+import { stellarChainId } from '../chains/stellar/config.ts';
+import type { OnMissed } from '../chains/stellar/scanner.ts';
 import type { Config } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
@@ -28,7 +28,7 @@ import { newApiKey } from '../security/apiKey.ts';
 import { createAddressCheck, literalAddress } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 
-export interface Core {
+export interface Core extends Chains {
   readonly config: Config;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -41,8 +41,6 @@ export interface Core {
   readonly reads: Sql;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
-  readonly treasury: Address;
-  readonly chains: ReadonlyMap<ChainId, EvmChain>;
   readonly box: SecretBox;
   readonly merchants: ManageMerchant;
   /** Decides on behalf of requests. */
@@ -71,7 +69,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
   const notifications = listen(database, notified);
-  const treasury = treasuryOf(config);
+  const open = openChains(config, missedAlarm(telemetry));
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   return {
@@ -85,12 +83,11 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     reads,
     notifications,
     projected: projectedWaiter(database, notifications),
-    treasury,
-    chains: openChains(config, treasury),
+    ...open,
     box,
     handle,
     workHandle: createHandle({ ...deciding, store: store.workers }),
-    merchants: manageMerchant(config, handle, clock, box),
+    merchants: manageMerchant({ config, handle, clock, box, ...open }),
     async close() {
       await database.close();
       await reads.close();
@@ -121,19 +118,18 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
   });
 }
 
-const treasuryOf = ({ treasury }: Config): Address =>
-  treasury.privateKey ? privateKeyToAddress(treasury.privateKey as Hex) : (treasury.address as Address);
+const missedAlarm =
+  ({ alarm }: Telemetry): OnMissed =>
+  ({ from, to }) =>
+    alarm(
+      'ledgersMissed',
+      { chainId: stellarChainId, from: String(from), to: String(to) },
+      'no node remembers these ledgers: what they held for us has not been seen',
+    );
 
-function openChains(config: Config, treasury: Address): ReadonlyMap<ChainId, EvmChain> {
-  const open = new Map<ChainId, EvmChain>();
-  for (const setting of config.chains) {
-    const chain = openEvmChain(setting, treasury);
-    if (chain) open.set(setting.chainId, chain);
-  }
-  return open;
-}
+type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'receiverChecks'>;
 
-function manageMerchant(config: Config, handle: Handle, clock: Clock, box: SecretBox): ManageMerchant {
+function manageMerchant({ config, handle, clock, box, receiverChecks }: MerchantNeeds): ManageMerchant {
   const isAllowed = createAddressCheck(config.webhook.allowedCidrs);
   return createManageMerchant({
     handle,
@@ -142,7 +138,7 @@ function manageMerchant(config: Config, handle: Handle, clock: Clock, box: Secre
     newKey: newApiKey,
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
-    canReceive: {},
+    canReceive: receiverChecks,
     isAllowedTarget(url) {
       const address = literalAddress(new URL(url));
       return address === undefined || isAllowed(address);

@@ -1,8 +1,7 @@
 import type { Clock } from '../../commands/ports.ts';
-import type { ChainId } from '../../domain/chains.ts';
 import { epochMs } from '../../domain/time.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
-import { passes } from '../chains/ports.ts';
+import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { Core } from './core.ts';
@@ -27,7 +26,9 @@ export async function readiness(core: Core): Promise<Readiness> {
     check(async () => void (await core.reads.query('SELECT 1'))),
     check(() => projectionsKeepUp(core)),
     Promise.all(
-      [...core.chains.keys()].map(async (id) => [`chain:${id}`, await check(() => chainKeepsUp(core, id))] as const),
+      [...core.chains].map(
+        async ([id, { ingester }]) => [`chain:${id}`, await check(() => chainKeepsUp(core, ingester))] as const,
+      ),
     ),
   ]);
   const ready = eventStore.ok && postgres.ok && projections.ok && chains.some(([, { ok }]) => ok);
@@ -57,8 +58,9 @@ async function projectionsKeepUp({ clock, reads, projected, store }: Core): Prom
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
-async function chainKeepsUp({ clock, reads }: Core, chainId: ChainId): Promise<void> {
-  const scannedTo = await createCursors(reads).scannedTo(chainId, [passes[0]]);
+/** By the pass that sees first. */
+async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingester): Promise<void> {
+  const scannedTo = await createCursors(reads).scannedTo(chainId, passes.slice(0, 1));
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);

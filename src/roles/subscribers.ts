@@ -1,12 +1,12 @@
 /** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over. */
 import { readFileSync } from 'node:fs';
 import { filter, NEVER, type Observable } from 'rxjs';
-import type { Hex } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { recordUnmatched } from '../../commands/unmatched.ts';
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { assert } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
@@ -15,12 +15,11 @@ import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { unfinishedMatches } from '../../queries/unmatched.ts';
-import { evmChainIds } from '../chains/evm/config.ts';
-import type { EvmChain } from '../chains/evm/open.ts';
+import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
-import { createKeystoreSigner } from '../security/keystore.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
+import { openSigners, type Signers } from '../security/signers.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
@@ -44,6 +43,7 @@ const clockDifference_ms = 10 * minute_ms;
 /** Resolves when the signal has aborted and what was begun has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
+  const signers = openSigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...shifts: readonly Shift[]) =>
@@ -59,8 +59,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
         { worker: parkedPayins(core, failures, chain), idle_ms: parkedLook_ms },
       );
     }),
-    // An instance without the treasury's key leaves the payouts to one that has it.
-    ...(core.config.treasury.privateKey ? [run('payouts', told('todo_payments'), ...payouts(core))] : []),
+    // An instance without the treasury's keys leaves the payouts to one that has them.
+    ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers))] : []),
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
@@ -71,7 +71,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
 function payins(
   { workHandle, clock, crash, store, database, projected, telemetry }: Core,
   failures: WorkFailures,
-  { ingester }: EvmChain,
+  { ingester }: OpenChain,
 ) {
   const { chainId, largeFrom } = ingester;
   const cursors = createCursors(database);
@@ -104,7 +104,7 @@ function payins(
   });
 }
 
-const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ingester }: EvmChain) =>
+const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ingester }: OpenChain) =>
   parkedPayinsWorker({
     handle: workHandle,
     clock,
@@ -112,12 +112,12 @@ const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ing
     due: (max, now) => failures.due(parkedPayinsName(ingester.chainId), max, now),
   });
 
-/** One worker per chain, all in one instance: the signer's hourly limit counts over all chains. */
-function payouts({ workHandle, clock, crash, config, chains, database, telemetry }: Core): readonly Shift[] {
-  const limits = { ...config.signer, chainIds: evmChainIds };
-  const signer = createKeystoreSigner({ privateKey: config.treasury.privateKey as Hex, limits, clock });
+/** One worker per chain, all in one instance: the signers' hourly limit counts over all chains. */
+function payouts({ workHandle, clock, crash, chains, database, telemetry }: Core, signers: Signers): readonly Shift[] {
   const steps = ['requestPayout', 'sign', 'broadcast'];
   return [...chains].map(([chainId, { rail }]) => {
+    const signer = signers.get(chainOf(chainId).family);
+    assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
     const worker = payoutsWorkerName(chainId);
     return {
       worker: payoutsWorker({

@@ -93,7 +93,7 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
         chainId: chain.id,
         token: token.symbol,
         available: formatAmount(available, token.decimals),
-        gas_wei: float.gas.toString(),
+        gas: float.gas.toString(),
       });
       return refuse(
         'routeUnavailable',

@@ -1,28 +1,36 @@
 import type { Address } from 'viem';
+import type { Treasury } from '../../config/treasuries.ts';
 import type { ChainConfig, DepthSetting } from '../../config.ts';
-import type { Ingester, PayoutRail } from '../ports.ts';
+import type { OpenChain, OpenFamily } from '../family.ts';
 import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from './config.ts';
+import { createEvmDeposits } from './deposits.ts';
 import { createEvmIngester } from './ingester.ts';
 import { createEvmPayoutRail } from './payouts.ts';
 import { createEvmRpc } from './rpc.ts';
 
-export interface EvmChain {
-  readonly ingester: Ingester;
-  readonly rail: PayoutRail;
-  /** How often the chain is looked at. */
-  readonly poll_ms: number;
+/** The EVM chains that the settings name; null when they name none. */
+export function openEvm(settings: readonly ChainConfig[], treasury: Treasury | null): OpenFamily | null {
+  if (!treasury) return null;
+  const account = treasury.address as Address;
+  return {
+    family: 'evm',
+    chains: settings.flatMap((setting) => openChain(setting, account)),
+    deposits: createEvmDeposits({ treasury: account }),
+    canReceive: null,
+  };
 }
 
-/** One configured chain: what watches it and what pays out on it share its nodes. Undefined for a chain of another family. */
-export function openEvmChain(setting: ChainConfig, treasury: Address): EvmChain | undefined {
-  if (!isEvmChain(setting.chainId)) return undefined;
+function openChain(setting: ChainConfig, treasury: Address): OpenChain[] {
+  if (!isEvmChain(setting.chainId)) return [];
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
   const rpc = createEvmRpc(config);
-  return {
-    ingester: createEvmIngester(config, rpc),
-    rail: createEvmPayoutRail(config, treasury, rpc),
-    poll_ms: config.pollInterval_ms,
-  };
+  return [
+    {
+      ingester: createEvmIngester(config, rpc),
+      rail: createEvmPayoutRail(config, treasury, rpc),
+      poll_ms: config.pollInterval_ms,
+    },
+  ];
 }
 
 /** The operator's settings over the chain's defaults. */

@@ -1,0 +1,29 @@
+import type { ChainFamily, ChainId } from '../../domain/chains.ts';
+import type { Config } from '../config.ts';
+import { openEvm } from './evm/open.ts';
+import type { OpenChain, OpenFamily } from './family.ts';
+import type { DepositScheme, ReceiverChecks } from './ports.ts';
+import { openStellar } from './stellar/open.ts';
+import type { OnMissed } from './stellar/scanner.ts';
+
+export interface Chains {
+  readonly chains: ReadonlyMap<ChainId, OpenChain>;
+  readonly deposits: Partial<Record<ChainFamily, DepositScheme>>;
+  readonly receiverChecks: ReceiverChecks;
+}
+
+/**
+ * Every chain that the configuration names.
+ * @param onMissed told of ledgers of Stellar that no node remembers any more
+ */
+export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>, onMissed: OnMissed): Chains {
+  const families = [openEvm(chains, treasuries.evm), openStellar(chains, treasuries.stellar, onMissed)];
+  const open = families.filter((family): family is OpenFamily => family !== null);
+  return {
+    chains: new Map(open.flatMap((family) => family.chains.map((chain) => [chain.ingester.chainId, chain]))),
+    deposits: Object.fromEntries(open.map(({ family, deposits }) => [family, deposits])),
+    receiverChecks: Object.fromEntries(
+      open.flatMap(({ family, canReceive }) => (canReceive ? [[family, canReceive]] : [])),
+    ),
+  };
+}

@@ -1,0 +1,48 @@
+import type { StellarTreasury } from '../../config/treasuries.ts';
+import type { ChainConfig } from '../../config.ts';
+import type { OpenFamily } from '../family.ts';
+import { defaultStellarConfig, publicNetwork, type StellarConfig, stellarChainId } from './config.ts';
+import { createStellarDeposits } from './deposits.ts';
+import { createStellarIngester } from './ingester.ts';
+import { createStellarPayoutRail } from './payouts.ts';
+import { createCanReceive } from './receivers.ts';
+import { createStellarRpc } from './rpc.ts';
+import type { OnMissed } from './scanner.ts';
+
+/** Null when Stellar is not served. */
+export function openStellar(
+  settings: readonly ChainConfig[],
+  treasury: StellarTreasury | null,
+  onMissed: OnMissed,
+): OpenFamily | null {
+  const setting = settings.find(({ chainId }) => chainId === stellarChainId);
+  if (!setting || !treasury) return null;
+  const config = stellarConfig(setting, treasury);
+  const rpc = createStellarRpc(config);
+  return {
+    family: 'stellar',
+    chains: [
+      {
+        ingester: createStellarIngester(config, onMissed, rpc),
+        rail: createStellarPayoutRail(config, rpc),
+        poll_ms: config.pollInterval_ms,
+      },
+    ],
+    deposits: createStellarDeposits({ treasury: treasury.address, payinContract: treasury.payinContract }),
+    canReceive: createCanReceive(rpc),
+  };
+}
+
+/** The operator's settings over the network's defaults. */
+export function stellarConfig(
+  { rpcUrls, poll_ms }: Pick<ChainConfig, 'rpcUrls' | 'poll_ms'>,
+  { address, payinContract }: Pick<StellarTreasury, 'address' | 'payinContract'>,
+): StellarConfig {
+  const defaults = defaultStellarConfig({
+    rpcUrls,
+    networkPassphrase: publicNetwork,
+    treasury: address,
+    payinContract,
+  });
+  return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
+}

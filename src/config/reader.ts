@@ -1,0 +1,93 @@
+/** Reads single variables and collects what is wrong with them. */
+import { parseAmount } from '../../domain/money.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
+export interface DepthSetting {
+  readonly blocks: number;
+  readonly tag: 'safe' | 'finalized' | null;
+}
+
+export type Reader = ReturnType<typeof createReader>;
+
+/** @param problems receives a sentence about each value that cannot be used; what may be secret is never in it */
+export function createReader(env: Env, problems: string[]) {
+  const raw = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const check = (good: boolean, problem: string): boolean => {
+    if (!good) problems.push(problem);
+    return good;
+  };
+  const self = {
+    check,
+    missing(name: string, example: string): string {
+      if (!raw(name)) problems.push(`${name} is required, for example ${example}`);
+      return '';
+    },
+    given: (name: string): boolean => raw(name) !== undefined,
+    text: (name: string, fallback: string): string => raw(name) ?? fallback,
+    list: (name: string): readonly string[] =>
+      (raw(name) ?? '')
+        .split(',')
+        .map((item) => item.trim())
+        .filter(Boolean),
+    oneOf<const T extends string>(name: string, values: readonly T[], fallback: T): T {
+      const value = raw(name) ?? fallback;
+      check((values as readonly string[]).includes(value), `${name}: ${value} is not one of ${values.join(', ')}`);
+      return value as T;
+    },
+    /** Answers lower case, whichever the value is in. */
+    hex: (name: string, pattern: RegExp, what: string): string | null =>
+      self.matching(name, new RegExp(pattern, 'i'), what)?.toLowerCase() ?? null,
+    matching: (name: string, pattern: RegExp, what: string): string | null =>
+      self.accepted(name, (value) => pattern.test(value), what),
+    accepted(name: string, isOne: (value: string) => boolean, what: string): string | null {
+      const value = raw(name);
+      if (value === undefined) return null;
+      // The value may be a secret: it is never printed.
+      return check(isOne(value), `${name} is not ${what}`) ? value : null;
+    },
+    url(name: string, protocol: RegExp): string | null {
+      const value = raw(name);
+      if (value === undefined) return null;
+      const parsed = URL.canParse(value) ? new URL(value) : null;
+      check(
+        parsed !== null && protocol.test(parsed.protocol),
+        `${name} is no URL of the expected kind (${protocol.source})`,
+      );
+      return value;
+    },
+    integer: (name: string, fallback: number, min: number, max: number): number =>
+      self.optionalInteger(name, min, max) ?? fallback,
+    optionalInteger(name: string, min: number, max: number): number | undefined {
+      const value = raw(name);
+      if (value === undefined) return undefined;
+      const number = Number(value);
+      check(
+        Number.isInteger(number) && number >= min && number <= max,
+        `${name}: ${value} is no whole number from ${min} to ${max}`,
+      );
+      return number;
+    },
+    whole: (name: string, fallback: bigint): bigint => self.optionalWhole(name) ?? fallback,
+    optionalWhole(name: string): bigint | undefined {
+      const value = raw(name);
+      if (value === undefined) return undefined;
+      return check(/^\d{1,15}$/.test(value), `${name}: ${value} is no whole number`) ? BigInt(value) : undefined;
+    },
+    microUsd(name: string, fallback: string): bigint {
+      const amount = parseAmount(raw(name) ?? fallback, 6);
+      check(typeof amount === 'bigint', `${name}: ${raw(name)} is no amount like 0.01 with at most 6 decimals`);
+      return typeof amount === 'bigint' ? amount : 0n;
+    },
+    depth(name: string): DepthSetting | undefined {
+      const value = raw(name);
+      if (value === undefined) return undefined;
+      const match = /^(?:(\d{1,5})|(safe|finalized)(?:\+(\d{1,5}))?)$/.exec(value);
+      if (!check(match !== null, `${name}: ${value} is neither blocks (12), a tag (finalized) nor both (finalized+15)`))
+        return undefined;
+      return { blocks: Number(match?.[1] ?? match?.[3] ?? 0), tag: (match?.[2] as DepthSetting['tag']) ?? null };
+    },
+  };
+  return self;
+}

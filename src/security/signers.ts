@@ -1,0 +1,31 @@
+import type { Hex } from 'viem';
+import type { Clock } from '../../commands/ports.ts';
+import type { ChainFamily } from '../../domain/chains.ts';
+import { evmChainIds } from '../chains/evm/config.ts';
+import type { Signer } from '../chains/ports.ts';
+import { stellarConfig } from '../chains/stellar/open.ts';
+import type { Config } from '../config.ts';
+import { createKeystoreSigner } from './keystore.ts';
+import { createSpending } from './spending.ts';
+import { createStellarSigner } from './stellarSigner.ts';
+
+export type Signers = ReadonlyMap<ChainFamily, Signer>;
+
+/** A signer for each family whose treasury key this instance holds. What they spend counts together, over all chains. */
+export function openSigners({ treasuries, signer: limits }: Config, clock: Pick<Clock, 'now'>): Signers {
+  const spending = createSpending(limits, clock);
+  const signers = new Map<ChainFamily, Signer>();
+  const { evm, stellar } = treasuries;
+  if (evm?.key) {
+    const privateKey = evm.key as Hex;
+    signers.set(
+      'evm',
+      createKeystoreSigner({ privateKey, limits: { ...limits, chainIds: evmChainIds }, clock, spending }),
+    );
+  }
+  if (stellar?.key) {
+    const config = stellarConfig({ rpcUrls: [] }, stellar);
+    signers.set('stellar', createStellarSigner({ secret: stellar.key, config, clock, spending }));
+  }
+  return signers;
+}
