@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Keypair } from '@stellar/stellar-sdk';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { newSecretKey } from './solana/wallet.ts';
 import { writeWhole } from './writeWhole.ts';
 
 export interface SandboxKeys {
@@ -15,13 +16,21 @@ export interface SandboxKeys {
   readonly merchantWallet: Hex;
   /** Secrets of the same on Stellar: S…. */
   readonly stellar: { readonly treasury: string; readonly customer: string; readonly merchantWallet: string };
+  readonly solana: {
+    /** Secret keys, as wallets export them. */
+    readonly treasury: string;
+    readonly customer: string;
+    readonly merchantWallet: string;
+    /** The keys of deposits derive from it: 64 hex digits. */
+    readonly depositSeed: string;
+  };
 }
 
 /** What an older version has kept stays; what it did not know yet is added. */
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};
-  if (kept.stellar) return kept as SandboxKeys;
+  if (kept.stellar && kept.solana) return kept as SandboxKeys;
   const keys = { ...newKeys(), ...kept };
   writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
@@ -35,4 +44,10 @@ const newKeys = (): SandboxKeys => ({
   customer: generatePrivateKey(),
   merchantWallet: generatePrivateKey(),
   stellar: { treasury: stellarSecret(), customer: stellarSecret(), merchantWallet: stellarSecret() },
+  solana: {
+    treasury: newSecretKey(),
+    customer: newSecretKey(),
+    merchantWallet: newSecretKey(),
+    depositSeed: randomBytes(32).toString('hex'),
+  },
 });

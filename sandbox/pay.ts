@@ -6,12 +6,14 @@ import { parseAmount } from '../domain/money.ts';
 import { type PaymentStatus, terminalStatuses } from '../domain/payment/status.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
 import { payOnEvm } from './payOnEvm.ts';
+import { payOnSolana } from './payOnSolana.ts';
 import { payOnStellar } from './payOnStellar.ts';
 import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
 
 interface PublicPayment {
   readonly id: string;
   readonly status: PaymentStatus;
+  readonly paymentLink?: string | null;
   readonly source: {
     readonly chainId: string;
     readonly tokenSymbol: string;
@@ -67,7 +69,7 @@ async function main(paymentId: string, options: { amount?: string; follow: boole
 async function pay(
   sandbox: SandboxFile,
   keys: SandboxKeys,
-  { source }: PublicPayment,
+  { source, paymentLink }: PublicPayment,
   stated?: string,
 ): Promise<string> {
   const chain = findChain(source.chainId);
@@ -81,9 +83,14 @@ async function pay(
   const customer = sandbox.customer[source.chainId]?.address;
   console.log(`\n  ${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(source)}`);
   const order = { ...source, token: token.address, amount };
-  return chain.family === 'stellar'
-    ? payOnStellar(rpcUrl, keys.stellar.customer, order)
-    : payOnEvm(rpcUrl, keys.customer, order);
+  switch (chain.family) {
+    case 'evm':
+      return payOnEvm(rpcUrl, keys.customer, order);
+    case 'stellar':
+      return payOnStellar(rpcUrl, keys.stellar.customer, order);
+    case 'solana':
+      return payOnSolana(rpcUrl, keys.solana.customer, { ...order, decimals: token.decimals, paymentLink });
+  }
 }
 
 function payeeOf(source: PublicPayment['source']): string {

@@ -21,6 +21,8 @@ export interface SandboxFile {
   readonly chains: Readonly<Record<string, { readonly rpcUrl: string }>>;
   /** Addresses on the local Stellar; `merchantWallet` can receive USDC there. */
   readonly stellar: { readonly contract: string; readonly treasury: string; readonly merchantWallet: string } | null;
+  /** Addresses on the local Solana; `merchantWallet` has no token account yet. */
+  readonly solana: { readonly treasury: string; readonly merchantWallet: string } | null;
   readonly pids: { readonly service: number };
 }
 

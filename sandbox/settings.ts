@@ -1,4 +1,5 @@
 import type { SandboxKeys } from './keys.ts';
+import type { SolanaChain } from './solanaChain.ts';
 import type { StellarChain } from './stellarChain.ts';
 import type { World } from './world.ts';
 
@@ -21,6 +22,7 @@ export function settingsFor(world: World, keys: SandboxKeys): Record<string, str
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     ...Object.fromEntries(chains),
     ...(world.stellar && stellarSettings(world.stellar, keys)),
+    ...(world.solana && solanaSettings(world.solana, keys)),
   };
 }
 
@@ -29,4 +31,11 @@ const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys):
   POLL_MS_1500: '250',
   STELLAR_TREASURY_SECRET: keys.stellar.treasury,
   STELLAR_PAYIN_CONTRACT: contract,
+});
+
+const solanaSettings = ({ rpcUrl }: SolanaChain, keys: SandboxKeys): Record<string, string> => ({
+  RPC_URLS_501: rpcUrl,
+  POLL_MS_501: '250',
+  SOLANA_TREASURY_PRIVATE_KEY: keys.solana.treasury,
+  SOLANA_DEPOSIT_SEED: keys.solana.depositSeed,
 });

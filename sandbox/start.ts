@@ -26,6 +26,7 @@ const steps = [
   'Ethereum',
   'Arbitrum',
   'Polygon',
+  'Solana',
   'Stellar',
   'Service',
   'Demo apps',
@@ -86,9 +87,12 @@ async function main(): Promise<Service> {
   return service;
 }
 
-function chainsOf({ rpcUrls, stellar }: World, customer: string): Pick<SandboxFile, 'customer' | 'chains' | 'stellar'> {
+type ChainFacts = Pick<SandboxFile, 'customer' | 'chains' | 'stellar' | 'solana'>;
+
+function chainsOf({ rpcUrls, stellar, solana }: World, customer: string): ChainFacts {
   const all = [...rpcUrls].map(([id, rpcUrl]) => ({ id: String(id), rpcUrl, address: customer }));
   if (stellar) all.push({ id: '1500', rpcUrl: stellar.rpcUrl, address: stellar.customer });
+  if (solana) all.push({ id: '501', rpcUrl: solana.rpcUrl, address: solana.customer });
   return {
     customer: Object.fromEntries(all.map(({ id, address }) => [id, { address }])),
     chains: Object.fromEntries(all.map(({ id, rpcUrl }) => [id, { rpcUrl }])),
@@ -97,6 +101,7 @@ function chainsOf({ rpcUrls, stellar }: World, customer: string): Pick<SandboxFi
       treasury: stellar.treasury,
       merchantWallet: stellar.merchantWallet,
     },
+    solana: solana && { treasury: solana.treasury, merchantWallet: solana.merchantWallet },
   };
 }
 

@@ -9,6 +9,7 @@ import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
+import { keepSolanaChain, type SolanaChain } from './solanaChain.ts';
 import { keepStellarChain, type StellarChain } from './stellarChain.ts';
 import { fund, plantForwarder, plantTokens } from './tokens.ts';
 
@@ -17,6 +18,7 @@ export interface World {
   /** Of the EVM chains. */
   readonly rpcUrls: ReadonlyMap<ChainId, string>;
   readonly stellar: StellarChain | null;
+  readonly solana: SolanaChain | null;
   readonly receiver: {
     readonly url: string;
     readonly caFile: string;
@@ -42,17 +44,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   for (const folder of ['chains', 'logs', 'webhook']) mkdirSync(join(dataDir, folder), { recursive: true });
   const wanted = (id: ChainId) => options.chainIds?.includes(id) ?? true;
   const evm = chains.filter(({ id, family }) => family === 'evm' && wanted(id));
-  const [databaseUrl, receiver, stellarChain, ...rpc] = await Promise.all([
+  const [databaseUrl, receiver, stellarChain, solanaChain, ...rpc] = await Promise.all([
     postgres(options),
     webhookReceiver(options),
     wanted(1500) ? stellar(options) : null,
+    wanted(501) ? solana(options) : null,
     ...evm.map(async ({ id, name }) => {
       const url = await chain(options, id);
       step(name);
       return [id, url] as const;
     }),
   ]);
-  return { databaseUrl, receiver, stellar: stellarChain, rpcUrls: new Map(rpc) };
+  return { databaseUrl, receiver, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
 }
 
 async function postgres({ dataDir, children, step }: WorldOptions): Promise<string> {
@@ -92,6 +95,12 @@ async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promi
 async function stellar(options: WorldOptions): Promise<StellarChain> {
   const chain = await keepStellarChain(options);
   options.step('Stellar');
+  return chain;
+}
+
+async function solana(options: WorldOptions): Promise<SolanaChain> {
+  const chain = await keepSolanaChain(options);
+  options.step('Solana');
   return chain;
 }
 

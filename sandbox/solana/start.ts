@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { childEnvironment } from '../../src/runtime/childEnvironment.ts';
 import type { SolanaOptions } from './solana.ts';
 
 export interface StartOptions
@@ -29,6 +30,7 @@ export async function startSolana(options: StartOptions): Promise<StartedSolana>
   const errors = logFile === undefined ? ('inherit' as const) : openSync(logFile, 'a');
   const child = spawn(process.execPath, [program, ...flags(options)], {
     detached,
+    env: childEnvironment(),
     stdio: ['ignore', 'ignore', errors, 'ipc'],
   });
   if (typeof errors === 'number') closeSync(errors);

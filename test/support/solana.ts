@@ -1,24 +1,19 @@
 /** A local Solana for tests, with the unmodified clients on top: wallets with money, transfers as wallets make them. */
-import { AccountRole, type Address, address, createNoopSigner, createSolanaRpc, type Instruction } from '@solana/kit';
+import { type Address, address, createSolanaRpc } from '@solana/kit';
 import {
   Connection,
   Keypair,
   PublicKey,
   type SendOptions,
-  TransactionInstruction,
+  type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
 import { getAddMemoInstruction } from '@solana-program/memo';
-import {
-  findAssociatedTokenPda,
-  getCreateAssociatedTokenIdempotentInstruction,
-  getTransferCheckedInstruction,
-} from '@solana-program/token';
-import { tokenProgram } from '../../sandbox/solana/chain/tokens.ts';
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { createSolana, type Solana, type SolanaOptions } from '../../sandbox/solana/solana.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
+import { toWeb3, transferInstructions, tokenAccount as walletsAccount } from '../../sandbox/solana/wallet.ts';
 import { onStop } from './hooks.ts';
 
 export interface Transfer {
@@ -53,26 +48,10 @@ export const usdcMint = new PublicKey(usdc.mint);
 export const of = (key: PublicKey): Address => address(key.toBase58());
 
 /** Where a wallet's USDC is. */
-export async function tokenAccount(owner: PublicKey, mint: Address = usdc.mint): Promise<PublicKey> {
-  const [account] = await findAssociatedTokenPda({ owner: of(owner), mint, tokenProgram });
-  return new PublicKey(account);
-}
+export const tokenAccount = (owner: PublicKey, mint: Address = usdc.mint): Promise<PublicKey> =>
+  walletsAccount(owner, mint);
 
-/** An instruction of the generated clients for web3.js. */
-export function toWeb3({
-  programAddress,
-  accounts = [],
-  data = new Uint8Array(),
-}: Instruction): TransactionInstruction {
-  const signers: AccountRole[] = [AccountRole.READONLY_SIGNER, AccountRole.WRITABLE_SIGNER];
-  const writables: AccountRole[] = [AccountRole.WRITABLE, AccountRole.WRITABLE_SIGNER];
-  const keys = accounts.map((each) => ({
-    pubkey: new PublicKey(each.address),
-    isSigner: signers.includes(each.role),
-    isWritable: writables.includes(each.role),
-  }));
-  return new TransactionInstruction({ programId: new PublicKey(programAddress), keys, data: Buffer.from(data) });
-}
+export { toWeb3 };
 
 /** A network of the test's own, going on only when told to unless it is given a pace. */
 export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<SolanaLab> {
@@ -91,15 +70,9 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
       return keypair;
     },
     async payment({ from, to, amount, memo, reference }) {
-      const payer = createNoopSigner(of(from.publicKey));
-      const [source, ata] = await Promise.all([tokenAccount(from.publicKey), tokenAccount(to)]);
-      const create = { payer, ata: of(ata), owner: of(to), mint: usdc.mint };
-      const move = { source: of(source), mint: usdc.mint, destination: of(ata), authority: payer, amount, decimals: 6 };
-      const transfer = toWeb3(getTransferCheckedInstruction(move));
-      if (reference) transfer.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
+      const references = reference ? [reference] : [];
       return [
-        toWeb3(getCreateAssociatedTokenIdempotentInstruction(create)),
-        transfer,
+        ...(await transferInstructions({ from: from.publicKey, to, ...usdc, amount, references })),
         ...(memo === undefined ? [] : [toWeb3(getAddMemoInstruction({ memo }, { programAddress: memoProgram }))]),
       ];
     },

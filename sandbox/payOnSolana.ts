@@ -1,0 +1,43 @@
+/** Pays as wallets on Solana do, with the plain client: into the receiver's token account, which is created as needed. */
+import { Connection, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { keypairOf, transferInstructions } from './solana/wallet.ts';
+
+export interface SolanaOrder {
+  /** The mint. */
+  readonly token: string;
+  readonly decimals: number;
+  /** In smallest units. */
+  readonly amount: bigint;
+  /** The wallet that owns the token account. */
+  readonly receiverAddress: string;
+  /** Keys of a Solana Pay URL (`solana:<receiver>?…&reference=<key>`) go into the transfer; any other link says nothing. */
+  readonly paymentLink?: string | null | undefined;
+}
+
+/** @returns the transaction's signature once it is confirmed @throws Error when it fails or does not land in time */
+export async function payOnSolana(rpcUrl: string, secretKey: string, order: SolanaOrder): Promise<string> {
+  const payer = keypairOf(secretKey);
+  const connection = new Connection(rpcUrl, 'confirmed');
+  const { blockhash: recentBlockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
+  const instructions = await transferInstructions({
+    from: payer.publicKey,
+    to: new PublicKey(order.receiverAddress),
+    mint: order.token,
+    decimals: order.decimals,
+    amount: order.amount,
+    references: referencesOf(order.paymentLink),
+  });
+  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([payer]);
+  const signature = await connection.sendRawTransaction(transaction.serialize());
+  const strategy = { signature, blockhash: recentBlockhash, lastValidBlockHeight };
+  const { value } = await connection.confirmTransaction(strategy);
+  if (value.err !== null) throw new Error(`the transfer ${signature} failed: ${JSON.stringify(value.err)}`);
+  return signature;
+}
+
+function referencesOf(link: string | null | undefined): PublicKey[] {
+  if (!link?.startsWith('solana:')) return [];
+  return new URL(link).searchParams.getAll('reference').map((key) => new PublicKey(key));
+}

@@ -1,0 +1,84 @@
+/** The sandbox's local Solana: found again or started, with money to spend on top of what the public network has. */
+import { join } from 'node:path';
+import { Connection, PublicKey } from '@solana/web3.js';
+import { type Children, onSamePort } from './children.ts';
+import type { SandboxKeys } from './keys.ts';
+import { advanceSlots, fundWallet } from './solana/controls.ts';
+import { solanaAnswers, startSolana } from './solana/start.ts';
+import { usdc } from './solana/usdc.ts';
+import { keypairOf } from './solana/wallet.ts';
+
+export interface SolanaChain {
+  readonly rpcUrl: string;
+  /** Wallets with SOL and USDC. */
+  readonly treasury: string;
+  readonly customer: string;
+  /** A wallet that has nothing yet, not even an account for USDC. */
+  readonly merchantWallet: string;
+}
+
+export interface SolanaChainOptions {
+  readonly dataDir: string;
+  readonly children: Children;
+  readonly keys: SandboxKeys;
+  readonly blockTime_s: number;
+}
+
+/** In smallest units: a million USDC, a thousand SOL. */
+const full = { usdc: 1_000_000n * 10n ** 6n, lamports: 1_000n * 10n ** 9n };
+/** As on the public network, where the other chains' blocks take a second. */
+const slotsPerBlockTime = 2.5;
+/** A blockhash is taken for 150 slots: they must last longer than a service that was killed takes to start again. */
+const slotMin_ms = 200;
+/** Until what was planted is final. */
+const settling_slots = 8;
+
+export async function keepSolanaChain(options: SolanaChainOptions): Promise<SolanaChain> {
+  const { rpcUrl } = await keepNode(options);
+  const { treasury, customer, merchantWallet } = options.keys.solana;
+  const addressOf = (secretKey: string) => keypairOf(secretKey).publicKey.toBase58();
+  const chain = {
+    rpcUrl,
+    treasury: addressOf(treasury),
+    customer: addressOf(customer),
+    merchantWallet: addressOf(merchantWallet),
+  };
+  for (const wallet of [chain.treasury, chain.customer]) await topUp(rpcUrl, wallet);
+  return chain;
+}
+
+async function keepNode({ dataDir, children, blockTime_s }: SolanaChainOptions) {
+  const name = 'chain-501';
+  return children.keep(
+    name,
+    async () => {
+      const launch = (port?: number) =>
+        startSolana({
+          slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
+          stateFile: join(dataDir, 'chains', '501.jsonl'),
+          logFile: join(dataDir, 'logs', `${name}.log`),
+          detached: true,
+          ...(port !== undefined && { port }),
+        });
+      const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch, launch);
+      return { pid, facts: { rpcUrl } };
+    },
+    ({ rpcUrl }) => solanaAnswers(rpcUrl),
+  );
+}
+
+/** Money for play, brought back up when most of it is spent. */
+async function topUp(rpcUrl: string, wallet: string): Promise<void> {
+  const connection = new Connection(rpcUrl, 'processed');
+  const owner = new PublicKey(wallet);
+  const lamports = BigInt(await connection.getBalance(owner));
+  const { value: accounts } = await connection.getParsedTokenAccountsByOwner(owner, { mint: new PublicKey(usdc.mint) });
+  const held = accounts.map(({ account }) => BigInt(account.data.parsed.info.tokenAmount.amount));
+  const short = {
+    ...(lamports < full.lamports / 2n && { lamports: full.lamports }),
+    ...(held.reduce((sum, each) => sum + each, 0n) < full.usdc / 2n && { usdc: full.usdc }),
+  };
+  if (Object.keys(short).length === 0) return;
+  await fundWallet(rpcUrl, wallet, short);
+  await advanceSlots(rpcUrl, settling_slots);
+}
