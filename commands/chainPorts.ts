@@ -28,6 +28,8 @@ export interface ScannedRange {
    * On a final pass it is empty unless the configured depth was too shallow: then confirmed money is gone.
    */
   readonly orphaned: readonly string[];
+  /** Blocks that no node remembers any more: what they held for us has not been seen. */
+  readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
 }
@@ -61,6 +63,8 @@ export interface Ingester {
   readonly sharedAddresses: readonly string[];
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
+  /** To read again what comes after a block. Its time is the block's or an earlier one. */
+  cursorAt(pass: Pass, blockNumber: bigint, signal: AbortSignal): Promise<Cursor>;
   /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */
   scan(cursor: Cursor, signal: AbortSignal): AsyncIterable<ScannedRange>;
   /** Fills in what identifies a transfer (index within the receipt). Undefined when its block has meanwhile left the chain. */

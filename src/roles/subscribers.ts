@@ -4,15 +4,13 @@ import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
-import { recordUnmatched } from '../../commands/unmatched.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { duePayments, dueWebhooks } from '../../queries/dueWork.ts';
 import { findWebhookSecret } from '../../queries/findApp.ts';
-import { matchDeposits } from '../../queries/matchDeposits.ts';
-import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { oldestOpenPayment, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { unfinishedMatches } from '../../queries/unmatched.ts';
 import type { OpenChain } from '../chains/family.ts';
@@ -21,7 +19,7 @@ import { createFailures, type WorkFailures } from '../postgres/failures.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { openSigners, type Signers } from '../security/signers.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
-import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
+import { parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
@@ -30,13 +28,13 @@ import { webhookDataOf } from '../subscribers/webhookBody.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
 import { createWebhookWorker, placesPerApp } from '../subscribers/webhooks.ts';
 import type { Core } from './core.ts';
+import { payinRange } from './payinRange.ts';
 import { runShifts, type Shift } from './shifts.ts';
 
 const expiryLook_ms = 1_000;
 const parkedLook_ms = 5_000;
 const auditLook_ms = 30_000;
 const unmatchedLook_ms = 30_000;
-const projectedWait_ms = 30_000;
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
 
@@ -68,38 +66,16 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   ]);
 }
 
-function payins(
-  { workHandle, clock, crash, store, database, projected, telemetry }: Core,
-  failures: WorkFailures,
-  { ingester }: OpenChain,
-) {
-  const { chainId, largeFrom } = ingester;
+function payins(core: Core, failures: WorkFailures, { ingester }: OpenChain) {
+  const { clock, crash, database } = core;
+  const { chainId } = ingester;
   const cursors = createCursors(database);
   return payinsWorker({
-    handle: workHandle,
-    clock,
+    ...payinRange(core, failures, ingester),
     crash,
-    store,
-    ingester,
-    projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
-    matchDeposits: (places) => matchDeposits(database, places),
-    async unmatched(transfer) {
-      const { txHash, to, memo } = transfer;
-      if (!(await recordUnmatched({ handle: workHandle, clock }, transfer))) return;
-      telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s');
-    },
-    payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
-    async park({ paymentId }, txHash, error) {
-      telemetry.alarm(
-        'payinParked',
-        { chainId, paymentId, txHash },
-        'a payment could not take a transfer: it is set aside and tried again',
-      );
-      await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
-    },
     startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
   });
 }

@@ -4,7 +4,8 @@ import { Unavailable } from '../../commands/ports.ts';
 import { place } from '../../domain/payment/deposit.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { type PayinsDeps, payinsWorker, type RecordedPayin } from '../../src/subscribers/payins.ts';
+import type { RecordedPayin } from '../../src/subscribers/payinRange.ts';
+import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 
@@ -148,6 +149,7 @@ async function watching(transfers: readonly Transfer[]) {
       around.startedAt = from;
       return at(pass, 99);
     },
+    cursorAt: async (pass, block) => at(pass, Number(block)),
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
       if (blockNumber < 110n) yield { logs: around.onChain.map(logOf), orphaned: [], next: at(pass, 110) };
     },
@@ -170,7 +172,7 @@ async function watching(transfers: readonly Transfer[]) {
       if (!around.projected) throw new Unavailable('behind');
     },
     matchDeposits: async () => [{ ...ref, ...place(p.depositAddress, null), agreed_usd: 11n }],
-    unmatched: async (transfer) => void around.unmatched.push(transferId(transfer)),
+    unmatched: async (transfer) => around.unmatched.push(transferId(transfer)) > 0,
     payinsInBlocks: async () => [],
     async pendingPayins() {
       const rows = await pending();

@@ -10,15 +10,16 @@ import { createScanner } from './scanner.ts';
 
 /** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable when no node can answer. */
 export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEvmRpc(config)): Ingester {
-  const { reached, start, scan } = createScanner(config, rpc);
+  const { reached, ...scanner } = createScanner(config, rpc);
   const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, reached);
   return {
     chainId: config.chainId,
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
     sharedAddresses: [],
-    start,
-    scan,
+    start: scanner.start,
+    cursorAt: scanner.cursorAt,
+    scan: scanner.scan,
     resolve,
     lookUp,
     async hasLeft(block, signal) {

@@ -13,7 +13,7 @@ import { createTrail } from './trail.ts';
 const rangesMax = 50;
 const firstRange_blocks = 500n;
 
-export interface EvmScanner extends Pick<Ingester, 'start' | 'scan'> {
+export interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   /** The highest block that any pass has read. */
   reached(): bigint;
 }
@@ -66,6 +66,12 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
         const newest = await knownHeader(node, higher(end, 0n), signal);
         return blockAt(node, newest, epochMs(at) / 1_000, signal);
       }, signal);
+      if (!found) throw new ChainUnavailable(chain.id, []);
+      return cursorAt({ chainId: chain.id, pass }, found);
+    },
+
+    async cursorAt(pass, blockNumber, signal) {
+      const found = await rpc.first((node) => knownHeader(node, blockNumber, signal), signal);
       if (!found) throw new ChainUnavailable(chain.id, []);
       return cursorAt({ chainId: chain.id, pass }, found);
     },

@@ -1,8 +1,8 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, instant } from '../../../domain/time.ts';
 import { lower } from '../bigints.ts';
-import type { Cursor, Ingester, ScannedRange } from '../ports.ts';
-import { type StellarConfig, stellarChain } from './config.ts';
+import type { Cursor, Ingester, Pass, ScannedRange } from '../ports.ts';
+import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { addressTopic, type Watched } from './movements.ts';
 import { type EventFilter, eventsPage, type LedgerRange, ledgerRange, type RawEvent } from './reads.ts';
 import { ChainUnavailable, RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
@@ -31,7 +31,7 @@ export function createScanner(
   rpc: StellarRpc,
   { watched, logs }: TransferReader,
   onMissed: OnMissed,
-): Pick<Ingester, 'start' | 'scan'> {
+): Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   const chain = stellarChain();
   const filters = filtersOf(watched);
 
@@ -59,21 +59,22 @@ export function createScanner(
     if (oldest.length < rpc.nodes.length) throw error;
     const to = oldest.reduce(lower) - 1n;
     if (to <= cursor.blockNumber) throw error;
-    onMissed({ from: cursor.blockNumber + 1n, to });
-    return { logs: [], orphaned: [], next: { ...cursor, blockNumber: to, blockHash: ledgerName(to) } };
+    const missed = { from: cursor.blockNumber + 1n, to };
+    onMissed(missed);
+    return { logs: [], orphaned: [], missed, next: { ...cursor, blockNumber: to, blockHash: ledgerName(to) } };
   }
 
   return {
     async start(pass, at, signal) {
       const found = await rpc.first((node) => ledgerAt(node, epochMs(at) / 1_000, signal), signal);
       if (!found) throw new ChainUnavailable(chain.id, []);
-      return {
-        chainId: chain.id,
-        pass,
-        blockNumber: found.ledger,
-        blockHash: ledgerName(found.ledger),
-        chainTime: instant(found.closedAt_s * 1_000),
-      };
+      return cursorOf(pass, found.ledger, found.closedAt_s);
+    },
+
+    async cursorAt(pass, ledger, signal) {
+      const oldest = await rpc.first(async (node) => (await ledgerRange(node, signal)).oldest, signal);
+      if (!oldest) throw new ChainUnavailable(chain.id, []);
+      return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);
     },
 
     async *scan(from, signal) {
@@ -126,6 +127,14 @@ async function readRange(
   }
   return undefined;
 }
+
+const cursorOf = (pass: Pass, ledger: bigint, closedAt_s: number): Cursor => ({
+  chainId: stellarChainId,
+  pass,
+  blockNumber: ledger,
+  blockHash: ledgerName(ledger),
+  chainTime: instant(closedAt_s * 1_000),
+});
 
 /** Its time is the ledger's own at the head, and on the way there that of a ledger no later: expiry waits rather than hurries. */
 function cursorAt(cursor: Cursor, to: bigint, { events, range }: RangeRead): Cursor {

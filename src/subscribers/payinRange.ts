@@ -1,0 +1,137 @@
+/** What a range of blocks paid to our deposits: recorded alike by the live scan and by an operator who has it read again. */
+
+import type { Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import type { Handle } from '../../commands/handle.ts';
+import type { Clock, EventStore } from '../../commands/ports.ts';
+import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
+import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
+import { rescale } from '../../domain/money.ts';
+import { type Place, place, placeKey } from '../../domain/payment/deposit.ts';
+import type { TokenRef, Transfer } from '../../domain/payment/events.ts';
+
+/** A deposit that some transfers may be for. */
+export interface MatchedDeposit extends PaymentRef, Place {
+  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
+  readonly agreed_usd: bigint | null;
+}
+
+/** A payin that is recorded and not yet final. */
+export interface RecordedPayin extends PaymentRef {
+  readonly transferId: string;
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly large: boolean;
+}
+
+export interface RangeDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly store: Pick<EventStore, 'tail'>;
+  readonly ingester: Ingester;
+  /** Resolves once the deposit index holds everything up to the position. @throws Unavailable after a while */
+  readonly projected: (position: bigint, signal: AbortSignal) => Promise<void>;
+  readonly matchDeposits: (places: readonly Place[]) => Promise<readonly MatchedDeposit[]>;
+  /**
+   * Keeps a final transfer to an address that payments share whose memo is no payment's: an operator decides about it. The same
+   * transfer may come again; it is to be kept once, by its id. Answers whether it is new.
+   */
+  readonly unmatched: (transfer: Transfer) => Promise<boolean>;
+  readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
+  /**
+   * Sets a transfer aside that its payment cannot take: kept, shown to operators and tried again, so that one poisoned
+   * payment does not stop its chain.
+   */
+  readonly park: (payment: PaymentRef, txHash: string, error: unknown) => Promise<void>;
+}
+
+/** `known`: the log had it and was not changed. */
+export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
+
+/** A transfer to us and what was done about it. */
+export interface Found {
+  readonly log: TransferLog;
+  /** Null for money that is no payment's. */
+  readonly paymentId: string | null;
+  readonly outcome: Outcome;
+}
+
+/**
+ * The barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid
+ * lies before the log's present end. Once the index has come that far, an address that is not in it is not ours.
+ */
+export async function handleRange(
+  deps: RangeDeps,
+  pass: Pass,
+  range: ScannedRange,
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  await deps.projected(await deps.store.tail(), signal);
+  for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
+    await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
+  }
+  const { ingester } = deps;
+  const deposits = await byPlace(deps, range.logs);
+  const final = pass !== 'head';
+  const found: Found[] = [];
+  for (const log of range.logs) {
+    const deposit = deposits.get(placeKey(place(log.to, log.memo)));
+    const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? nobodys : undefined);
+    if (!ours || !confirmsAt(pass, isLarge(log, ours, ingester.largeFrom))) continue;
+    const transfer = await resolved(ingester, log, signal);
+    const outcome = deposit
+      ? await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }))
+      : await unmatched(deps, transfer);
+    found.push({ log, paymentId: deposit?.paymentId ?? null, outcome });
+  }
+  return found;
+}
+
+const unmatched = async (deps: RangeDeps, transfer: Transfer): Promise<Outcome> =>
+  (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
+
+/** A transfer to a shared address that is for no payment: by its own amount it is large or not. */
+const nobodys = { agreed_usd: null };
+
+async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSignal): Promise<Transfer> {
+  const transfer = await ingester.resolve(log, signal);
+  if (transfer) return transfer;
+  throw new Error(`block ${log.blockHash} left chain ${ingester.chainId} while it was read: it is scanned again`);
+}
+
+async function byPlace(deps: RangeDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
+  const places = new Map(logs.map(({ to, memo }) => place(to, memo)).map((paid) => [placeKey(paid), paid]));
+  const matched = places.size > 0 ? await deps.matchDeposits([...places.values()]) : [];
+  return new Map(matched.map((deposit) => [placeKey(deposit), deposit]));
+}
+
+/** The head pass sees everything; each final pass confirms the amounts of its tier. */
+export const confirmsAt = (pass: Pass, large: boolean): boolean => pass === 'head' || (pass === 'finalLarge') === large;
+
+/** By the agreed amount too: a large payment cut into small transfers still waits for the deeper finality. */
+export function isLarge(
+  transfer: { readonly amount: bigint; readonly token: TokenRef },
+  deposit: { readonly agreed_usd: bigint | null },
+  largeFrom_usd: bigint,
+): boolean {
+  const whole = rescale(transfer.amount, transfer.token.decimals, 0);
+  return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
+}
+
+/** An outage stops the range, which is read again; what the payment itself refuses is set aside. */
+export async function orPark(
+  deps: Pick<RangeDeps, 'park'>,
+  payment: PaymentRef,
+  txHash: string,
+  record: () => Promise<{ readonly appended: number } | Refusal>,
+): Promise<Outcome> {
+  try {
+    const outcome = await record();
+    if (!isRefusal(outcome)) return outcome.appended > 0 ? 'recorded' : 'known';
+    await deps.park(payment, txHash, new Error(`${outcome.refused}: ${outcome.message}`));
+  } catch (error) {
+    if (!(error instanceof InvariantBroken)) throw error;
+    await deps.park(payment, txHash, error);
+  }
+  return 'setAside';
+}
