@@ -41,6 +41,10 @@ export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
   await control(rpcUrl, 'sandbox_fault', { ...fault });
 }
 
+export async function clearFaults(rpcUrl: string): Promise<void> {
+  await control(rpcUrl, 'sandbox_clearFaults', {});
+}
+
 /** Makes the node forget what happened before a ledger. */
 export async function forgetBefore(rpcUrl: string, ledger: number): Promise<void> {
   await control(rpcUrl, 'sandbox_forget', { before: ledger });

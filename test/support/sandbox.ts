@@ -68,6 +68,7 @@ export function createSandbox({ dataDir = mkdtempSync(join(tmpdir(), 'payment-in
       baseUrl: () => file().baseUrl,
       rpcUrl: (chainId) => file().chains[String(chainId)]?.rpcUrl ?? '',
       customerKey: () => keepKeys(dataDir).customer,
+      stellarCustomer: () => keepKeys(dataDir).stellar.customer,
       hint: () => output,
     }),
     dataDir,

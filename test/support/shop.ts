@@ -1,10 +1,13 @@
 /** A merchant and a customer of a running service: calls its API, pays on its chains, follows payments. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Asset, Keypair, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
+import { payOnStellar } from '../../sandbox/payOnStellar.ts';
+import { fundAccount } from '../../sandbox/stellar/controls.ts';
 
 const patience_ms = 60_000;
 const poll_ms = 50;
@@ -22,9 +25,15 @@ export interface CallOptions {
 export interface Shop {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   create(body: Json, key?: string): Promise<Answer>;
+  /** On an EVM chain, from the customer's account. */
   transfer(chainId: ChainId, symbol: TokenSymbol, to: string, amount: string): Promise<Hex>;
-  /** What the payment asks for, or another amount, from the customer's account. */
-  pay(payment: Answer['body'], amount?: string): Promise<Hex>;
+  /**
+   * What the payment asks for, or another amount.
+   * @param from secret of the payer on Stellar; the customer's when left out
+   */
+  pay(payment: Answer['body'], amount?: string, from?: string): Promise<string>;
+  /** An account on Stellar that can take USDC, with some of it. */
+  stellarAccount(usdc?: string): Promise<Keypair>;
   balance(chainId: ChainId, symbol: TokenSymbol, of: string): Promise<bigint>;
   rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
   /** The payment once its status is terminal, or once `until` holds. */
@@ -38,11 +47,13 @@ export interface ShopWorld {
   readonly baseUrl: () => string;
   readonly rpcUrl: (chainId: ChainId) => string;
   readonly customerKey: () => Hex;
+  /** Secret of the customer on Stellar. */
+  readonly stellarCustomer?: () => string;
   /** What helps to understand a failure. */
   readonly hint?: () => string;
 }
 
-export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: ShopWorld): Shop {
+export function createShop({ baseUrl, rpcUrl, customerKey, stellarCustomer, hint = () => '' }: ShopWorld): Shop {
   const chain = (chainId: ChainId) =>
     createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
@@ -64,17 +75,14 @@ export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: Sh
     create: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
 
     async transfer(chainId, symbol, to, amount) {
-      const token = findToken(chainOf(chainId), symbol);
-      if (!token) throw new Error(`chain ${chainId} has no ${symbol}`);
-      const units = parseAmount(amount, token.decimals);
-      if (typeof units === 'string') throw new Error(`${amount} is no amount: ${units}`);
+      const token = tokenOf(chainId, symbol);
       const account = privateKeyToAccount(customerKey());
       const hash = await createWalletClient({ account, transport: http(rpcUrl(chainId)) }).writeContract({
         chain: null,
         address: token.address as Address,
         abi: erc20Abi,
         functionName: 'transfer',
-        args: [to as Address, units],
+        args: [to as Address, unitsOf(amount, token)],
         gas: 120_000n,
       });
       const receipt = await chain(chainId).waitForTransactionReceipt({ hash });
@@ -82,11 +90,24 @@ export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: Sh
       return hash;
     },
 
-    pay: ({ source }, amount = source.amount) =>
-      shop.transfer(Number(source.chainId) as ChainId, source.tokenSymbol, source.receiverAddress, amount),
+    async pay({ source }, amount = source.amount, from = stellarCustomer?.() ?? '') {
+      const chainId = Number(source.chainId) as ChainId;
+      if (chainId !== 1500) return shop.transfer(chainId, source.tokenSymbol, source.receiverAddress, amount);
+      const token = tokenOf(chainId, source.tokenSymbol);
+      return payOnStellar(rpcUrl(1500), from, { ...source, token: token.address, amount: unitsOf(amount, token) });
+    },
+
+    async stellarAccount(usdc = '0') {
+      const keypair = Keypair.random();
+      const amount = unitsOf(usdc, tokenOf(1500, 'USDC'));
+      await fundAccount(rpcUrl(1500), keypair.publicKey(), { usdc: amount });
+      return keypair;
+    },
 
     async balance(chainId, symbol, of) {
-      const address = findToken(chainOf(chainId), symbol)?.address as Address;
+      const token = tokenOf(chainId, symbol);
+      if (chainId === 1500) return stellarBalance(rpcUrl(1500), token, of);
+      const address = token.address as Address;
       return chain(chainId).readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [of as Address] });
     },
 
@@ -111,6 +132,26 @@ export function createShop({ baseUrl, rpcUrl, customerKey, hint = () => '' }: Sh
     },
   };
   return shop;
+}
+
+function tokenOf(chainId: ChainId, symbol: TokenSymbol): Token {
+  const token = findToken(chainOf(chainId), symbol);
+  if (!token) throw new Error(`chain ${chainId} has no ${symbol}`);
+  return token;
+}
+
+function unitsOf(amount: string, { decimals }: Token): bigint {
+  const units = parseAmount(amount, decimals);
+  if (typeof units === 'string') throw new Error(`${amount} is no amount: ${units}`);
+  return units;
+}
+
+async function stellarBalance(rpcUrl: string, { address }: Token, of: string): Promise<bigint> {
+  const [code = '', issuer] = address.split(':');
+  const server = new stellarRpc.Server(rpcUrl, { allowHttp: true });
+  const { passphrase } = await server.getNetwork();
+  const { balanceEntry } = await server.getAssetBalance(of, new Asset(code, issuer), passphrase);
+  return BigInt(balanceEntry?.amount ?? 0);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape

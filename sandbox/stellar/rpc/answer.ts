@@ -1,6 +1,6 @@
 /** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
 import type { EventRecord } from '../ledger/history.ts';
-import { addFault, closeLedgers, forget, fund, plant } from './controls.ts';
+import { addFault, clearFaults, closeLedgers, forget, fund, plant } from './controls.ts';
 import { getEvents } from './events.ts';
 import { getLedgerEntries } from './ledgerEntries.ts';
 import { type Method, type Node, type Params, RpcError, rpcCodes, textParam } from './method.ts';
@@ -25,6 +25,7 @@ const methods: Readonly<Record<string, Method>> = {
   sandbox_plant: plant,
   sandbox_fund: fund,
   sandbox_fault: addFault,
+  sandbox_clearFaults: clearFaults,
   sandbox_forget: forget,
 };
 

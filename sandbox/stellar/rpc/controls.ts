@@ -42,6 +42,12 @@ export const addFault: Method = ({ faults }, params) => {
   return {};
 };
 
+/** Whatever still waits to go wrong goes well. */
+export const clearFaults: Method = ({ faults }) => {
+  faults.clear();
+  return {};
+};
+
 /** `{ before }`: the node's memory now starts at this ledger. */
 export const forget: Method = ({ chain }, params) => {
   chain.history.forget(integerParam(params, 'before') ?? 0);

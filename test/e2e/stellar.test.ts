@@ -1,0 +1,294 @@
+/** Stellar as source and as destination, as customers and merchants see it: the real service, chains, contract and webhooks. */
+import assert from 'node:assert/strict';
+import { Keypair, rpc } from '@stellar/stellar-sdk';
+import { getAddress } from 'viem';
+import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';
+import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+import { muxed } from '../support/stellar.ts';
+
+/** Where contract payments go: reference, section 1. */
+const routes: readonly (readonly [ChainId, TokenSymbol])[] = [
+  [8453, 'USDC'],
+  [56, 'USDT'],
+  [56, 'USDC'],
+  [1, 'USDT'],
+  [1, 'USDC'],
+  [42161, 'USDC'],
+  [137, 'USDC'],
+];
+
+/**
+ * Fee: 0.01 and a thousandth, cut to what both tokens can hold. Stellar has 7 decimals, most destinations 6, BNB Chain 18.
+ * Each row: what is asked, what the customer pays, what the receiver gets with 6 and with 18 decimals.
+ */
+const terms = [
+  { type: 'exactIn', amount: '3.141592', pays: ['3.141592', '3.141592'], gets: ['3.128451', '3.1284505'] },
+  { type: 'exactOut', amount: '2.718281', pays: ['2.730999', '2.7309992'], gets: ['2.718281', '2.718281'] },
+  { type: 'anyAmount', amount: null, pays: ['7.1234567', '7.1234567'], gets: ['7.106333', '7.1063333'] },
+] as const;
+
+describe('payments over Stellar', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
+  after(() => sandbox.destroy());
+
+  let receivers = 0;
+  const newReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
+  const stellarUrl = () => sandbox.file().chains['1500']?.rpcUrl ?? '';
+  const treasury = () => sandbox.file().stellar?.treasury ?? '';
+
+  const order = (type: string, source: Json, destination: Json, more: Json = {}): Json => ({
+    appId: sandbox.file().wallet.appId,
+    type,
+    display: { title: 'Coffee' },
+    source: { tokenSymbol: 'USDC', ...source },
+    destination: { tokenSymbol: 'USDC', ...destination },
+    ...more,
+  });
+
+  async function create(body: Json): Promise<Answer['body']> {
+    const created = await sandbox.create(body);
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    return created.body;
+  }
+
+  const units = (chainId: ChainId, symbol: TokenSymbol, amount: string): bigint => {
+    const decimals = findToken(chainOf(chainId), symbol)?.decimals ?? 0;
+    const [whole = '', fraction = ''] = amount.split('.');
+    return BigInt(whole + fraction.padEnd(decimals, '0'));
+  };
+
+  /** Both webhooks of a payment that ended well, as the receiver got them. */
+  async function webhooksOf(paymentId: string): Promise<readonly Answer['body'][]> {
+    await sandbox.until(() => sandbox.webhooks(paymentId).length === 2);
+    return sandbox.webhooks(paymentId).map(({ body, valid }) => {
+      assert.ok(valid);
+      return JSON.parse(body);
+    });
+  }
+
+  describe('into the contract', () => {
+    for (const [chainId, symbol] of routes) {
+      const fine = (findToken(chainOf(chainId), symbol)?.decimals ?? 0) > 6 ? 1 : 0;
+      describe(`for ${symbol} on ${chainOf(chainId).name}`, () => {
+        for (const { type, amount, pays, gets } of terms) {
+          it(`${type}: ${pays[fine]} bring ${gets[fine]}, right to the last digit`, async () => {
+            const { payer, payment, txHash, done } = await found(chainId, symbol, type);
+            assert.equal(payment.source.receiverAddressContract, sandbox.file().stellar?.contract);
+            assert.equal(Date.parse(payment.expiresAt) - Date.parse(payment.createdAt), 3_600_000);
+            if (amount !== null) assert.equal(payment.source.amount, pays[fine]);
+
+            assert.equal(done.status, 'payment_payout_completed');
+            assert.equal(done.source.amountReceived, pays[fine]);
+            assert.equal(done.source.txHash, txHash);
+            assert.equal(done.source.senderAddress, payer.publicKey());
+            const left = await sandbox.balance(1500, 'USDC', payer.publicKey());
+            assert.equal(left, units(1500, 'USDC', funds) - units(1500, 'USDC', pays[fine]));
+            const got = await sandbox.balance(chainId, symbol, done.destination.receiverAddress);
+            assert.equal(got, units(chainId, symbol, gets[fine]));
+
+            const [payin, payout] = await webhooksOf(payment.id);
+            assert.equal(payin.type, 'payment_payin_completed');
+            assert.equal(payin.data.source.amountReceived, pays[fine]);
+            assert.equal(payout.type, 'payment_payout_completed');
+            assert.equal(payout.data.destination.amount, gets[fine]);
+          });
+        }
+      });
+    }
+
+    const funds = '100';
+    const key = (chainId: ChainId, symbol: TokenSymbol, type: string) => `${type} ${symbol} ${chainId}`;
+    const ended = new Map<string, Promise<Awaited<ReturnType<typeof goThrough>>>>();
+
+    async function goThrough(
+      chainId: ChainId,
+      tokenSymbol: TokenSymbol,
+      { type, amount, pays }: (typeof terms)[number],
+    ) {
+      const payer = await sandbox.stellarAccount(funds);
+      const stated = amount === null ? {} : { amount };
+      const source = { chainId: 1500, senderAddress: payer.publicKey(), ...(type === 'exactIn' && stated) };
+      const destination = { chainId, tokenSymbol, receiverAddress: newReceiver(), ...(type === 'exactOut' && stated) };
+      const payment = await create(order(type, source, destination, { intent: 'stellar_payin_contracts' }));
+      const decimals = findToken(chainOf(chainId), tokenSymbol)?.decimals ?? 0;
+      const txHash = await sandbox.pay(payment, pays[decimals > 6 ? 1 : 0], payer.secret());
+      return { payer, payment, txHash, done: await sandbox.follow(payment.id) };
+    }
+
+    /** All of them at once; each test looks at its own. */
+    before(() => {
+      for (const [chainId, symbol] of routes) {
+        for (const term of terms) {
+          const going = goThrough(chainId, symbol, term);
+          // Told by the test that asks for it.
+          going.catch(() => {});
+          ended.set(key(chainId, symbol, term.type), going);
+        }
+      }
+    });
+
+    async function found(chainId: ChainId, symbol: TokenSymbol, type: string) {
+      const going = ended.get(key(chainId, symbol, type));
+      assert.ok(going);
+      return going;
+    }
+
+    it('are known by their memo: another sender than announced is recorded', async () => {
+      const [announced, other] = [await sandbox.stellarAccount(), await sandbox.stellarAccount('20')];
+      const payment = await create(contractOrder(announced, { type: 'exactOut', amount: '3.00' }));
+      await sandbox.pay(payment, payment.source.amount, other.secret());
+      const done = await sandbox.follow(payment.id);
+      assert.equal(done.status, 'payment_payout_completed');
+      assert.equal(done.source.senderAddress, other.publicKey());
+    });
+
+    for (const amount of ['0.0199999', '10000.0000001']) {
+      it(`bounce with ${amount} of any amount: nothing is paid out, the money is kept for a refund`, async () => {
+        const payer = await sandbox.stellarAccount('20000');
+        const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
+        await sandbox.pay(payment, amount, payer.secret());
+        const done = await sandbox.follow(payment.id);
+        assert.equal(done.status, 'payment_bounced');
+        assert.equal(done.source.amountReceived, amount);
+        assert.equal(await sandbox.balance(8453, 'USDC', done.destination.receiverAddress), 0n);
+        assert.deepEqual(sandbox.webhooks(payment.id), []);
+      });
+    }
+
+    for (const amount of ['0.02', '10000']) {
+      it(`take ${amount} of any amount`, async () => {
+        const payer = await sandbox.stellarAccount('20000');
+        const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
+        await sandbox.pay(payment, amount, payer.secret());
+        assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
+      });
+    }
+  });
+
+  const contractOrder = (payer: Keypair, { type, amount }: { type: string; amount?: string }): Json =>
+    order(
+      type,
+      { chainId: 1500, senderAddress: payer.publicKey() },
+      { chainId: 8453, receiverAddress: newReceiver(), ...(amount && { amount }) },
+      { intent: 'stellar_payin_contracts' },
+    );
+
+  describe('with a memo', () => {
+    it('go from the treasury’s account to another chain', async () => {
+      const receiverAddress = newReceiver();
+      const payment = await create(
+        order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress, amount: '4.20' }),
+      );
+      assert.equal(payment.source.receiverAddress, treasury());
+      assert.match(payment.source.receiverMemo, /^\d{1,19}$/);
+      await sandbox.pay(payment);
+      const done = await sandbox.follow(payment.id);
+      assert.equal(done.status, 'payment_payout_completed');
+      assert.equal(await sandbox.balance(137, 'USDC', receiverAddress), 4_200_000n);
+      await webhooksOf(payment.id);
+    });
+
+    it('stay on Stellar', async () => {
+      const receiver = await sandbox.stellarAccount();
+      const payment = await create(
+        order('exactIn', { chainId: 1500, amount: '5' }, { chainId: 1500, receiverAddress: receiver.publicKey() }),
+      );
+      await sandbox.pay(payment);
+      assert.equal((await sandbox.follow(payment.id)).status, 'payment_completed');
+      assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 49_850_000n);
+    });
+
+    it('that no payment has are shown to the operator', async () => {
+      const payment = await create(
+        order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress: newReceiver(), amount: '1' }),
+      );
+      const stray = { ...payment, source: { ...payment.source, receiverMemo: 'thanks' } };
+      const txHash = await sandbox.pay(stray, '1.5');
+      const kept = () => sandbox.query<{ memo: string }>(`SELECT memo FROM unmatched WHERE tx_hash = '${txHash}'`);
+      await sandbox.until(async () => (await kept()).length === 1);
+      assert.equal((await kept())[0]?.memo, 'thanks');
+      const read = await sandbox.call('GET', `/payment-api/payments/${payment.id}`);
+      assert.equal(read.body.status, 'payment_unpaid');
+    });
+  });
+
+  describe('paid out on Stellar', () => {
+    const toStellar = (receiverAddress: string, amount: string, more: Json = {}) =>
+      order('exactOut', { chainId: 8453 }, { chainId: 1500, receiverAddress, amount, ...more });
+
+    it('reach an account with the receiver’s memo', async () => {
+      const receiver = await sandbox.stellarAccount();
+      const payment = await create(toStellar(receiver.publicKey(), '6.000001', { receiverMemo: 'invoice 7' }));
+      await sandbox.pay(payment);
+      const done = await sandbox.follow(payment.id);
+      assert.equal(done.status, 'payment_payout_completed');
+      assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 60_000_010n);
+      assert.equal(await memoOf(done.destination.txHash), 'invoice 7');
+      await webhooksOf(payment.id);
+    });
+
+    it('reach a numbered place behind an account, and a contract', async () => {
+      const receiver = await sandbox.stellarAccount();
+      const contract = sandbox.file().stellar?.contract ?? '';
+      const numbered = await create(toStellar(muxed(receiver.publicKey(), 42n), '2.5'));
+      const held = await create(toStellar(contract, '0.5'));
+      for (const payment of [numbered, held]) await sandbox.pay(payment);
+      for (const { id } of [numbered, held]) {
+        assert.equal((await sandbox.follow(id)).status, 'payment_payout_completed');
+      }
+      assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 25_000_000n);
+    });
+
+    it('do not reach an account that cannot take USDC: refused when they are created', async () => {
+      const stranger = Keypair.random().publicKey();
+      const { status, body } = await sandbox.create(toStellar(stranger, '1'));
+      assert.equal(status, 400);
+      assert.equal(body.errors[0].pointer, '/destination/receiverAddress');
+      assert.match(body.errors[0].message, /does not exist on Stellar/);
+    });
+
+    it('are not promised while the network cannot be asked: 503 with Retry-After, nothing created', async () => {
+      const receiver = await sandbox.stellarAccount();
+      await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 500 });
+      const body = { ...toStellar(receiver.publicKey(), '1'), orderId: 'unasked' };
+      const { ordersKey, appId } = sandbox.file().wallet;
+      const refused = await sandbox.create(body, ordersKey);
+      await clearFaults(stellarUrl());
+      assert.equal(refused.status, 503, JSON.stringify(refused.body));
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
+      const read = await sandbox.call('GET', `/payment-api/payments/order/${appId}/unasked`, { key: ordersKey });
+      assert.equal(read.status, 404);
+    });
+  });
+
+  describe('while nobody watches', () => {
+    it('are found after a thousand ledgers, each once', async () => {
+      const payer = await sandbox.stellarAccount('50');
+      const contract = await create(contractOrder(payer, { type: 'exactOut', amount: '3.986' }));
+      const classic = await create(
+        order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress: newReceiver(), amount: '2' }),
+      );
+      await sandbox.kill();
+      await closeLedgers(stellarUrl(), 300);
+      await sandbox.pay(contract, contract.source.amount, payer.secret());
+      await closeLedgers(stellarUrl(), 400);
+      await sandbox.pay(classic);
+      await closeLedgers(stellarUrl(), 300);
+      assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+
+      const [first, second] = await Promise.all([contract, classic].map(({ id }) => sandbox.follow(id)));
+      assert.deepEqual([first.status, second.status], ['payment_payout_completed', 'payment_payout_completed']);
+      assert.equal(await sandbox.balance(8453, 'USDC', first.destination.receiverAddress), 3_986_000n);
+      assert.equal(await sandbox.balance(137, 'USDC', second.destination.receiverAddress), 2_000_000n);
+    });
+  });
+
+  async function memoOf(hash: string): Promise<unknown> {
+    const got = await new rpc.Server(stellarUrl(), { allowHttp: true }).getTransaction(hash);
+    assert.equal(got.status, 'SUCCESS');
+    return got.envelopeXdr.v1().tx().memo().value()?.toString();
+  }
+});
