@@ -8,7 +8,7 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury.ts';
-import type { PayoutRail, Signed, Signer } from './chainPorts.ts';
+import type { Lane, PayoutRail, Signed, Signer } from './chainPorts.ts';
 import type { Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
 
@@ -25,13 +25,13 @@ interface Deps {
  *
  * Crash after the append: the nonce is nobody's and unused, and `fillGap` uses it up when the next one is asked for.
  */
-export async function releaseNonce(deps: Deps, purpose: Purpose, minedNonce: bigint): Promise<void> {
+export async function releaseNonce(deps: Deps, { account, minedNonce }: Lane, purpose: Purpose): Promise<void> {
   const { handle, clock, rail } = deps;
-  const instance = treasuryInstance(rail.chainId, rail.account);
+  const instance = treasuryInstance(rail.chainId, account);
   const known = await handle(treasury, instance, () => [], { cause: 'read', appId: null });
   const nonce = isRefusal(known) ? null : nonceOf(known.state, purpose);
   if (nonce === null || nonce < minedNonce) return;
-  const { hash, bytes } = await signCancel(deps, nonce);
+  const { hash, bytes } = await signCancel(deps, account, nonce);
   const cause = `cancel ${purpose.kind} ${purpose.reference}`;
   const decide = (state: TreasuryState) => cancelNonce(state, { nonce, hash, now: clock.now() });
   const cancelled = await handle(treasury, instance, decide, { cause, appId: null });
@@ -39,13 +39,17 @@ export async function releaseNonce(deps: Deps, purpose: Purpose, minedNonce: big
 }
 
 /** Uses up the account's next nonce when it was handed out before and is nobody's any more. Sending it again changes nothing. */
-export async function fillGap(deps: Deps, { nextNonce, assigned }: TreasuryState, minedNonce: bigint): Promise<void> {
+export async function fillGap(
+  deps: Deps,
+  { account, minedNonce }: Lane,
+  { nextNonce, assigned }: TreasuryState,
+): Promise<void> {
   if (nextNonce === null || minedNonce >= nextNonce || assigned.some(({ nonce }) => nonce === minedNonce)) return;
-  const { bytes } = await signCancel(deps, minedNonce);
+  const { bytes } = await signCancel(deps, account, minedNonce);
   await deps.rail.broadcast(bytes);
 }
 
-async function signCancel({ rail, signer }: Deps, nonce: bigint): Promise<Signed> {
-  const unsigned = await rail.prepareCancel(nonce);
+async function signCancel({ rail, signer }: Deps, account: string, nonce: bigint): Promise<Signed> {
+  const unsigned = await rail.prepareCancel(nonce, account);
   return signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
 }

@@ -89,6 +89,7 @@ export interface TransferOrder {
 /** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
 export interface Unsigned {
   readonly chainId: ChainId;
+  /** Whose nonce it uses up. */
   readonly account: string;
   readonly nonce: bigint | null;
   readonly order: TransferOrder;
@@ -119,6 +120,15 @@ export interface Settled {
   readonly blockHash: string;
 }
 
+/** An account whose nonces number transfers of the treasury. */
+export interface Lane {
+  readonly account: string;
+  /** Its next nonce as the chain has mined it. */
+  readonly minedNonce: bigint;
+  /** Whether it has never used up a nonce. */
+  readonly unused: boolean;
+}
+
 /** Makes transfers from one treasury account on one chain. */
 export interface PayoutRail {
   readonly chainId: ChainId;
@@ -126,13 +136,19 @@ export interface PayoutRail {
   /** The account's next nonce as the chain has mined it; null where a chain has no nonces. */
   minedNonce(signal: AbortSignal): Promise<bigint | null>;
   /**
+   * The account, and those beside it that number its transfers, so that more of them land at a time; only such as stand on the chain.
+   * Left out where the account's own nonces are enough.
+   */
+  lanes?(signal: AbortSignal): Promise<readonly Lane[]>;
+  /**
    * Checks float, gas and that the transfer would succeed, then builds it.
    * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
+   * @param lane whose nonce it is; the account's own when left out
    * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
    */
-  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt): Promise<Unsigned>;
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, lane?: string): Promise<Unsigned>;
   /** A no-value transaction to itself that uses up a nonce whose purpose is gone. */
-  prepareCancel(nonce: bigint): Promise<Unsigned>;
+  prepareCancel(nonce: bigint, lane?: string): Promise<Unsigned>;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
   broadcast(bytes: string): Promise<void>;
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */

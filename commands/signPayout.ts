@@ -18,6 +18,7 @@ import {
 } from '../domain/treasury.ts';
 import { fillGap, releaseNonce } from './cancelNonce.ts';
 import {
+  type Lane,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -26,6 +27,7 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
+import { hasForsaken, laneFor, lanesOf, objectionTo } from './lanes.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 export interface SignDeps {
@@ -55,9 +57,9 @@ export async function signPayout(
   assert(leg !== null, 'a payout is signed after it was requested');
   const order = orderOf(leg);
   const replaced = liveAttempts(leg).at(-1);
-  const nonce = replaced ? nonceFrom(replaced) : await takeNonce(deps, payment, leg, order, signal);
-  if (isRefusal(nonce)) return nonce;
-  const unsigned = await deps.rail.prepare(order, nonce, replaced);
+  const taken = replaced ? takenBy(replaced) : await takeNonce(deps, payment, leg, order, signal);
+  if (isRefusal(taken)) return taken;
+  const unsigned = await deps.rail.prepare(order, taken.nonce, replaced, taken.account);
   await deps.crash('payout.beforeSign');
   const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
   await deps.crash('payout.afterSign');
@@ -70,40 +72,65 @@ export async function signPayout(
 
 const orderOf = ({ order }: TransferLeg): TransferOrder => ({ ...order, chainId: order.chainId as ChainId });
 
-const nonceFrom = (attempt: SignedAttempt): bigint | null => (attempt.nonce === null ? null : BigInt(attempt.nonce));
+/** Whose nonce a transfer uses up; null where the chain has none. */
+interface Taken {
+  readonly account: string;
+  readonly nonce: bigint | null;
+}
 
-/** The purpose's own nonce, or the account's next. A dry run first: a nonce taken for what cannot be sent would block the account. */
+const takenBy = ({ account, nonce }: SignedAttempt): Taken => ({
+  account,
+  nonce: nonce === null ? null : BigInt(nonce),
+});
+
+/** The purpose's own nonce, or the lane's next. A dry run first: a nonce taken for what cannot be sent would block the lane. */
 async function takeNonce(
   deps: SignDeps,
   payment: Payment,
   leg: TransferLeg,
   order: TransferOrder,
   signal: AbortSignal,
-): Promise<bigint | null | Refusal> {
+): Promise<Taken | Refusal> {
   const { handle, rail, clock } = deps;
-  const minedNonce = await rail.minedNonce(signal);
-  if (minedNonce === null) return null;
+  const lanes = await lanesOf(deps, signal);
   const { paymentId } = payment.terms;
+  const lane = laneFor(lanes, paymentId);
+  if (!lane) return { account: rail.account, nonce: null };
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
   try {
     // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
-    const rehearsed = await rail.prepare(order, minedNonce + BigInt(outstandingMax));
+    const rehearsed = await rail.prepare(order, lane.minedNonce + BigInt(outstandingMax), undefined, lane.account);
     deps.signer.check(rehearsed, { kind: 'payout', reference: paymentId });
   } catch (error) {
-    if (holdsUpOthers(error)) await releaseNonce(deps, purpose, minedNonce);
+    if (holdsUpOthers(error)) await releaseNonce(deps, lane, purpose);
     throw error;
   }
+  const objection = await objectionTo(deps, lane, lanes);
+  if (objection) return objection;
   const handled = await handle(
     treasury,
-    treasuryInstance(rail.chainId, rail.account),
-    (state) => assign(state, { rail, purpose, minedNonce, now: clock.now() }),
-    { cause: `payout ${payment.terms.paymentId}`, appId: null },
+    treasuryInstance(rail.chainId, lane.account),
+    (state) => assign(state, { rail, purpose, lane, now: clock.now() }),
+    { cause: `payout ${paymentId}`, appId: null },
   );
   if (isRefusal(handled)) return handled;
   const nonce = nonceOf(handled.state, purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
-  await fillGap(deps, handled.state, minedNonce);
-  return nonce;
+  await keepMoving(deps, { lane, lanes }, handled.state);
+  return { account: lane.account, nonce };
+}
+
+/** The lane's next nonce must be somebody's who will use it: all later ones wait for it. */
+async function keepMoving(
+  deps: SignDeps,
+  where: { readonly lane: Lane; readonly lanes: readonly Lane[] },
+  state: TreasuryState,
+): Promise<void> {
+  const { lane } = where;
+  await fillGap(deps, lane, state);
+  const holder = state.assigned.find(({ nonce }) => nonce === lane.minedNonce)?.purpose;
+  if (!holder || !deps.rail.lanes || !(await hasForsaken(deps, holder, lane.minedNonce, where))) return;
+  await releaseNonce(deps, lane, holder);
 }
 
 /** Without coin nothing can be sent at all, a cancel neither. */
@@ -112,9 +139,10 @@ const holdsUpOthers = (error: unknown): boolean =>
 
 function assign(
   state: TreasuryState,
-  { rail, purpose, minedNonce, now }: { rail: PayoutRail; purpose: Purpose; minedNonce: bigint; now: string },
+  { rail, purpose, lane, now }: { rail: PayoutRail; purpose: Purpose; lane: Lane; now: string },
 ): Decision<TreasuryEvent> {
-  const { chainId, account } = rail;
+  const { chainId } = rail;
+  const { account, minedNonce } = lane;
   const opening = openTreasury(state, { chainId, account, minedNonce, now });
   if (isRefusal(opening)) return opening;
   const opened = opening.reduce(treasury.evolve, state);

@@ -6,7 +6,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { chainIds } from './chains.ts';
-import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
+import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from './decider.ts';
 import { Address, closed, Hash, Height, Id, oneOf, Text, Time } from './schema.ts';
 
 export const treasurySchemaVersion = 1;
@@ -115,6 +115,18 @@ export function openTreasury(
   return [{ type: 'TreasuryOpened', data: { chainId, account, firstNonce: minedNonce.toString(), openedAt: now } }];
 }
 
+/** The account has done on its chain what the log does not know. @param minedNonce its next nonce there */
+export function behindChain({ nextNonce }: TreasuryState, minedNonce: bigint): Refusal | undefined {
+  if (nextNonce === null || minedNonce <= nextNonce) return undefined;
+  return refuse(
+    'treasuryBehindChain',
+    `the chain has mined up to nonce ${minedNonce}, the log assigned up to ${nextNonce}: the key was used elsewhere or the log is an old copy; sign nothing until an operator has reconciled them`,
+  );
+}
+
+export const whilePaused = ({ paused }: TreasuryState): Refusal | undefined =>
+  paused === null ? undefined : refuse('treasuryPaused', `payouts are paused (${paused}): resume them first`);
+
 /**
  * Gives the purpose the next nonce; `[]` when it has one. While the account is paused or the log behind its chain, a
  * purpose that has its nonce is refused too: nothing is signed then.
@@ -130,13 +142,8 @@ export function assignNonce(
   const { nextNonce } = state;
   if (nextNonce === null)
     return refuse('illegalStep', 'the treasury is not open: open it with the chain’s nonce first');
-  if (minedNonce > nextNonce) {
-    return refuse(
-      'treasuryBehindChain',
-      `the chain has mined up to nonce ${minedNonce}, the log assigned up to ${nextNonce}: the key was used elsewhere or the log is an old copy; sign nothing until an operator has reconciled them`,
-    );
-  }
-  if (state.paused !== null) return refuse('treasuryPaused', `payouts are paused (${state.paused}): resume them first`);
+  const refusal = behindChain(state, minedNonce) ?? whilePaused(state);
+  if (refusal) return refusal;
   const own = nonceOf(state, purpose);
   if (own !== null && own < minedNonce) {
     return refuse(

@@ -61,7 +61,8 @@ export const died = (leg: TransferLeg, attempt: number, { reason }: DeathProof):
 
 /** How many nonces the transfer's attempts have used up. */
 export const noncesUsedUp = (leg: TransferLeg): number =>
-  new Set(leg.attempts.filter(({ fate }) => fate !== 'lapsed').map(({ signed }) => signed.nonce)).size;
+  new Set(leg.attempts.filter(({ fate }) => fate !== 'lapsed').map(({ signed }) => `${signed.account} ${signed.nonce}`))
+    .size;
 
 export const settle = (leg: TransferLeg, settled: Settled): TransferLeg => ({
   ...leg,

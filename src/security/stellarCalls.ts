@@ -11,12 +11,13 @@ export function resourceFeeOf(transaction: Transaction): bigint {
 
 /**
  * Whether an operation is the wanted one and, where it calls a contract, authorizes that call and no other: by the signature of the
- * transaction's source, without calls that the called contract would make in the account's name.
+ * operation's account, without calls that the called contract would make in the account's name.
  */
 export function authorizesOnly(operation: xdr.Operation, wanted: xdr.Operation): boolean {
   if (operation.body().switch().name !== 'invokeHostFunction') return same(operation, wanted);
   const { hostFunction, auth } = partsOf(operation);
   const bare = Operation.invokeHostFunction({ func: hostFunction, auth: [] });
+  bare.sourceAccount(operation.sourceAccount());
   return same(bare, wanted) && auth.every((entry) => authorizesCall(entry, hostFunction));
 }
 

@@ -1,5 +1,5 @@
 /** The treasury's key on Stellar. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
-import { FeeBumpTransaction, Keypair, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
+import { FeeBumpTransaction, Keypair, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs } from '../../domain/time.ts';
 import {
@@ -16,7 +16,7 @@ import {
   stellarChainId,
   stellarToken,
 } from '../chains/stellar/config.ts';
-import { nothing, type StellarPayload, transferOf } from '../chains/stellar/transaction.ts';
+import { actingFor, nothing, type StellarPayload, transferOf } from '../chains/stellar/transaction.ts';
 import type { Spending } from './spending.ts';
 import { authorizesOnly, resourceFeeOf } from './stellarCalls.ts';
 
@@ -26,6 +26,8 @@ const validityMax_s = 3_600;
 export interface StellarSignerDeps {
   /** S… */
   readonly secret: string;
+  /** S… of the accounts that number transfers beside the treasury. */
+  readonly channelSecrets?: readonly string[];
   readonly config: Pick<StellarConfig, 'networkPassphrase' | 'fees'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly spending: Spending;
@@ -35,9 +37,16 @@ export interface StellarSignerDeps {
  * Signs treasury transactions on Stellar: transfers of USDC within the limits, their fee bumps, and cancels; nothing else. Signing the
  * same again gives the same bytes (RFC 8032).
  */
-export function createStellarSigner({ secret, config, clock, spending }: StellarSignerDeps): Signer {
+export function createStellarSigner({
+  secret,
+  channelSecrets = [],
+  config,
+  clock,
+  spending,
+}: StellarSignerDeps): Signer {
   const key = Keypair.fromSecret(secret);
   const account = key.publicKey();
+  const channels = new Map(channelSecrets.map((each) => Keypair.fromSecret(each)).map((own) => [own.publicKey(), own]));
   const { networkPassphrase, fees } = config;
   const { contract } = stellarToken(networkPassphrase);
 
@@ -51,10 +60,10 @@ export function createStellarSigner({ secret, config, clock, spending }: Stellar
     const { envelope } = unsigned.payload as StellarPayload;
     const whole = parse(envelope, networkPassphrase, purpose);
     const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
-    checkFrame(unsigned, whole, inner, account);
+    checkFrame(unsigned, whole, inner, { account, channels });
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
-      if (!sameOperation(inner, nothing()) || inner.memo.value !== null) throw mismatch(purpose);
+      if (!sameOperation(inner, ours(inner, nothing())) || inner.memo.value !== null) throw mismatch(purpose);
       return { whole, count: () => {} };
     }
     if (purpose.kind === 'sweep') throw new SigningRefused('mismatch', 'nothing is swept on Stellar');
@@ -62,6 +71,10 @@ export function createStellarSigner({ secret, config, clock, spending }: Stellar
     checkValidity(inner, unsigned, purpose);
     return { whole, count: spending(unsigned, purpose) };
   }
+
+  /** The treasury is who acts, whoever's number is used up. */
+  const ours = ({ source }: Transaction, operation: xdr.Operation): xdr.Operation =>
+    source === account ? operation : actingFor(account, operation);
 
   function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
     const known = stellarChain().tokens.some(
@@ -73,7 +86,7 @@ export function createStellarSigner({ secret, config, clock, spending }: Stellar
       order.amount > 0n &&
       memo === order.receiverMemo &&
       (memo === null || inner.memo.type === 'text') &&
-      sameOperation(inner, transferOf(order, account, contract));
+      sameOperation(inner, ours(inner, transferOf(order, account, contract)));
     if (!same) throw mismatch(purpose);
   }
 
@@ -87,9 +100,9 @@ export function createStellarSigner({ secret, config, clock, spending }: Stellar
     account,
     check: (unsigned, purpose) => void examine(unsigned, purpose),
     async sign(unsigned, purpose) {
-      const { whole, count } = examine(unsigned, purpose);
+      const { whole: examined, count } = examine(unsigned, purpose);
       count();
-      whole.sign(key);
+      const whole = signed(examined, networkPassphrase, { key, channels });
       return { bytes: whole.toEnvelope().toXDR('base64'), hash: whole.hash().toString('hex') };
     },
   };
@@ -103,22 +116,44 @@ function parse(envelope: string, networkPassphrase: string, purpose: SigningPurp
   }
 }
 
-/** One operation of the account itself under the given number, without conditions that only some software knows. */
+/** With every signature that it needs and no other; what a fee bump wraps first, for the bump's own covers that. */
+function signed(
+  whole: Transaction | FeeBumpTransaction,
+  networkPassphrase: string,
+  { key, channels }: { readonly key: Keypair; readonly channels: ReadonlyMap<string, Keypair> },
+): Transaction | FeeBumpTransaction {
+  const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
+  const channel = channels.get(inner.source);
+  inner.signatures.splice(0);
+  inner.sign(...(channel ? [channel, key] : [key]));
+  if (inner === whole) return inner;
+  const envelope = whole.toEnvelope();
+  envelope.feeBump().tx().innerTx().v1().signatures(inner.signatures);
+  envelope.feeBump().signatures([]);
+  const bump = TransactionBuilder.fromXDR(envelope.toXDR('base64'), networkPassphrase);
+  bump.sign(key);
+  return bump;
+}
+
+/** One operation of the treasury under the given number of its own, or of a channel whose fee it pays; no conditions that only some software knows. */
 function checkFrame(
   unsigned: Unsigned,
   whole: Transaction | FeeBumpTransaction,
   inner: Transaction,
-  account: string,
+  { account, channels }: { readonly account: string; readonly channels: ReadonlyMap<string, Keypair> },
 ): void {
-  const sources = [unsigned.account, inner.source, whole instanceof FeeBumpTransaction ? whole.feeSource : account];
+  const own = inner.source === account;
+  const feeSource = whole instanceof FeeBumpTransaction ? whole.feeSource : inner.source;
   if (
-    sources.some((source) => source !== account) ||
+    inner.source !== unsigned.account ||
+    !(own || channels.has(inner.source)) ||
+    feeSource !== account ||
     unsigned.nonce === null ||
     inner.sequence !== unsigned.nonce.toString()
   ) {
     throw new SigningRefused(
       'account',
-      `this key signs for ${account} with its sequence number, not for ${unsigned.account}`,
+      `this key signs for ${account} and its channels with their sequence numbers, not for ${unsigned.account}`,
     );
   }
   const {
@@ -136,8 +171,12 @@ function checkFrame(
     minAccountSequenceLedgerGap,
     extraSigners?.length,
   ];
-  if (operations.length === 1 && operations[0]?.source === undefined && !conditions.some(Boolean)) return;
-  throw new SigningRefused('mismatch', 'a treasury transaction has one operation and no conditions but time bounds');
+  const actor = own ? undefined : account;
+  if (operations.length === 1 && operations[0]?.source === actor && !conditions.some(Boolean)) return;
+  throw new SigningRefused(
+    'mismatch',
+    'a treasury transaction has one operation, its own, and no conditions but time bounds',
+  );
 }
 
 function checkFee(

@@ -38,18 +38,35 @@ export async function holdingOf(
   signal: AbortSignal,
 ): Promise<Holding> {
   const accountId = Keypair.fromPublicKey(account).xdrAccountId();
-  const accountKey = xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId }));
+  const ownKey = accountKey(account);
   const trustlineKey = xdr.LedgerKey.trustline(
     new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXDRObject() }),
   );
-  const { found, latestLedger } = await ledgerEntries(node, [accountKey, trustlineKey], signal);
-  const [entry, line] = [accountKey, trustlineKey].map((key) => found.get(key.toXDR('base64')));
+  const { found, latestLedger } = await ledgerEntries(node, [ownKey, trustlineKey], signal);
+  const [entry, line] = [ownKey, trustlineKey].map((key) => found.get(key.toXDR('base64')));
   return {
     account: entry && readAccount(entry.account()),
     trustline: line && readTrustline(line.trustLine()),
     ledger: latestLedger,
   };
 }
+
+/** Those of the accounts that exist, all at the same ledger. @throws RpcFailed */
+export async function accountsOf(
+  node: StellarNode,
+  accounts: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Account>> {
+  const keys = accounts.map(accountKey);
+  const { found } = await ledgerEntries(node, keys, signal);
+  const entries = keys.map((key) => found.get(key.toXDR('base64')));
+  return new Map(
+    accounts.flatMap((account, at) => (entries[at] ? [[account, readAccount(entries[at].account())]] : [])),
+  );
+}
+
+const accountKey = (account: string): xdr.LedgerKey =>
+  xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId: Keypair.fromPublicKey(account).xdrAccountId() }));
 
 function readAccount(entry: xdr.AccountEntry): Account {
   const more = entry.ext().switch() === 1 ? entry.ext().v1() : undefined;

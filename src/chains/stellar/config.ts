@@ -22,6 +22,8 @@ export interface StellarConfig {
   readonly networkPassphrase: string;
   /** The account (G…) that is paid to and pays out. */
   readonly treasury: string;
+  /** Accounts (G…) that number payouts beside the treasury: the network takes one transaction of each in a ledger. */
+  readonly channels: readonly string[];
   /** The contract (C…) of the intent `stellar_payin_contracts`; null where it is not offered. */
   readonly payinContract: string | null;
   readonly pollInterval_ms: number;
@@ -34,13 +36,15 @@ export interface StellarConfig {
   readonly fees: StellarFees;
 }
 
-export type StellarSettings = Pick<StellarConfig, 'rpcUrls' | 'networkPassphrase' | 'treasury' | 'payinContract'>;
+export type StellarSettings = Pick<StellarConfig, 'rpcUrls' | 'networkPassphrase' | 'treasury' | 'payinContract'> &
+  Partial<Pick<StellarConfig, 'channels'>>;
 
 const pollLeast_ms = 500;
 const xlm = 10_000_000n;
 
 /** The recommended settings, to be overridden by the operator's. */
 export const defaultStellarConfig = (settings: StellarSettings): StellarConfig => ({
+  channels: [],
   ...settings,
   chainId: stellarChainId,
   pollInterval_ms: Math.max(pollLeast_ms, chainOf(stellarChainId).block_ms / 2),

@@ -3,13 +3,14 @@ import {
   Account,
   Address,
   Contract,
+  decodeAddressToMuxedAccount,
   FeeBumpTransaction,
   Memo,
   nativeToScVal,
   Operation,
   type Transaction,
   TransactionBuilder,
-  type xdr,
+  xdr,
 } from '@stellar/stellar-sdk';
 import { assert } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
@@ -30,6 +31,7 @@ export interface Offer {
 }
 
 export interface Building {
+  /** Whose sequence number is used up. */
   readonly account: string;
   readonly nonce: bigint;
   readonly networkPassphrase: string;
@@ -56,6 +58,13 @@ export const transferOf = (
         asset: assetOf(token.address),
         amount: formatAmount(amount, token.decimals),
       });
+
+/** The same operation by an account that is not the transaction's own. */
+export function actingFor(account: string, operation: xdr.Operation): xdr.Operation {
+  const acting = xdr.Operation.fromXDR(operation.toXDR());
+  acting.sourceAccount(decodeAddressToMuxedAccount(account));
+  return acting;
+}
 
 /** A transaction of one operation. A memo is a text, digits too: what reads memos reads either kind as the same text. */
 export function buildTransaction(operation: xdr.Operation, memo: string | null, building: Building): Transaction {
