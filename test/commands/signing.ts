@@ -1,5 +1,6 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 import {
+  type Lane,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -22,6 +23,8 @@ export const first = 'first';
 /** What the chain and the signer do, for tests to set. */
 export interface Surroundings {
   minedNonce: bigint | null;
+  /** Accounts that number transfers, the treasury's own among them; null: the rail knows of no such thing. */
+  lanes: readonly Lane[] | null;
   blocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
@@ -29,6 +32,8 @@ export interface Surroundings {
   signatures: number;
   /** What the chain has: nonces of cancels, as often as they were sent. */
   cancelled: bigint[];
+  /** The same with the account in front. */
+  freed: string[];
 }
 
 export const blockedByFloat = new PayoutBlocked('float', 'the float is short: add some');
@@ -39,28 +44,36 @@ export async function signingWorld({ store = processes().store, payments = [firs
   const { start, typesIn, clock } = processes({ store });
   const around: Surroundings = {
     minedNonce: 7n,
+    lanes: null,
     blocked: null,
     refusing: null,
     feeLevel: 100,
     signatures: 0,
     cancelled: [],
+    freed: [],
   };
 
   const rail = {
     chainId: 1,
     account: treasuryAccount,
     minedNonce: async () => around.minedNonce,
-    async prepare(order: TransferOrder, nonce: bigint | null) {
+    get lanes() {
+      const { lanes } = around;
+      return lanes === null ? undefined : async () => lanes;
+    },
+    async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
       if (around.blocked) throw around.blocked;
       around.feeLevel += 20;
-      const [chainId, account] = [1, treasuryAccount] as const;
-      return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
+      return { chainId: 1, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
-    async prepareCancel(nonce: bigint) {
+    async prepareCancel(nonce: bigint, account: string) {
       const order = { ...withoutAmount, receiver: treasuryAccount };
-      return { chainId: 1, account: treasuryAccount, nonce, order, validUntil: null, fee: {}, payload: 'cancel' };
+      return { chainId: 1, account, nonce, order, validUntil: null, fee: {}, payload: 'cancel' };
     },
-    broadcast: async (bytes: string) => void around.cancelled.push(BigInt(bytes)),
+    async broadcast(bytes: string) {
+      around.freed.push(bytes);
+      around.cancelled.push(BigInt(bytes.split(' ')[1] ?? ''));
+    },
   } as Partial<PayoutRail> as PayoutRail;
 
   const signer: Signer = {
@@ -68,10 +81,10 @@ export async function signingWorld({ store = processes().store, payments = [firs
     check() {
       if (around.refusing) throw around.refusing;
     },
-    async sign({ nonce, order, fee, payload }) {
-      if (payload === 'cancel') return { bytes: String(nonce), hash: hashOf('cancel', String(nonce)) };
+    async sign({ account, nonce, order, fee, payload }) {
+      if (payload === 'cancel') return { bytes: `${account} ${nonce}`, hash: hashOf('cancel', account, String(nonce)) };
       around.signatures += 1;
-      return { bytes: '0x02', hash: hashOf(String(nonce), order.receiver, String(order.amount), fee) };
+      return { bytes: '0x02', hash: hashOf(account, String(nonce), order.receiver, String(order.amount), fee) };
     },
   };
 

@@ -2,7 +2,7 @@
 import type { LedgerHead } from '../ledger/network.ts';
 import type { LedgerState } from '../ledger/state.ts';
 import type { Submitted } from './envelope.ts';
-import { type Verdict, validate } from './validity.ts';
+import { resourceFeeOf, type Verdict, validate } from './validity.ts';
 
 export type Admission =
   | { readonly status: 'PENDING' | 'DUPLICATE' | 'TRY_AGAIN_LATER' }
@@ -44,6 +44,9 @@ export function createQueue(): TransactionQueue {
 const mayReplace = (submitted: Submitted, other: Submitted) =>
   submitted.feeBump !== undefined && submitted.transaction.sequence === other.transaction.sequence;
 
-/** Offers are compared by what they give for each operation. */
+/** Offers are compared by what they give for each operation, apart from what a contract call pays for its resources. */
 const underbids = (submitted: Submitted, other: Submitted) =>
-  submitted.feeMax * BigInt(other.operationsPaid) < other.feeMax * replacementFactor * BigInt(submitted.operationsPaid);
+  inclusionOf(submitted) * BigInt(other.operationsPaid) <
+  inclusionOf(other) * replacementFactor * BigInt(submitted.operationsPaid);
+
+const inclusionOf = ({ feeMax, sorobanData }: Submitted): bigint => feeMax - resourceFeeOf(sorobanData);

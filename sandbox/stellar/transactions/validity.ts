@@ -63,7 +63,8 @@ function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledg
 export const feeOf = ({ operationsPaid, sorobanData }: Submitted): bigint =>
   baseFee * BigInt(operationsPaid) + resourceFeeOf(sorobanData);
 
-const resourceFeeOf = (data: xdr.SorobanTransactionData | undefined) => (data ? bigintOf(data.resourceFee()) : 0n);
+export const resourceFeeOf = (data: xdr.SorobanTransactionData | undefined): bigint =>
+  data ? bigintOf(data.resourceFee()) : 0n;
 
 function checkFee(submitted: Submitted): Verdict {
   const { feeBump, transaction, feeMax, operationsPaid, sorobanData } = submitted;

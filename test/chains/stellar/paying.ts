@@ -1,5 +1,5 @@
 /** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
-import type { Keypair } from '@stellar/stellar-sdk';
+import { Keypair } from '@stellar/stellar-sdk';
 import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/chainPorts.ts';
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
@@ -16,6 +16,9 @@ export const [usdcToken] = stellarChain().tokens as [TransferOrder['token']];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
 export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
 
+/** What an account must hold to exist: two base reserves. */
+const leastLumens = 1_0000000n;
+
 export const orderTo = (receiver: string, amount = 5_0000000n, receiverMemo: string | null = null): TransferOrder => ({
   chainId: 1500,
   token: usdcToken,
@@ -24,13 +27,24 @@ export const orderTo = (receiver: string, amount = 5_0000000n, receiverMemo: str
   amount,
 });
 
-export async function payingWorld(options: Partial<StellarOptions> = {}) {
-  const world = await stellarWorld(options);
+/** @param channels how many accounts number payouts beside the treasury; each holds no more than it must */
+export async function payingWorld({
+  channels: count = 0,
+  ...options
+}: Partial<StellarOptions> & { channels?: number } = {}) {
+  const bare = await stellarWorld(options);
+  const channels = Array.from({ length: count }, () => Keypair.random());
+  for (const channel of channels) await fundAccount(bare.stellar.rpcUrl, channel.publicKey(), { lumens: leastLumens });
+  const world: StellarWorld = {
+    ...bare,
+    config: (urls, more) => bare.config(urls, { channels: channels.map((channel) => channel.publicKey()), ...more }),
+  };
   await fundAccount(world.stellar.rpcUrl, world.treasury.publicKey(), { usdc: 1_000_0000000n });
   const clock = { now: () => instant(world.stellar.chain.history.head().closedAt_s * 1_000) };
   const signerOf = (key: Keypair, more: Partial<StellarConfig> = {}) =>
     createStellarSigner({
       secret: key.secret(),
+      channelSecrets: channels.map((channel) => channel.secret()),
       config: { ...world.config(), ...more },
       clock,
       spending: createSpending(limits, clock),
@@ -64,8 +78,14 @@ export async function payingWorld(options: Partial<StellarOptions> = {}) {
   /** Prepares and signs under the account's next number, or one further on. */
   const attemptTo = async (order: TransferOrder, ahead = 0n) =>
     sign(await rail.prepare(order, (await nextNonce()) + ahead));
+  /** The same in a channel. */
+  const attemptIn = async (channel: Keypair | undefined, order: TransferOrder) => {
+    const lane = (await rail.lanes?.(signal))?.find(({ account }) => account === channel?.publicKey());
+    if (!lane) throw new Error('there is no such channel');
+    return sign(await rail.prepare(order, lane.minedNonce, undefined, lane.account));
+  };
 
-  return { ...world, rail, signer, signerOf, sign, nextNonce, attemptTo };
+  return { ...world, channels, attemptIn, now: clock.now, rail, signer, signerOf, sign, nextNonce, attemptTo };
 }
 
 export type PayingWorld = Awaited<ReturnType<typeof payingWorld>>;

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { Keypair } from '@stellar/stellar-sdk';
+import type { Lane } from '../../../commands/chainPorts.ts';
+import { laneFor } from '../../../commands/lanes.ts';
+import type { CrashPoint } from '../../../commands/ports.ts';
+import { loadPayment } from '../../../commands/settlePayout.ts';
+import { createPayment } from '../../../domain/payment/create.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { addFault } from '../../../sandbox/stellar/controls.ts';
+import type { FaultKind } from '../../../sandbox/stellar/faults.ts';
+import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts.ts';
+import { payoutsWorker } from '../../../src/subscribers/payouts.ts';
+import * as p from '../../support/payments.ts';
+import { accepted, crashAt, processes } from '../../support/processes.ts';
+import { orderTo, type PayingWorld, payingWorld } from './paying.ts';
+import { signal } from './world.ts';
+
+const amount = 10_0000000n;
+
+describe('payouts on Stellar through channels', () => {
+  let world: PayingWorld;
+  afterEach(() => world.lab.stop());
+  const closeLedgers = (count = 1, seconds = 5) => world.stellar.closeLedgers(count, seconds);
+  const fault = (kind: FaultKind, times = 1) =>
+    addFault(world.stellar.rpcUrl, { method: 'sendTransaction', kind, times });
+  const lumensOf = async (key: Keypair | undefined) =>
+    (await world.lab.server.getAccountEntry(key?.publicKey() ?? '')).balance().toString();
+
+  describe('one by one', () => {
+    let receiver: string;
+    beforeEach(async () => {
+      world = await payingWorld({ ledger_ms: 'manual', channels: 2 });
+      receiver = (await world.lab.person(0n)).publicKey();
+    });
+
+    it('land in one ledger, the treasury’s own among them, and the treasury pays every fee', async () => {
+      const [a, b] = world.channels;
+      const attempts = [
+        await world.attemptTo(orderTo(receiver, 1n, 'own')),
+        await world.attemptIn(a, orderTo(receiver, 2n, 'a')),
+        await world.attemptIn(b, orderTo(receiver, 3n)),
+      ];
+      const lumens = await lumensOf(a);
+      for (const { bytes } of attempts) await world.rail.broadcast(bytes);
+      closeLedgers();
+      for (const attempt of attempts) assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await world.lab.balance(receiver), 6n);
+      assert.equal(await lumensOf(a), lumens);
+    });
+
+    it('land at a contract', async () => {
+      const attempt = await world.attemptIn(world.channels[0], orderTo(world.payinContract));
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await world.lab.balance(world.payinContract), 5_0000000n);
+    });
+
+    it('are outbid like others, and land once', async () => {
+      for (const to of [receiver, world.payinContract]) {
+        const first = await world.attemptIn(world.channels[0], orderTo(to));
+        const nonce = BigInt(first.nonce ?? 0);
+        const second = await world.sign(await world.rail.prepare(orderTo(to), nonce, first), 2);
+        assert.deepEqual([first.account, second.fee['inclusion']], [second.account, '10000']);
+        for (const { bytes } of [first, second]) await world.rail.broadcast(bytes);
+        closeLedgers();
+        const fate = await world.rail.fate([first, second], signal);
+        assert.deepEqual(fate.kind === 'final' && fate.attempt, 2);
+        assert.equal(await world.lab.balance(to), 5_0000000n);
+      }
+    });
+
+    it('are dead by their own channel’s number and time, whatever the treasury’s does', async () => {
+      const attempt = await world.attemptIn(world.channels[0], orderTo(receiver));
+      await fault('drop');
+      await world.rail.broadcast(attempt.bytes);
+      await world.rail.broadcast((await world.attemptTo(orderTo(receiver, 1n))).bytes);
+      closeLedgers();
+      assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+      closeLedgers(1, 301);
+      const fate = await world.rail.fate([attempt], signal);
+      assert.deepEqual(fate.kind === 'dead' && fate.proof.reason, 'validityPassed');
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      assert.equal(await world.lab.balance(receiver), 1n);
+    });
+
+    it('give way to a cancel, which uses up the channel’s number', async () => {
+      closeLedgers(1, 700);
+      const attempt = await world.attemptIn(world.channels[0], orderTo(receiver));
+      const nonce = BigInt(attempt.nonce ?? 0);
+      const unsigned = await world.rail.prepareCancel(nonce, attempt.account);
+      const cancel = await world.signer.sign(unsigned, { kind: 'cancel', reference: 'nonce' });
+      await world.rail.broadcast(cancel.bytes);
+      await world.rail.broadcast(attempt.bytes);
+      closeLedgers();
+      const fate = await world.rail.fate([attempt], signal);
+      assert.deepEqual(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
+      assert.equal(await world.lab.balance(receiver), 0n);
+    });
+
+    it('know which accounts stand, and which were never used', async () => {
+      const lost = Keypair.random().publicKey();
+      const [a] = world.channels;
+      const config = world.config();
+      const rail = createStellarPayoutRail({ ...config, channels: [...config.channels, lost] });
+      await world.rail.broadcast((await world.attemptIn(a, orderTo(receiver))).bytes);
+      closeLedgers();
+      const lanes = (await rail.lanes?.(signal)) ?? [];
+      assert.deepEqual(
+        lanes.map(({ account, unused }) => [account, unused]),
+        [
+          [config.treasury, false],
+          [config.channels[0], false],
+          [config.channels[1], true],
+        ],
+      );
+    });
+  });
+
+  describe('of many payments', () => {
+    it('land in one ledger as many as there are accounts', async () => {
+      world = await payingWorld({ ledger_ms: 'manual', channels: 3 });
+      const shop = await paying(world, oneInEach);
+      await shop.act();
+      closeLedgers();
+      assert.deepEqual(await shop.paid(), [amount, amount, amount, amount]);
+    });
+
+    it('land one in a ledger without channels', async () => {
+      world = await payingWorld({ ledger_ms: 'manual' });
+      const shop = await paying(world, () => ids.slice(0, 3));
+      for (const landed of [1, 2, 3]) {
+        await shop.act();
+        closeLedgers();
+        assert.equal((await shop.paid()).filter((units) => units === amount).length, landed);
+      }
+    });
+
+    it('are each made once, whatever is lost on the way and wherever the service dies', async function () {
+      this.timeout(30_000);
+      world = await payingWorld({ ledger_ms: 'manual', channels: 2 });
+      const shop = await paying(world, () => ids.slice(0, 9));
+      const troubles: readonly (FaultKind | string)[] = [
+        ...[
+          'NonceAssigned.afterAppend',
+          'lostAnswer',
+          'payout.beforeSign',
+          'drop',
+          'payout.afterSign',
+          'tryAgainLater',
+        ],
+        ...[
+          'PayoutSigned.beforeAppend',
+          'duplicate',
+          'PayoutSigned.afterAppend',
+          'payout.beforeBroadcast',
+          'unavailable',
+        ],
+        ...['payout.afterBroadcast', 'PayoutConfirmed.beforeAppend', 'PayoutConfirmed.afterAppend'],
+      ];
+      for (const trouble of troubles) {
+        if (/[.]/.test(trouble)) await shop.act(crashAt(trouble));
+        else {
+          await fault(trouble as FaultKind, 2);
+          await shop.act();
+        }
+        closeLedgers();
+      }
+      for (let rounds = 0; rounds < 12 && !(await shop.settled()); rounds++) {
+        await shop.act();
+        closeLedgers(1, 100);
+      }
+      assert.ok(await shop.settled());
+      assert.deepEqual(await shop.paid(), Array(9).fill(amount));
+      const left = 1_000_0000000n - 9n * amount;
+      assert.equal(await world.lab.balance(world.treasury.publicKey()), left);
+    });
+  });
+});
+
+const ids = Array.from({ length: 100 }, (_, at) => `payment-${at}`);
+const oneInEach = (lanes: readonly Lane[]) =>
+  lanes.map(({ account }) => ids.find((id) => laneFor(lanes, id)?.account === account) ?? '');
+
+/** Funded payments to receivers of their own, and the service that pays them out; each act is a process of its own. */
+async function paying(world: PayingWorld, choose: (lanes: readonly Lane[]) => readonly string[]) {
+  const clock = { now: world.now, sleep: async () => {} };
+  const { start } = processes();
+  const record = start();
+  const payments = choose((await world.rail.lanes?.(signal)) ?? []);
+  const receivers: string[] = [];
+  for (const paymentId of payments) {
+    const receiver = (await world.lab.person(0n)).publicKey();
+    receivers.push(receiver);
+    await accepted(
+      record(paymentDecider, paymentId, () => fundedFor(paymentId, receiver), { cause: 'test', appId: null }),
+    );
+  }
+  return {
+    /** One round over all payments, side by side; what dies or fails is taken up by the next. */
+    async act(crash: CrashPoint = () => {}) {
+      const handle = start({ crash });
+      const { rail, signer } = world;
+      const worker = payoutsWorker({ handle, clock, crash, rail, signer, due: async () => [], alarm: () => {} });
+      await Promise.allSettled(payments.map((paymentId) => worker.act({ paymentId }, signal)));
+    },
+    paid: () => Promise.all(receivers.map((receiver) => world.lab.balance(receiver))),
+    async settled() {
+      const found = await Promise.all(payments.map((paymentId) => loadPayment(start(), paymentId)));
+      return found.every((payment) => payment?.payout?.settled);
+    },
+  };
+}
+
+function fundedFor(paymentId: string, receiverAddress: string): readonly PaymentEvent[] {
+  const terms = p.terms({ to: p.stellarUsdc });
+  const created = createPayment(null, {
+    ...terms,
+    paymentId,
+    destination: { ...terms.destination, receiverAddress },
+  }) as readonly PaymentEvent[];
+  return [...created, p.detected(), p.confirmed(), p.funded([p.payin()], { destination: p.stellarUsdc })];
+}

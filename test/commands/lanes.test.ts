@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Lane } from '../../commands/chainPorts.ts';
+import { laneFor } from '../../commands/lanes.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';
+import { died, minute, treasuryAccount } from '../support/payments.ts';
+import { accepted, Crashed, crashAt } from '../support/processes.ts';
+import { signingWorld } from './signing.ts';
+
+const lane = (account: string, minedNonce = 7n, unused = true): Lane => ({ account, minedNonce, unused });
+const treasuryLane = lane(treasuryAccount, 7n, false);
+const all = [treasuryLane, lane('channel-a'), lane('channel-b')];
+const without = (account: string, lanes: readonly Lane[] = all) => lanes.filter((each) => each.account !== account);
+const streamOf = (account: string) => `treasury-${treasuryInstance(1, account)}`;
+
+/** Payments by the lane that they take when all are there. */
+const paymentsIn = (account: string, count: number, lanes: readonly Lane[] = all) =>
+  Array.from({ length: 200 }, (_, at) => `payment-${at}`)
+    .filter((id) => laneFor(lanes, id)?.account === account)
+    .slice(0, count);
+
+describe('the lane of a payment', () => {
+  const accounts = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 });
+
+  it('is the same one whenever it is asked for, in whatever order the lanes come', () => {
+    fc.assert(
+      fc.property(accounts, fc.uuid(), (names, paymentId) => {
+        const lanes = names.map((name) => lane(name));
+        assert.deepEqual(laneFor(lanes, paymentId), laneFor(lanes.toReversed(), paymentId));
+      }),
+    );
+  });
+
+  it('changes only to one that was added, or from one that was removed', () => {
+    fc.assert(
+      fc.property(accounts, fc.uuid(), (names, paymentId) => {
+        const [added, ...rest] = names.map((name) => lane(name));
+        const [before, after] = [laneFor(rest, paymentId), laneFor([...rest, added as Lane], paymentId)];
+        assert.ok(after === added || after === before);
+      }),
+    );
+  });
+
+  it('is each one’s for its share of payments', () => {
+    for (const { account } of all) assert.ok(paymentsIn(account, 200).length > 40, account);
+  });
+});
+
+describe('signing through several lanes', () => {
+  const [own, a, b] = all.map(({ account }) => paymentsIn(account, 2)) as [string[], string[], string[]];
+  const [first, second] = a as [string, string];
+
+  async function world(payments: readonly string[] = [...own, ...a, ...b]) {
+    const signing = await signingWorld({ payments: [...payments] });
+    signing.around.lanes = all;
+    const attempts = async (paymentId: string) =>
+      (await signing.load(paymentId)).payout?.attempts.map(
+        ({ signed, fate }) => `${signed.account} ${signed.nonce} ${fate}`,
+      );
+    const sign = (paymentId: string, more: object = {}) => signing.sign({ paymentId, ...more });
+    /** Cut off between taking a nonce and signing. */
+    const cutOff = (paymentId: string) =>
+      assert.rejects(sign(paymentId, { crash: crashAt('payout.beforeSign') }), Crashed);
+    const standing = (account: string, minedNonce: bigint, unused = false) => {
+      signing.around.lanes = (signing.around.lanes ?? all).map((each) =>
+        each.account === account ? { ...each, minedNonce, unused } : each,
+      );
+    };
+    return { ...signing, sign, attempts, cutOff, standing };
+  }
+  const refusalOf = async (answer: ReturnType<Awaited<ReturnType<typeof world>>['sign']>) => {
+    const outcome = await answer;
+    return isRefusal(outcome) ? outcome.refused : 'none';
+  };
+
+  it('numbers each lane’s payments by themselves', async () => {
+    const { sign, attempts } = await world();
+    for (const paymentId of [...a, ...b, ...own]) await accepted(sign(paymentId));
+    for (const [account, payments] of [
+      ['channel-a', a],
+      ['channel-b', b],
+      [treasuryAccount, own],
+    ] as const) {
+      assert.deepEqual(await attempts(payments[0] ?? ''), [`${account} 7 live`]);
+      assert.deepEqual(await attempts(payments[1] ?? ''), [`${account} 8 live`]);
+    }
+  });
+
+  it('goes on with the nonce that was taken before a restart, in the same lane', async () => {
+    const { sign, attempts, cutOff, typesIn } = await world();
+    await cutOff(first);
+    await accepted(sign(first));
+    assert.deepEqual(await attempts(first), ['channel-a 7 live']);
+    assert.deepEqual(await typesIn(streamOf('channel-a')), ['TreasuryOpened', 'NonceAssigned']);
+    assert.deepEqual(await typesIn(streamOf('channel-b')), []);
+  });
+
+  it('outbids in the lane of the attempt, though that is configured no more', async () => {
+    const { sign, attempts, around } = await world();
+    await accepted(sign(first));
+    around.lanes = without('channel-a');
+    await accepted(sign(first));
+    assert.deepEqual(await attempts(first), ['channel-a 7 live', 'channel-a 7 live']);
+  });
+
+  it('tells apart nonces that two lanes have alike', async () => {
+    const { sign, attempts, record, around } = await world();
+    await accepted(sign(first));
+    await record(first, [died(1)]);
+    around.lanes = without('channel-a');
+    await accepted(sign(first));
+    const [, now] = (await attempts(first)) ?? [];
+    assert.match(now ?? '', / 7 live$/);
+    await record(first, [died(2)]);
+    around.lanes = all.map((each) => ({ ...each, minedNonce: 8n }));
+    await accepted(sign(first));
+    assert.deepEqual((await attempts(first))?.[2], 'channel-a 8 live');
+  });
+
+  describe('when a lane goes and comes again', () => {
+    it('pays what had a nonce there through another, and frees that nonce once others wait behind it', async () => {
+      const { sign, attempts, cutOff, around, typesIn } = await world();
+      await cutOff(first);
+      around.lanes = without('channel-a');
+      await accepted(sign(first));
+      assert.doesNotMatch((await attempts(first))?.[0] ?? '', /channel-a/);
+
+      around.lanes = all;
+      await accepted(sign(second));
+      assert.deepEqual(await attempts(second), ['channel-a 8 live']);
+      assert.deepEqual(around.freed, ['channel-a 7']);
+      assert.deepEqual((await typesIn(streamOf('channel-a'))).slice(-1), ['NonceCancelled']);
+    });
+
+    it('frees nothing of a payment that is under way there, or about to be signed', async () => {
+      const { sign, around } = await world();
+      await accepted(sign(first));
+      await accepted(sign(second));
+      assert.deepEqual(around.freed, []);
+      const other = await world();
+      await other.cutOff(first);
+      await accepted(other.sign(second));
+      assert.deepEqual(other.around.freed, []);
+    });
+
+    it('frees the nonce of an attempt that lapsed while its lane was gone', async () => {
+      const { sign, record, around } = await world();
+      await accepted(sign(first));
+      await record(first, [died(1, { reason: 'validityPassed', detail: 'closed later' })]);
+      around.lanes = without('channel-a');
+      await accepted(sign(first));
+      around.lanes = all;
+      await accepted(sign(second));
+      assert.deepEqual(around.freed, ['channel-a 7']);
+    });
+
+    it('signs a payment once though two instances are configured differently', async () => {
+      const { sign, attempts, start, load, around } = await world();
+      const known = await load(first);
+      await accepted(sign(first));
+      around.lanes = without('channel-a');
+      assert.equal(await refusalOf(sign(first, { known, handle: start() })), 'illegalStep');
+      assert.equal((await attempts(first))?.length, 1);
+    });
+  });
+
+  describe('signs nothing', () => {
+    it('in any lane while the treasury’s payouts are paused', async () => {
+      const { sign, start, around } = await world();
+      await accepted(sign(own[0] ?? ''));
+      const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
+      const instance = treasuryInstance(1, treasuryAccount);
+      await accepted(start()(treasury, instance, pause, { cause: 'test', appId: null }));
+      for (const paymentId of [own[1], ...a, ...b])
+        assert.equal(await refusalOf(sign(paymentId ?? '')), 'treasuryPaused');
+      assert.equal(around.signatures, 1);
+    });
+
+    it('in a lane whose chain is ahead of the log; the others go on', async () => {
+      const { sign, standing } = await world();
+      for (const paymentId of [first, b[0] ?? '']) await accepted(sign(paymentId));
+      standing('channel-a', 9n);
+      assert.equal(await refusalOf(sign(second)), 'treasuryBehindChain');
+      await accepted(sign(b[1] ?? ''));
+    });
+
+    it('in a lane that begins while another is ahead: the log may be an old copy', async () => {
+      const { sign, standing } = await world();
+      await accepted(sign(first));
+      standing('channel-a', 9n);
+      assert.equal(await refusalOf(sign(b[0] ?? '')), 'treasuryBehindChain');
+    });
+
+    it('in a lane that begins and was used already: what it paid is not in the log', async () => {
+      const { sign, standing, typesIn } = await world();
+      standing('channel-a', 9n, false);
+      assert.equal(await refusalOf(sign(first)), 'treasuryBehindChain');
+      assert.deepEqual(await typesIn(streamOf('channel-a')), []);
+    });
+  });
+});
