@@ -147,13 +147,14 @@ describe('configuration', () => {
         address: treasury.publicKey(),
         key: treasury.secret(),
         payinContract: null,
+        channelKeys: [],
       });
       assert.equal(readConfig({ ...good, ...key }).treasuries.stellar, null);
     });
 
     it('takes the address alone where nothing is signed', () => {
       const env = { ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), STELLAR_PAYIN_CONTRACT: contract };
-      const expected = { address: treasury.publicKey(), key: null, payinContract: contract };
+      const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channelKeys: [] };
       assert.deepEqual(readConfig(env).treasuries.stellar, expected);
     });
 
@@ -173,6 +174,24 @@ describe('configuration', () => {
         problemsOf({ ...stellar, ...key, STELLAR_TREASURY_ADDRESS: other }).join(),
         /not the account of STELLAR_TREASURY_SECRET/,
       );
+    });
+
+    it('takes channels beside the treasury, each an account of its own, where payouts are signed', () => {
+      const channels = [Keypair.random().secret(), Keypair.random().secret()];
+      const keysOf = (env: Record<string, string>) => readConfig(env).treasuries.stellar?.channelKeys;
+      const given = { STELLAR_CHANNEL_SECRETS: channels.join(', ') };
+      assert.deepEqual(keysOf({ ...stellar, ...key, ...given }), channels);
+      assert.deepEqual(keysOf({ ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), ...given }), []);
+      for (const [wrong, why] of [
+        [`${channels[0]},${treasury.publicKey()}`, /is not a list of secrets/],
+        [`${channels[0]},${channels[0]}`, /account of its own/],
+        [treasury.secret(), /none the treasury/],
+        [Array.from({ length: 33 }, () => Keypair.random().secret()).join(), /33 are more than 32/],
+      ] as const) {
+        const problems = problemsOf({ ...stellar, ...key, STELLAR_CHANNEL_SECRETS: wrong }).join();
+        assert.match(problems, why);
+        assert.doesNotMatch(problems, /\bS[A-Z2-7]{55}\b/);
+      }
     });
 
     it('pays out with every key or with none, for limits count over all chains', () => {

@@ -46,14 +46,19 @@ async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
 async function holdings(rail: PayoutRail): Promise<Line> {
   try {
     const signal = AbortSignal.timeout(answer_ms);
-    const [{ gas, tokens }, mined] = await Promise.all([rail.balances(signal), rail.minedNonce(signal)]);
+    const [{ gas, tokens }, mined, lanes] = await Promise.all([
+      rail.balances(signal),
+      rail.minedNonce(signal),
+      rail.lanes?.(signal),
+    ]);
     const chain = chainOf(rail.chainId);
     const held = chain.tokens.map(({ symbol, address, decimals }) => [
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
     const coin = formatAmount(gas, coinDecimals[chain.family]);
-    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined) };
+    const numbering = lanes && { 'numbering accounts': String(lanes.length) };
+    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined), ...numbering };
   } catch {
     return { coin: 'the chain does not answer' };
   }

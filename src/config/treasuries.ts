@@ -16,7 +16,12 @@ export interface Treasury {
 export interface StellarTreasury extends Treasury {
   /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
   readonly payinContract: string | null;
+  /** Secrets of the accounts that number payouts beside it; none on an instance that does not sign. */
+  readonly channelKeys: readonly string[];
 }
+
+/** Each is asked for at every payout. */
+const channelsMax = 32;
 
 /** Null for a family of which no chain is served. */
 export interface Treasuries {
@@ -60,7 +65,19 @@ function stellarTreasury(read: Reader, needed: boolean): StellarTreasury | null 
   const key = read.accepted(names.key, StrKey.isValidEd25519SecretSeed, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
   const treasury = oneAccount(read, names, { stated, key, accountOf: stellarAccountOf, needed });
-  return treasury && { ...treasury, payinContract };
+  return treasury && { ...treasury, payinContract, channelKeys: channelKeys(read, treasury) };
+}
+
+function channelKeys(read: Reader, { address, key }: Treasury): readonly string[] {
+  const name = 'STELLAR_CHANNEL_SECRETS';
+  const stated = read.list(name);
+  if (key === null) return [];
+  if (!read.check(stated.every(StrKey.isValidEd25519SecretSeed), `${name} is not a list of secrets of Stellar: S…,S…`))
+    return [];
+  const accounts = new Set([address, ...stated.map(stellarAccountOf)]);
+  read.check(accounts.size === stated.length + 1, `${name}: each must be an account of its own, and none the treasury`);
+  read.check(stated.length <= channelsMax, `${name}: ${stated.length} are more than ${channelsMax}`);
+  return stated;
 }
 
 interface Account {

@@ -25,7 +25,8 @@ export function openSigners({ treasuries, signer: limits }: Config, clock: Pick<
   }
   if (stellar?.key) {
     const config = stellarConfig({ rpcUrls: [] }, stellar);
-    signers.set('stellar', createStellarSigner({ secret: stellar.key, config, clock, spending }));
+    const { key: secret, channelKeys: channelSecrets } = stellar;
+    signers.set('stellar', createStellarSigner({ secret, channelSecrets, config, clock, spending }));
   }
   return signers;
 }

@@ -1,3 +1,4 @@
+import { Keypair } from '@stellar/stellar-sdk';
 import type { StellarTreasury } from '../../config/treasuries.ts';
 import type { ChainConfig } from '../../config.ts';
 import type { OpenFamily } from '../family.ts';
@@ -36,13 +37,14 @@ export function openStellar(
 /** The operator's settings over the network's defaults. */
 export function stellarConfig(
   { rpcUrls, poll_ms }: Pick<ChainConfig, 'rpcUrls' | 'poll_ms'>,
-  { address, payinContract }: Pick<StellarTreasury, 'address' | 'payinContract'>,
+  { address, payinContract, channelKeys }: Pick<StellarTreasury, 'address' | 'payinContract' | 'channelKeys'>,
 ): StellarConfig {
   const defaults = defaultStellarConfig({
     rpcUrls,
     networkPassphrase: publicNetwork,
     treasury: address,
     payinContract,
+    channels: channelKeys.map((key) => Keypair.fromSecret(key).publicKey()),
   });
   return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
 }
