@@ -84,6 +84,8 @@ export interface TransferOrder {
   readonly receiver: string;
   readonly receiverMemo: string | null;
   readonly amount: bigint;
+  /** What it is for, such as a payment. No chain sees it; where there are no nonces, what tells equal transfers apart is made from it. */
+  readonly reference?: string;
 }
 
 /** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
@@ -133,7 +135,7 @@ export interface Lane {
 export interface PayoutRail {
   readonly chainId: ChainId;
   readonly account: string;
-  /** The account's next nonce as the chain has mined it; null where a chain has no nonces. */
+  /** The account's next nonce as the chain has mined it; null where a chain has no nonces: there nothing that is signed is ever replaced. */
   minedNonce(signal: AbortSignal): Promise<bigint | null>;
   /**
    * The account, and those beside it that number its transfers, so that more of them land at a time; only such as stand on the chain.

@@ -6,6 +6,7 @@ import { signPayout as decideSign } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import {
+  allowTransfer,
   assignNonce,
   nonceOf,
   openTreasury,
@@ -55,8 +56,9 @@ export async function signPayout(
 ): Promise<Handled<PaymentState> | Refusal> {
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
-  const order = orderOf(leg);
+  const order = { ...orderOf(leg), reference: payment.terms.paymentId };
   const replaced = liveAttempts(leg).at(-1);
+  assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const taken = replaced ? takenBy(replaced) : await takeNonce(deps, payment, leg, order, signal);
   if (isRefusal(taken)) return taken;
   const unsigned = await deps.rail.prepare(order, taken.nonce, replaced, taken.account);
@@ -95,7 +97,7 @@ async function takeNonce(
   const lanes = await lanesOf(deps, signal);
   const { paymentId } = payment.terms;
   const lane = laneFor(lanes, paymentId);
-  if (!lane) return { account: rail.account, nonce: null };
+  if (!lane) return withoutNonce(deps, paymentId);
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
   try {
     // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
@@ -131,6 +133,18 @@ async function keepMoving(
   const holder = state.assigned.find(({ nonce }) => nonce === lane.minedNonce)?.purpose;
   if (!holder || !deps.rail.lanes || !(await hasForsaken(deps, holder, lane.minedNonce, where))) return;
   await releaseNonce(deps, lane, holder);
+}
+
+/** An account without nonces is opened and paused all the same. */
+async function withoutNonce({ handle, rail, clock }: SignDeps, paymentId: string): Promise<Taken | Refusal> {
+  const { chainId, account } = rail;
+  const handled = await handle(
+    treasury,
+    treasuryInstance(chainId, account),
+    (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
+    { cause: `payout ${paymentId}`, appId: null },
+  );
+  return isRefusal(handled) ? handled : { account, nonce: null };
 }
 
 /** Without coin nothing can be sent at all, a cancel neither. */

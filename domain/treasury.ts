@@ -26,7 +26,7 @@ const Purpose = Type.Object(
 );
 
 export const treasuryEventSchemas = {
-  /** The account's history here begins: the chain's nonce at that moment. */
+  /** The account's history here begins: the chain's nonce at that moment; 0 where it has none. */
   TreasuryOpened: Type.Object(
     { chainId: oneOf(chainIds), account: Address, firstNonce: Height, openedAt: Time },
     closed,
@@ -159,6 +159,14 @@ export function assignNonce(
     );
   }
   return [{ type: 'NonceAssigned', data: { nonce: nextNonce.toString(), purpose, assignedAt: now } }];
+}
+
+/** For an account of a chain without nonces: may a transfer be signed now? The first one opens the account's history. */
+export function allowTransfer(
+  state: TreasuryState,
+  at: { chainId: (typeof chainIds)[number]; account: string; now: string },
+): Decision<TreasuryEvent> {
+  return whilePaused(state) ?? openTreasury(state, { ...at, minedNonce: 0n });
 }
 
 /** Takes a nonce from a purpose that cannot use it now: a transaction that does nothing uses it up. `[]` when the purpose has it no more. */

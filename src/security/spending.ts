@@ -22,14 +22,15 @@ export interface SpendingLimits {
  */
 export type Spending = (unsigned: Unsigned, purpose: SigningPurpose) => () => void;
 
-/** Sums what was signed in the last hour; one nonce of an account counts once, however often it is signed. */
+/** Sums what was signed in the last hour; one nonce of an account, or purpose where there are none, counts once, however often it is signed. */
 export function createSpending({ perTransfer_usd, perHour_usd }: SpendingLimits, clock: Pick<Clock, 'now'>): Spending {
   const mostAtOnce = inMicroUsd(perTransfer_usd);
   const mostPerHour = inMicroUsd(perHour_usd);
   const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
 
   return ({ chainId, account, nonce, order }, { kind, reference }) => {
-    const key = `${chainId}:${account}:${nonce}`;
+    // Without nonces the purpose counts once: it is signed again only after what was signed is dead.
+    const key = `${chainId}:${account}:${nonce ?? reference}`;
     const amount = microUsd(order);
     if (amount > mostAtOnce) {
       const message = `${kind} ${reference} is above the limit of ${perTransfer_usd} per transfer`;

@@ -35,7 +35,7 @@ export interface PayoutsDeps {
 const stepsPerActMax = 6;
 /** Bytes that the chain does not show are sent again this often. */
 const rebroadcast_ms = 4_000;
-/** A live attempt that is not mined for so long is outbid. */
+/** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
 /** A payout that waits for float, gas or an operator is looked at again so often; waiting is no failure and never bounces it. */
 const blockedRetry_ms = 5_000;
@@ -136,7 +136,8 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
       const late = epochMs(clock.now()) - epochMs(latest.signedAt as Instant) > bumpAfter_ms;
       // Nodes also drop, or do not take, what has become too cheap: what was sent in vain for long is outbid like what waits.
-      const outbid = late && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
+      const outbid =
+        late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
       await send(latest).catch((error) => {
         if (!outbid) throw error;
       });

@@ -1,0 +1,58 @@
+import { type Chain, type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
+
+export const solanaChainId = 501 satisfies ChainId;
+
+export interface SolanaFees {
+  /** Most compute units that one transaction may use. */
+  readonly unitsMax: number;
+  /** Millionths of a lamport for a compute unit: the least and the most that is offered for priority. */
+  readonly priceMin_microLamports: bigint;
+  readonly priceMax_microLamports: bigint;
+}
+
+export interface SolanaConfig {
+  readonly chainId: typeof solanaChainId;
+  /** In order of preference. They may hold API keys: never logged. */
+  readonly rpcUrls: readonly string[];
+  /** The wallet that pays out, and to whose token account deposits are swept. */
+  readonly treasury: string;
+  readonly pollInterval_ms: number;
+  /** For one JSON-RPC call, its retries included. */
+  readonly callTimeout_ms: number;
+  readonly fees: SolanaFees;
+}
+
+export type SolanaSettings = Pick<SolanaConfig, 'rpcUrls' | 'treasury'>;
+
+/** A transfer uses 40,000 units or so; at the highest price the network's whole allowance costs a thousandth of a SOL. */
+export const solanaFees: SolanaFees = {
+  unitsMax: 200_000,
+  priceMin_microLamports: 1_000n,
+  priceMax_microLamports: 5_000_000n,
+};
+
+/** The recommended settings, to be overridden by the operator's. */
+export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => ({
+  ...settings,
+  chainId: solanaChainId,
+  pollInterval_ms: 1_000,
+  callTimeout_ms: 10_000,
+  fees: solanaFees,
+});
+
+export const solanaChain = (): Chain => chainOf(solanaChainId);
+
+/** The one token that is served: Circle's USDC. */
+export function solanaToken(): Token {
+  const [token] = solanaChain().tokens;
+  assert(token !== undefined, 'Solana has a token');
+  return token;
+}
+
+/** Lamports for each signature. */
+export const signatureFee = 5_000n;
+/** What a token account of 165 bytes must hold to be kept by the network, in lamports; it comes back when the account is closed. */
+export const tokenAccountRent = 2_039_280n;
+/** The same for a wallet: what it must not fall below. */
+export const walletRent = 890_880n;

@@ -1,0 +1,50 @@
+/** Ed25519 keys as Solana uses them: made from 32 secret bytes, named by their public half in base58. */
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
+import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
+
+export interface SolanaKey {
+  readonly address: string;
+  /** 64 bytes; the same for the same message (RFC 8032). */
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** What a PKCS #8 file says before the 32 secret bytes of an Ed25519 key (RFC 8410). */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const secret_bytes = 32;
+
+/** @param secret 32 bytes */
+export function solanaKey(secret: Uint8Array): SolanaKey {
+  const key = createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: 'der', type: 'pkcs8' });
+  return { address: addressOf(key), sign: (message) => sign(null, message, key) };
+}
+
+function addressOf(key: KeyObject): string {
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return getBase58Decoder().decode(Buffer.from(x, 'base64url'));
+}
+
+/**
+ * A key as wallets export it: the base58 of the secret half and the public half.
+ * @returns undefined when the text is none, or its halves do not belong together
+ */
+export function parseSolanaKey(text: string): SolanaKey | undefined {
+  const bytes = /^[1-9A-HJ-NP-Za-km-z]{64,90}$/.test(text) ? getBase58Encoder().encode(text) : new Uint8Array();
+  if (bytes.length !== 2 * secret_bytes) return undefined;
+  const key = solanaKey(bytes.slice(0, secret_bytes));
+  return key.address === getBase58Decoder().decode(bytes.slice(secret_bytes)) ? key : undefined;
+}
+
+/** Names the derivation of deposit owners; a change of it is a new version beside this one. */
+export const ownerScheme = 'solana-owner-1';
+
+/**
+ * The key that owns a payment's deposit: HKDF-SHA256 of the seed (RFC 5869). The event log keeps the salt, so that log and seed
+ * together recover every key, and neither does alone.
+ * @param seed 64 hexadecimal digits
+ * @param salt 64 hexadecimal digits
+ */
+export function ownerKey(seed: string, salt: string): SolanaKey {
+  const [secret, saltBytes] = [seed, salt].map((hex) => Buffer.from(hex, 'hex'));
+  const info = `payment-intents/${ownerScheme}`;
+  return solanaKey(new Uint8Array(hkdfSync('sha256', secret ?? '', saltBytes ?? '', info, secret_bytes)));
+}
