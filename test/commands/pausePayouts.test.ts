@@ -8,8 +8,16 @@ import { signingWorld } from './signing.ts';
 const account = { chainId: 1, account: treasuryAccount } as const;
 
 describe('pausing payouts', () => {
-  it('stops signing until they are resumed, whoever signs', async () => {
-    const { sign, start, store } = await signingWorld({ payments: ['first', 'second'] });
+  for (const [chain, minedNonce] of [
+    ['with nonces', 7n],
+    ['without nonces', null],
+  ] as const) {
+    it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
+  }
+
+  async function pausing(minedNonce: bigint | null): Promise<void> {
+    const { sign, start, store, around } = await signingWorld({ payments: ['first', 'second'] });
+    around.minedNonce = minedNonce;
     const operator = { handle: start(), clock: processes({ store }).clock };
     await accepted(sign({ paymentId: 'first' }));
 
@@ -20,5 +28,6 @@ describe('pausing payouts', () => {
 
     await accepted(resumePayouts(operator, account));
     await accepted(sign({ paymentId: 'second' }));
-  });
+    assert.equal(around.signatures, 2);
+  }
 });

@@ -42,6 +42,18 @@ describe('signing a payout', () => {
     assert.deepEqual(await assignments(world), ['7 payout first 1']);
   });
 
+  it('signs nothing besides a live attempt on a chain without nonces, and again after its proven death', async () => {
+    const world = await signingWorld();
+    world.around.minedNonce = null;
+    await accepted(world.sign());
+    await assert.rejects(async () => world.sign(), /of two others both might land/);
+    await world.record(first, [died(1, { reason: 'validityPassed', detail: 'height 9 is final' })]);
+    await accepted(world.sign());
+    assert.deepEqual(await attemptsOf(world), ['1 null lapsed', '2 null live']);
+    assert.deepEqual(await world.typesIn(treasuryStream), ['TreasuryOpened']);
+    assert.equal(world.around.signatures, 2);
+  });
+
   it('takes another nonce after a proven death, by another purpose', async () => {
     const world = await signingWorld();
     await accepted(world.sign());
@@ -98,14 +110,6 @@ describe('signing a payout', () => {
       assert.deepEqual(world.around.cancelled, [7n]);
       assert.deepEqual(await attemptsOf(world, 'second'), ['1 8 live']);
     });
-  });
-
-  it('needs no treasury stream where the chain has no nonces', async () => {
-    const world = await signingWorld();
-    world.around.minedNonce = null;
-    await accepted(world.sign());
-    assert.deepEqual(await attemptsOf(world), ['1 null live']);
-    assert.deepEqual(await world.typesIn(treasuryStream), []);
   });
 
   describe('takes no nonce and signs nothing', () => {

@@ -60,6 +60,25 @@ describe('paying out', () => {
     });
   }
 
+  it('never outbids where there are no nonces: it sends the same bytes until they are dead', async () => {
+    const { act, around, pass, attempts } = await paying();
+    around.minedNonce = null;
+    await act();
+    for (const _ of [1, 2]) {
+      pass(100 * second);
+      await act();
+    }
+    const [{ bytes }] = attempts() as [SignedAttempt];
+    assert.deepEqual(around.sent, [bytes, bytes, bytes]);
+
+    around.fate = { kind: 'dead', attempts: [1], proof: { reason: 'validityPassed', detail: 'height 9 is final' } };
+    await act();
+    around.fate = { kind: 'unknown' };
+    await act();
+    assert.equal(attempts()[0]?.attempt, 2);
+    assert.deepEqual(around.sent.slice(3), [attempts()[0]?.bytes]);
+  });
+
   it('sends an attempt that no node knows after a restart, before it outbids it', async () => {
     const { act, around, pass, attempts, restart } = await paying();
     await act();
@@ -124,12 +143,13 @@ async function paying() {
     sent: [] as string[],
     alarms: [] as string[],
     feeLevel: 100,
+    minedNonce: 7n as bigint | null,
   };
   const [chainId, account] = [1, treasuryAccount] as const;
   const rail = {
     chainId,
     account,
-    minedNonce: async () => 7n,
+    minedNonce: async () => around.minedNonce,
     async prepare(order: TransferOrder, nonce: bigint | null) {
       if (around.blocked) throw around.blocked;
       around.feeLevel += 20;

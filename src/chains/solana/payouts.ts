@@ -46,10 +46,11 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     const price_microLamports = await freshPrice(node, [source, destination], fees, unaborted);
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+    const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
+    checkLamports(spendableLamports(wallet), account, most);
     const used = await rehearse(node, transferMessage(account, order, reference, terms), asOf, unaborted);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 1);
-    checkLamports(spendableLamports(wallet), account, fee + (held ? 0n : tokenAccountRent));
     const message = transferMessage(account, order, reference, { ...terms, units });
     const payload: SolanaPayload = { message: Buffer.from(message).toString('base64') };
     return {

@@ -20,6 +20,8 @@ import {
   getSetComputeUnitLimitInstructionDataDecoder,
   getSetComputeUnitPriceInstruction,
   getSetComputeUnitPriceInstructionDataDecoder,
+  SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR,
+  SET_COMPUTE_UNIT_PRICE_DISCRIMINATOR,
 } from '@solana-program/compute-budget';
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
 import {
@@ -127,13 +129,14 @@ export function termsOf(message: Uint8Array): Terms | undefined {
     const decoded = getCompiledTransactionMessageDecoder().decode(message);
     if (decoded.version !== 0) return undefined;
     const { lifetimeToken, instructions } = decoded;
-    const [limit, price] = instructions;
-    return {
-      blockhash: lifetimeToken,
-      units: getSetComputeUnitLimitInstructionDataDecoder().decode(limit?.data ?? new Uint8Array()).units,
-      price_microLamports: getSetComputeUnitPriceInstructionDataDecoder().decode(price?.data ?? new Uint8Array())
-        .microLamports,
-    };
+    const [first, second] = instructions.map(({ data }) => data ?? new Uint8Array());
+    const limit = getSetComputeUnitLimitInstructionDataDecoder().decode(first ?? new Uint8Array());
+    const price = getSetComputeUnitPriceInstructionDataDecoder().decode(second ?? new Uint8Array());
+    const expected =
+      limit.discriminator === SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR &&
+      price.discriminator === SET_COMPUTE_UNIT_PRICE_DISCRIMINATOR;
+    if (!expected) return undefined;
+    return { blockhash: lifetimeToken, units: limit.units, price_microLamports: price.microLamports };
   } catch {
     return undefined;
   }

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { PayoutBlocked } from '../../../commands/chainPorts.ts';
+import { addFault, forkTo, fundWallet } from '../../../sandbox/solana/controls.ts';
+import type { FaultKind } from '../../../sandbox/solana/faults.ts';
+import { BroadcastRefused } from '../../../src/chains/agreement.ts';
+import { ChainUnavailable } from '../../../src/chains/jsonRpc.ts';
+import { systemProgram, tokenAccountOf, tokenProgram } from '../../../src/chains/solana/addresses.ts';
+import { referenceOf } from '../../../src/chains/solana/transaction.ts';
+import { tokenAccount, usdcMint } from '../../support/solana.ts';
+import { broken, honest, startProxy } from '../evm/proxy.ts';
+import { orderTo, type SolanaWorld, signal, solanaWorld } from './world.ts';
+
+const blockedBy =
+  (reason: PayoutBlocked['reason'], said = /./) =>
+  (error: unknown) =>
+    error instanceof PayoutBlocked && error.reason === reason && said.test(error.message);
+
+/** Until no final block takes what is signed now any more. */
+const expiry_slots = 160;
+
+describe('payouts on Solana', () => {
+  let world: SolanaWorld;
+  beforeEach(async () => {
+    world = await solanaWorld();
+  });
+  afterEach(() => world.lab.stop());
+
+  const fault = (kind: FaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
+  const fateOf = (attempt: Parameters<SolanaWorld['rail']['fate']>[0][number], rail = world.rail) =>
+    rail.fate([attempt], signal);
+
+  describe('land, exactly once,', () => {
+    it('at a wallet without a token account, which is created', async () => {
+      const receiver = world.nobody();
+      const attempt = await world.attemptTo(orderTo(receiver, 12_345678n));
+      assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
+      for (const _ of [1, 2, 3]) await world.rail.broadcast(attempt.bytes);
+      assert.deepEqual(await fateOf(attempt), { kind: 'pending', mined: true });
+      world.settle();
+      const slot = await slotOf(attempt.hash);
+      assert.deepEqual(await fateOf(attempt), {
+        kind: 'final',
+        attempt: 1,
+        hash: attempt.hash,
+        blockNumber: BigInt(slot),
+        blockHash: world.solana.chain.blockhashes.at(slot),
+      });
+      await world.rail.broadcast(attempt.bytes);
+      assert.equal(await world.balance(receiver), 12_345678n);
+      assert.equal(await world.balance(world.treasury.publicKey), 1_000_000000n - 12_345678n);
+    });
+
+    it('with the reference of what they are for, which is also the memo unless the receiver has one', async () => {
+      const receiver = (await world.lab.person(0n)).publicKey;
+      const reference = referenceOf('payout', 'payment-1');
+      for (const [receiverMemo, memo] of [
+        [null, reference],
+        ['invoice ✓ 7', 'invoice ✓ 7'],
+      ] as const) {
+        const attempt = await world.attemptTo(orderTo(receiver, 1n, { receiverMemo }));
+        await world.rail.broadcast(attempt.bytes);
+        world.settle();
+        const [found] = await world.lab.connection.getSignaturesForAddress(new PublicKey(reference), {}, 'finalized');
+        assert.equal(found?.signature, attempt.hash);
+        assert.equal(found.memo, `[${Buffer.byteLength(memo)}] ${memo}`);
+      }
+    });
+
+    it('each on its own when two payments pay the same at the same moment', async () => {
+      const receiver = world.nobody();
+      const attempts = [
+        await world.attemptTo(orderTo(receiver, 3n, { reference: 'payment-1', receiverMemo: 'same' })),
+        await world.attemptTo(orderTo(receiver, 3n, { reference: 'payment-2', receiverMemo: 'same' })),
+      ];
+      for (const { bytes } of attempts) await world.rail.broadcast(bytes);
+      assert.equal(await world.balance(receiver), 6n);
+    });
+
+    it('when the answer to sending them was lost, they came twice, or were dropped at first', async () => {
+      const receiver = world.nobody();
+      let paid = 0n;
+      for (const kind of ['lostAnswer', 'duplicate', 'drop'] as const) {
+        const attempt = await world.attemptTo(orderTo(receiver, 1n));
+        await fault(kind);
+        await world.rail.broadcast(attempt.bytes).catch((error) => assert.ok(error instanceof ChainUnavailable));
+        await world.rail.broadcast(attempt.bytes);
+        world.settle();
+        assert.equal((await fateOf(attempt)).kind, 'final', kind);
+        paid += 1n;
+        assert.equal(await world.balance(receiver), paid);
+      }
+    });
+
+    it('again when a fork has dropped them', async () => {
+      const receiver = world.nobody();
+      const attempt = await world.attemptTo(orderTo(receiver));
+      await world.rail.broadcast(attempt.bytes);
+      const slot = await slotOf(attempt.hash);
+      world.solana.advanceSlots(2);
+      await forkTo(world.solana.rpcUrl, slot - 1);
+      assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
+      await world.rail.broadcast(attempt.bytes);
+      world.settle();
+      assert.equal((await fateOf(attempt)).kind, 'final');
+      assert.equal(await world.balance(receiver), 5_000000n);
+    });
+  });
+
+  describe('die only with proof', () => {
+    it('when the last block that takes them is final, not when it has come', async () => {
+      const receiver = world.nobody();
+      const attempt = await world.attemptTo(orderTo(receiver));
+      await fault('drop');
+      await world.rail.broadcast(attempt.bytes);
+      const { lastValid, height } = { lastValid: Number(attempt.validUntil), height: await heightNow() };
+      world.solana.advanceSlots(lastValid - height + 1);
+      assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
+      world.solana.advanceSlots(world.solana.chain.finality.finalized_slots);
+      const fate = await fateOf(attempt);
+      assert.ok(fate.kind === 'dead' && fate.proof.reason === 'validityPassed', JSON.stringify(fate));
+
+      await world.rail.broadcast(attempt.bytes);
+      const second = await world.attemptTo(orderTo(receiver), 2);
+      assert.notEqual(second.hash, attempt.hash);
+      await world.rail.broadcast(second.bytes);
+      world.settle();
+      assert.equal((await fateOf(second)).kind, 'final');
+      assert.equal((await fateOf(attempt)).kind, 'dead');
+      assert.equal(await world.balance(receiver), 5_000000n);
+    });
+
+    it('never when they have landed long ago', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody()));
+      await world.rail.broadcast(attempt.bytes);
+      world.solana.advanceSlots(2 * expiry_slots);
+      assert.equal((await fateOf(attempt)).kind, 'final');
+    });
+
+    it('when they failed on the chain, once that is final', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody(), 900_000000n));
+      const other = await world.attemptTo(orderTo(world.nobody(), 900_000000n, { reference: 'payment-2' }));
+      await world.rail.broadcast(other.bytes);
+      await sendUnchecked(attempt.bytes);
+      assert.deepEqual(await fateOf(attempt), { kind: 'pending', mined: true });
+      world.settle();
+      const fate = await fateOf(attempt);
+      assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted', JSON.stringify(fate));
+      assert.equal((await fateOf(other)).kind, 'final');
+    });
+
+    it('not on the word of one node that does not know them: every one that answers has to prove it', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody()));
+      await world.rail.broadcast(attempt.bytes);
+      world.solana.advanceSlots(expiry_slots);
+      const forgetful = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+        if (method === 'getSignatureStatuses') {
+          const { context } = (await forward(method, params)) as { context: object };
+          return { context, value: [null] };
+        }
+        return forward(method, params);
+      });
+      const alone = await fateOf(attempt, world.railOf([forgetful.url]));
+      assert.equal(alone.kind, 'dead');
+      const both = await fateOf(attempt, world.railOf([forgetful.url, world.solana.rpcUrl]));
+      assert.equal(both.kind, 'final');
+    });
+
+    it('not by a node that misses blocks which could hold them, nor by one that lags', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody()));
+      await fault('drop');
+      await world.rail.broadcast(attempt.bytes);
+      world.solana.advanceSlots(expiry_slots);
+      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+        const answer = await forward(method, params);
+        return method === 'getBlocks' ? (answer as number[]).filter((slot) => slot % 10 !== 3) : answer;
+      });
+      assert.deepEqual(await fateOf(attempt, world.railOf([node.url])), { kind: 'pending', mined: true });
+      node.behave(async (method, params, forward) => {
+        const answer = (await forward(method, params)) as { blockHeight: number };
+        return method === 'getEpochInfo' ? { ...answer, blockHeight: Number(attempt.validUntil) } : answer;
+      });
+      assert.deepEqual(await fateOf(attempt, world.railOf([node.url])), { kind: 'unknown' });
+      assert.deepEqual(await fateOf(attempt, world.railOf([world.solana.rpcUrl, node.url])), {
+        kind: 'pending',
+        mined: true,
+      });
+      node.behave(honest);
+      assert.equal((await fateOf(attempt, world.railOf([world.solana.rpcUrl, node.url]))).kind, 'dead');
+    });
+
+    it('not when no node answers', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody()));
+      const down = await startProxy(world.solana.rpcUrl, broken);
+      assert.deepEqual(await fateOf(attempt, world.railOf([down.url])), { kind: 'unknown' });
+      await assert.rejects(world.railOf([down.url]).broadcast(attempt.bytes), ChainUnavailable);
+      await assert.rejects(world.railOf([down.url]).prepare(orderTo(world.nobody()), null), ChainUnavailable);
+    });
+  });
+
+  describe('are not signed', () => {
+    const refusedTo = async (receiver: PublicKey | string, said: RegExp) =>
+      assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('refusedByToken', said));
+
+    it('without enough USDC, or SOL for fee and rent', async () => {
+      await assert.rejects(world.rail.prepare(orderTo(world.nobody(), 1_000_000001n), null), blockedBy('float'));
+      const poor = await solanaWorld();
+      const balance = await poor.lab.connection.getBalance(poor.treasury.publicKey, 'processed');
+      const receiver = (await poor.lab.person()).publicKey;
+      const give = SystemProgram.transfer({
+        fromPubkey: poor.treasury.publicKey,
+        toPubkey: receiver,
+        lamports: balance - 5_000 - 1_000_000,
+      });
+      await poor.lab.send(await poor.lab.signed(poor.treasury, [give]));
+      poor.solana.advanceSlots(2);
+      await assert.rejects(poor.rail.prepare(orderTo(world.nobody()), null), blockedBy('gas'));
+      await poor.rail.prepare(orderTo(receiver), null);
+      await poor.lab.stop();
+    });
+
+    it('to what is no wallet: a token account, a mint, a program, a program’s data, an address off the curve', async () => {
+      const person = (await world.lab.person(1n)).publicKey;
+      world.solana.advanceSlots(2);
+      await refusedTo(await tokenAccount(person), /is a token account: give the address of the wallet/);
+      await refusedTo(tokenProgram, /is a program/);
+      await refusedTo(usdcMint, /belongs to the program Tokenkeg/);
+      await refusedTo(tokenAccountOf(String(world.nobody())), /not on the curve and nothing is there/);
+      assert.notEqual(person.toBase58(), systemProgram);
+    });
+
+    it('again before they are dead', async () => {
+      const attempt = await world.attemptTo(orderTo(world.nobody()));
+      await assert.rejects(
+        world.rail.prepare(orderTo(world.nobody()), null, attempt),
+        /before what was signed is dead/,
+      );
+      await assert.rejects(world.rail.prepareCancel(1n), /no nonces/);
+    });
+  });
+
+  it('pay a vault of several owners, off the curve, once it has some SOL', async () => {
+    const vault = tokenAccountOf(String(world.nobody()));
+    await fundWallet(world.solana.rpcUrl, vault, { lamports: 1_000_000n });
+    world.solana.advanceSlots(2);
+    const attempt = await world.attemptTo(orderTo(vault));
+    await world.rail.broadcast(attempt.bytes);
+    world.settle();
+    assert.equal((await fateOf(attempt)).kind, 'final');
+  });
+
+  it('are refused by nodes before they fail there, and tell why', async () => {
+    const [first, second] = [
+      await world.attemptTo(orderTo(world.nobody(), 900_000000n)),
+      await world.attemptTo(orderTo(world.nobody(), 900_000000n, { reference: 'payment-2' })),
+    ];
+    await world.rail.broadcast(first.bytes);
+    world.solana.advanceSlots(2);
+    for (const _ of [1, 2]) await assert.rejects(world.rail.broadcast(second.bytes), BroadcastRefused);
+    assert.deepEqual(await fateOf(second), { kind: 'unknown' });
+  });
+
+  it('tell what the treasury can spend', async () => {
+    const { gas, tokens } = await world.rail.balances(signal);
+    assert.equal(tokens[usdcMint.toBase58()], 1_000_000000n);
+    assert.ok(gas > 9_000_000_000n && gas < 10_000_000_000n);
+    assert.equal(await world.rail.minedNonce(signal), null);
+  });
+
+  it('refuse a network that is not Solana’s own', async () => {
+    const lying = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as { value: unknown[] };
+      return method === 'getMultipleAccounts' ? { ...answer, value: answer.value.map(() => null) } : answer;
+    });
+    await assert.rejects(world.railOf([lying.url]).balances(signal), /serves a network without USDC/);
+  });
+
+  const heightNow = () => world.lab.connection.getBlockHeight('processed');
+
+  async function slotOf(hash: string): Promise<number> {
+    const { value } = await world.lab.connection.getSignatureStatus(hash, { searchTransactionHistory: true });
+    assert.ok(value);
+    return value.slot;
+  }
+
+  const sendUnchecked = (bytes: string) =>
+    world.lab.connection.sendRawTransaction(Buffer.from(bytes, 'base64'), { skipPreflight: true });
+});

@@ -1,0 +1,91 @@
+/** A Solana network with a funded treasury, and what the service does there: rail, signer, attempts. */
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/chainPorts.ts';
+import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import { instant } from '../../../domain/time.ts';
+import { fundWallet } from '../../../sandbox/solana/controls.ts';
+import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
+import { defaultSolanaConfig, type SolanaConfig, solanaFees, solanaToken } from '../../../src/chains/solana/config.ts';
+import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts.ts';
+import { solanaKey } from '../../../src/security/solanaKeys.ts';
+import { createSolanaSigner } from '../../../src/security/solanaSigner.ts';
+import { createSpending } from '../../../src/security/spending.ts';
+import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts';
+
+export const { signal } = new AbortController();
+export const usdcToken = solanaToken();
+export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
+export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
+export const depositSeed = '5e'.repeat(32);
+
+export const orderTo = (
+  receiver: PublicKey | string,
+  amount = 5_000000n,
+  more: Partial<TransferOrder> = {},
+): TransferOrder => ({
+  chainId: 501,
+  token: usdcToken,
+  receiver: String(receiver),
+  receiverMemo: null,
+  amount,
+  reference: payout.reference,
+  ...more,
+});
+
+/** The network's clock is a day behind, so that tests can turn it forward. */
+const yesterday_s = () => Math.floor(Date.now() / 1_000) - 86_400;
+
+export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
+  const lab = await solanaLab({ now_s: yesterday_s, ...options });
+  const { solana } = lab;
+  const treasury = Keypair.generate();
+  const account = treasury.publicKey.toBase58();
+  await fundWallet(solana.rpcUrl, account, { lamports: 10n * lamportsPerSol, usdc: 1_000_000000n });
+  solana.advanceSlots(solana.chain.finality.finalized_slots);
+  const clock = { now: () => instant(solana.chain.times.at(solana.chain.head()) * 1_000) };
+  const config = (urls = [solana.rpcUrl], more: Partial<SolanaConfig> = {}): SolanaConfig => ({
+    ...defaultSolanaConfig({ rpcUrls: urls, treasury: account }),
+    callTimeout_ms: 3_000,
+    ...more,
+  });
+  const railOf = (urls?: readonly string[]) => createSolanaPayoutRail(config(urls && [...urls]));
+  const signer = createSolanaSigner({
+    key: solanaKey(treasury.secretKey.slice(0, 32)),
+    depositSeed,
+    fees: solanaFees,
+    spending: createSpending(limits, clock),
+  });
+  const rail = railOf();
+
+  const sign = async (unsigned: Unsigned, attempt = 1, purpose = payout): Promise<SignedAttempt> => {
+    const signed = await signer.sign(unsigned, purpose);
+    const { chainId, account, validUntil, fee, order } = unsigned;
+    const { token, receiver, receiverMemo } = order;
+    return {
+      ...{ ...signed, attempt, chainId, account, nonce: null, validUntil, fee: { ...fee }, token, receiver },
+      receiverMemo,
+      amount: String(order.amount),
+      signedAt: clock.now(),
+    };
+  };
+
+  return {
+    ...{ lab, solana, treasury, clock, config, rail, railOf, signer, sign },
+    /** A wallet that has nothing, not even an account for USDC. */
+    nobody: () => Keypair.generate().publicKey,
+    /** Prepared and signed for an order's own purpose. */
+    attemptTo: async (order: TransferOrder, attempt = 1) =>
+      sign(await rail.prepare(order, null), attempt, { kind: 'payout', reference: order.reference ?? '' }),
+    /** USDC of a wallet, in smallest units; null without an account. */
+    async balance(owner: PublicKey): Promise<bigint | null> {
+      const account = await tokenAccount(owner);
+      const { value } = await lab.connection.getParsedAccountInfo(account, 'processed');
+      if (value === null || !('parsed' in value.data)) return null;
+      return BigInt(value.data.parsed.info.tokenAmount.amount);
+    },
+    /** Lets what has landed become final. */
+    settle: (slots = 8) => solana.advanceSlots(slots),
+  };
+}
+
+export type SolanaWorld = Awaited<ReturnType<typeof solanaWorld>>;
