@@ -91,7 +91,7 @@ const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ing
 /** One worker per chain, all in one instance: the signers' hourly limit counts over all chains. */
 function payouts({ workHandle, clock, crash, chains, database, telemetry }: Core, signers: Signers): readonly Shift[] {
   const steps = ['requestPayout', 'sign', 'broadcast'];
-  return [...chains].map(([chainId, { rail }]) => {
+  return [...chains].map(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);
     assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
     const worker = payoutsWorkerName(chainId);
@@ -102,6 +102,7 @@ function payouts({ workHandle, clock, crash, chains, database, telemetry }: Core
         crash,
         rail,
         signer,
+        poll_ms,
         due: (max, now) => duePayments(database, { worker, chainIds: [chainId], steps, max, now }),
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
       }),

@@ -6,7 +6,6 @@ import type { Clock, CrashPoint } from '../../commands/ports.ts';
 import { loadPayment, requestPayout, settlePayout } from '../../commands/settlePayout.ts';
 import { signPayout } from '../../commands/signPayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
-import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
@@ -27,6 +26,8 @@ export interface PayoutsDeps {
   readonly signer: Signer;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly DuePayment[]>;
+  /** How often the chain is looked at while it decides about what was sent. */
+  readonly poll_ms: number;
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
 }
@@ -56,8 +57,7 @@ export class StepRefused extends Error {
 export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
 export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
-  const { handle, clock, crash, rail } = deps;
-  const { block_ms } = chainOf(rail.chainId);
+  const { handle, clock, crash, rail, poll_ms } = deps;
   const sentAt = boundedTimes();
   const lookAgainAt = boundedTimes();
   let lane: Promise<unknown> = Promise.resolve();
@@ -122,7 +122,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
   }
 
   function pause_ms(reason: string, waited_ms: number): number {
-    if (reason === 'treasuryBusy') return block_ms;
+    if (reason === 'treasuryBusy') return poll_ms;
     // Whom the token refuses it will refuse for long: asked ever more rarely, many of them do not keep the others waiting.
     return reason === 'refusedByToken' ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
   }
@@ -143,7 +143,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
       });
       if (outbid) return await sign(payment, signal);
     }
-    lookAgainAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(block_ms, rebroadcast_ms));
+    lookAgainAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(poll_ms, rebroadcast_ms));
     return false;
   }
 

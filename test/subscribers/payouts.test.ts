@@ -181,6 +181,7 @@ async function paying() {
   };
   const restart = () => {
     const worker = payoutsWorker({
+      poll_ms: second,
       handle: start(),
       clock,
       crash: () => {},

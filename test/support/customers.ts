@@ -1,8 +1,10 @@
 /** Merchants and customers who do not give up: what a dead service cut off they do again, with the same orderId. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, getAddress } from 'viem';
+import { Keypair } from '@stellar/stellar-sdk';
+import { getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
+import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Answer, Json } from './shop.ts';
 
@@ -13,7 +15,7 @@ export interface Order {
   readonly to: ChainId;
   readonly amount: string;
   /** An account that nobody else pays to: its balance shows what this payment paid out. */
-  readonly receiver: Address;
+  readonly receiver: string;
   payment?: Answer['body'];
   payinHash?: string;
   registered?: boolean;
@@ -35,27 +37,37 @@ async function answered(expected: readonly number[], ask: () => Promise<Answer>)
   }
 }
 
+const newReceiver = (chainId: ChainId, number: number): string =>
+  chainId === 1500
+    ? Keypair.random().publicKey()
+    : getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
+
 export function createCustomers(sandbox: Sandbox) {
   const orders: Order[] = [];
 
   function newOrder(from: ChainId, to: ChainId): Order {
     const number = orders.length + 1;
-    const receiver = getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
-    const order = { orderId: `order-${number}`, from, to, amount: `${number}.25`, receiver };
+    const order = { orderId: `order-${number}`, from, to, amount: `${number}.25`, receiver: newReceiver(to, number) };
     orders.push(order);
     return order;
   }
 
+  /** On Stellar customers pay into the contract. */
   const bodyOf = ({ orderId, from, to, receiver, amount }: Order): Json => ({
     orderId,
     type: 'exactOut',
     display: { title: 'Coffee' },
-    source: { chainId: from, tokenSymbol: 'USDC' },
+    ...(from === 1500 && { intent: 'stellar_payin_contracts' }),
+    source: { chainId: from, tokenSymbol: 'USDC', ...(from === 1500 && { senderAddress: customerOn(1500) }) },
     destination: { chainId: to, tokenSymbol: 'USDC', receiverAddress: receiver, amount },
   });
 
+  const customerOn = (chainId: ChainId) => sandbox.file().customer[String(chainId)]?.address;
+
   async function create(order: Order): Promise<void> {
     const { ordersKey } = sandbox.file().wallet;
+    if (order.to === 1500 && !order.payment)
+      await fundAccount(sandbox.file().chains['1500']?.rpcUrl ?? '', order.receiver, { usdc: 0n });
     order.payment ??= (await answered([201, 200], () => sandbox.create(bodyOf(order), ordersKey))).body;
   }
 
@@ -67,7 +79,7 @@ export function createCustomers(sandbox: Sandbox) {
   async function register(order: Order): Promise<void> {
     if (order.registered) return;
     const path = `/payment-api/payments/${order.payment.id}/payin`;
-    const body = { txHash: order.payinHash, fromAddress: sandbox.file().customer[String(order.from)]?.address };
+    const body = { txHash: order.payinHash, fromAddress: customerOn(order.from) };
     await answered([200, 409], () => sandbox.call('POST', path, { body, key: sandbox.file().wallet.ordersKey }));
     order.registered = true;
   }
