@@ -203,7 +203,16 @@ async function paying(world: PayingWorld, choose: (lanes: readonly Lane[]) => re
     async act(crash: CrashPoint = () => {}) {
       const handle = start({ crash });
       const { rail, signer } = world;
-      const worker = payoutsWorker({ handle, clock, crash, rail, signer, due: async () => [], alarm: () => {} });
+      const worker = payoutsWorker({
+        poll_ms: 50,
+        handle,
+        clock,
+        crash,
+        rail,
+        signer,
+        due: async () => [],
+        alarm: () => {},
+      });
       await Promise.allSettled(payments.map((paymentId) => worker.act({ paymentId }, signal)));
     },
     paid: () => Promise.all(receivers.map((receiver) => world.lab.balance(receiver))),
