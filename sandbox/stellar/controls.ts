@@ -31,6 +31,11 @@ export async function fundAccount(
   await control(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
 }
 
+/** Opens a trustline for an account without its doing. */
+export async function openTrustline(rpcUrl: string, account: string, asset: Asset): Promise<void> {
+  await control(rpcUrl, 'sandbox_fund', { address: account, lumens: '0', tokens: { [nameOf(asset)]: '0' } });
+}
+
 /** Closes ledgers now, each at least so many seconds after the one before. @returns the last one's number */
 export async function closeLedgers(rpcUrl: string, count = 1, seconds = 0): Promise<number> {
   const { sequence } = await control<{ sequence: number }>(rpcUrl, 'sandbox_closeLedgers', { count, seconds });

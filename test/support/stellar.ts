@@ -27,8 +27,8 @@ import { onStop } from './hooks.ts';
 type Op = Parameters<TransactionBuilder['addOperation']>[0];
 type Got = rpc.Api.GetTransactionResponse;
 
-export interface StellarLab {
-  readonly stellar: Stellar;
+/** What people do on a network, whoever runs it. */
+export interface StellarTools {
   readonly server: rpc.Server;
   readonly passphrase: string;
   /** The contract id of USDC. */
@@ -49,6 +49,10 @@ export interface StellarLab {
   deployPayin(deployer: Keypair, treasury: string, token?: string): Promise<string>;
   /** USDC of an address, in smallest units. */
   balance(address: string): Promise<bigint>;
+}
+
+export interface StellarLab extends StellarTools {
+  readonly stellar: Stellar;
   stop(): Promise<void>;
 }
 
@@ -63,19 +67,28 @@ export const payCall = (contract: string, sender: string, amount: bigint, memo: 
 export async function stellarLab(options: Partial<StellarOptions> = {}): Promise<StellarLab> {
   const stellar = await createStellar({ ledger_ms: 'instant', ...options });
   onStop(() => lab.stop());
-  const passphrase = stellar.networkPassphrase;
-  const server = new rpc.Server(stellar.rpcUrl, { allowHttp: true });
-  await plantUsdc(stellar.rpcUrl);
-  let stopped: Promise<void> | undefined;
-
   const lab: StellarLab = {
+    ...stellarTools(stellar.rpcUrl, stellar.networkPassphrase, () => {
+      if (options.ledger_ms === 'manual') stellar.closeLedgers();
+    }),
     stellar,
+    stop: () => (stopped ??= stellar.stop()),
+  };
+  let stopped: Promise<void> | undefined;
+  await plantUsdc(stellar.rpcUrl);
+  return lab;
+}
+
+/** @param sent after each transaction that a node has taken */
+export function stellarTools(rpcUrl: string, passphrase: string, sent = () => {}): StellarTools {
+  const server = new rpc.Server(rpcUrl, { allowHttp: true });
+  const tools: StellarTools = {
     server,
     passphrase,
     usdcId: usdc.contractId(passphrase),
     async person(tokens = 500_0000000n) {
       const keypair = Keypair.random();
-      await fundAccount(stellar.rpcUrl, keypair.publicKey(), { usdc: tokens });
+      await fundAccount(rpcUrl, keypair.publicKey(), { usdc: tokens });
       return keypair;
     },
     async build(source, operations, memo) {
@@ -87,28 +100,28 @@ export async function stellarLab(options: Partial<StellarOptions> = {}): Promise
       if (memo) builder.addMemo(memo);
       return builder.build();
     },
-    prepare: async (source, operation) => server.prepareTransaction(await lab.build(source, [operation])),
+    prepare: async (source, operation) => server.prepareTransaction(await tools.build(source, [operation])),
     async send(transaction) {
-      const sent = await server.sendTransaction(transaction);
-      if (sent.status !== 'PENDING') throw new Error(`${sent.status} ${sent.errorResult?.toXDR('base64') ?? ''}`);
-      if (options.ledger_ms === 'manual') stellar.closeLedgers();
-      return server.pollTransaction(sent.hash, { attempts: 100, sleepStrategy: () => 20 });
+      const { status, hash, errorResult } = await server.sendTransaction(transaction);
+      if (status !== 'PENDING') throw new Error(`${status} ${errorResult?.toXDR('base64') ?? ''}`);
+      sent();
+      return server.pollTransaction(hash, { attempts: 100, sleepStrategy: () => 20 });
     },
     async go(signer, operations, memo) {
-      const transaction = await lab.build(signer.publicKey(), operations, memo);
+      const transaction = await tools.build(signer.publicKey(), operations, memo);
       transaction.sign(signer);
-      return lab.send(transaction);
+      return tools.send(transaction);
     },
     async call(signer, contract, name, ...args) {
-      const transaction = await lab.prepare(signer.publicKey(), new Contract(contract).call(name, ...args));
+      const transaction = await tools.prepare(signer.publicKey(), new Contract(contract).call(name, ...args));
       transaction.sign(signer);
-      return lab.send(transaction);
+      return tools.send(transaction);
     },
     async deploy(deployer, wasm, constructorArgs) {
       const invoke = async (operation: Op) => {
-        const transaction = await lab.prepare(deployer.publicKey(), operation);
+        const transaction = await tools.prepare(deployer.publicKey(), operation);
         transaction.sign(deployer);
-        const got = await lab.send(transaction);
+        const got = await tools.send(transaction);
         if (got.status !== 'SUCCESS' || !got.returnValue) throw new Error(`deploying ended as ${got.status}`);
         return scValToNative(got.returnValue);
       };
@@ -116,15 +129,14 @@ export async function stellarLab(options: Partial<StellarOptions> = {}): Promise
       const address = new Address(deployer.publicKey());
       return invoke(Operation.createCustomContract({ address, wasmHash, constructorArgs, salt: randomBytes(32) }));
     },
-    deployPayin: (deployer, treasury, token = lab.usdcId) =>
-      lab.deploy(deployer, Buffer.from(payin.wasm, 'base64'), [addressArg(treasury), addressArg(token)]),
+    deployPayin: (deployer, treasury, token = tools.usdcId) =>
+      tools.deploy(deployer, Buffer.from(payin.wasm, 'base64'), [addressArg(treasury), addressArg(token)]),
     async balance(address) {
       const { balanceEntry } = await server.getAssetBalance(address, usdc, passphrase);
       return BigInt(balanceEntry?.amount ?? 0);
     },
-    stop: () => (stopped ??= stellar.stop()),
   };
-  return lab;
+  return tools;
 }
 
 /** An address for a receiver with a number of its own behind an account. */

@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
-import {
-  Asset,
-  authorizeEntry,
-  hash,
-  Keypair,
-  nativeToScVal,
-  Operation,
-  rpc,
-  scValToNative,
-  type Transaction,
-  TransactionBuilder,
-  xdr,
-} from '@stellar/stellar-sdk';
+import { Asset, Keypair, nativeToScVal, Operation, type rpc, scValToNative, xdr } from '@stellar/stellar-sdk';
 import { plantAsset } from '../../../sandbox/stellar/controls.ts';
-import { addressArg, payCall, type StellarLab, stellarLab } from '../../support/stellar.ts';
+import { sponsoring } from '../../support/sponsoring.ts';
+import { addressArg, type StellarLab, stellarLab } from '../../support/stellar.ts';
 import { compileWallet } from './contracts/wallet.ts';
 
-type Entry = xdr.SorobanAuthorizationEntry;
 const amount = 10_0000000n;
 const text = (symbol: string) => xdr.ScVal.scvSymbol(symbol).toXDR('base64');
-const hashOf = (preimage: xdr.HashIdPreimage) => hash(preimage.toXDR());
 
 describe('local Stellar: attacks on the payin contract', () => {
   let lab: StellarLab;
@@ -88,7 +75,9 @@ describe('local Stellar: attacks on the payin contract', () => {
   });
 
   it('an authorization expires', async () => {
-    await refused(/expired/, () => sponsored({ memo: 'm' }, (entry) => authorize(entry, payer, lastLedger() - 1)));
+    await refused(/expired/, () =>
+      sponsored({ memo: 'm' }, async (entry) => authorize(entry, payer, (await lastLedger()) - 1)),
+    );
   });
 
   it('nothing moves without one', async () => {
@@ -101,7 +90,7 @@ describe('local Stellar: attacks on the payin contract', () => {
         entry
           .credentials()
           .address()
-          .signatureExpirationLedger(lastLedger() + 100);
+          .signatureExpirationLedger((await lastLedger()) + 100);
         return entry;
       }),
     );
@@ -158,15 +147,14 @@ describe('local Stellar: attacks on the payin contract', () => {
     assert.equal(await lab.balance(thief.publicKey()), 0n);
   });
 
-  const lastLedger = () => lab.stellar.chain.history.head().sequence;
-  const authorize = (entry: Entry, signer: Keypair, until: number) =>
-    authorizeEntry(
-      entry,
-      async (preimage) => ({ signature: signer.sign(hashOf(preimage)), publicKey: signer.publicKey() }),
-      until,
-      lab.passphrase,
-    );
-  const signedBy = (signer: Keypair) => (entry: Entry) => authorize(entry, signer, lastLedger() + 100);
+  /** An order without a contract is for the treasury's own. */
+  const { simulated, sponsored, submit, withNonceOf, authorize, signedBy, lastLedger } = sponsoring(() => ({
+    tools: lab,
+    contract: payinId,
+    payer,
+    sponsor,
+    amount,
+  }));
 
   /** What the service would see: payments of its own contract, and USDC that its treasury received. */
   async function payments() {
@@ -188,56 +176,5 @@ describe('local Stellar: attacks on the payin contract', () => {
       before,
     );
     assert.equal(got.events.contractEventsXdr.flat().length, 0);
-  }
-
-  interface Order {
-    readonly memo: string;
-    readonly amount?: bigint;
-    readonly contract?: string;
-  }
-
-  /** The sponsor's transaction as simulated, and the entry that the payer is to sign. */
-  async function simulated(order: Order): Promise<{ transaction: Transaction; entry: Entry }> {
-    const operation = payCall(order.contract ?? payinId, payer.publicKey(), order.amount ?? amount, order.memo);
-    const transaction = await lab.build(sponsor.publicKey(), [operation]);
-    const answer = await lab.server.simulateTransaction(transaction);
-    assert.ok(rpc.Api.isSimulationSuccess(answer));
-    const entry = answer.result?.auth[0];
-    assert.ok(entry);
-    return { transaction: rpc.assembleTransaction(transaction, answer).build(), entry };
-  }
-
-  async function sponsored(order: Order, sign: (entry: Entry) => Promise<Entry>) {
-    const { transaction, entry } = await simulated(order);
-    return submit(transaction, [await sign(entry)]);
-  }
-
-  function submit(transaction: Transaction, auth: Entry[]) {
-    const [operation] = transaction.operations;
-    assert.equal(operation?.type, 'invokeHostFunction');
-    const sorobanData = transaction.toEnvelope().v1().tx().ext().sorobanData();
-    const builder = TransactionBuilder.cloneFrom(transaction, { fee: transaction.fee, sorobanData });
-    builder.clearOperations();
-    const final = builder.addOperation(Operation.invokeHostFunction({ func: operation.func, auth })).build();
-    final.sign(sponsor);
-    return lab.send(final);
-  }
-
-  /** Announces the nonce of another authorization, so that only the authorization itself can be what is wrong. */
-  function withNonceOf(transaction: Transaction, signed: Entry): Transaction {
-    const credentials = signed.credentials().address();
-    const envelope = transaction.toEnvelope();
-    const footprint = envelope.v1().tx().ext().sorobanData().resources().footprint();
-    const nonce = xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce: credentials.nonce() }));
-    footprint.readWrite().push(
-      xdr.LedgerKey.contractData(
-        new xdr.LedgerKeyContractData({
-          contract: credentials.address(),
-          key: nonce,
-          durability: xdr.ContractDataDurability.temporary(),
-        }),
-      ),
-    );
-    return TransactionBuilder.fromXDR(envelope, lab.passphrase) as Transaction;
   }
 });
