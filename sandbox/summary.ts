@@ -7,13 +7,16 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
   const { baseUrl, merchant, wallet, webhook } = sandbox;
   const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);
   const receiver = merchant.settlement.receiverAddress;
-  const body = JSON.stringify({
+  const order = {
     appId: wallet.appId,
     type: 'exactOut',
     display: { title: 'Coffee', currency: 'USD' },
     source: { chainId: 8453, tokenSymbol: 'USDC' },
     destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount: '10.00' },
-  });
+  };
+  const create = (body: object) =>
+    `curl -s ${baseUrl}/payment-api/payments -H 'Content-Type: application/json' \\\n       -d '${JSON.stringify(body)}'`;
+  const payer = sandbox.customer['1500']?.address;
   return `
   Payment Intents runs at ${baseUrl}
 
@@ -29,9 +32,8 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
 
   1. Create a payment: 10.00 USDC for a receiver on Ethereum, paid on Base
 
-     curl -s ${baseUrl}/payment-api/payments -H 'Content-Type: application/json' \\
-       -d '${body}'
-
+     ${create(order)}
+${payer ? fromStellar(create({ ...order, ...contractPayment(payer) })) : ''}
   2. Pay it as the customer, with the id from the answer
 
      npm run pay -- <paymentId>
@@ -39,3 +41,14 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
   Ctrl-C stops everything; npm start goes on from here.
 `;
 }
+
+const contractPayment = (senderAddress: string) => ({
+  intent: 'stellar_payin_contracts',
+  source: { chainId: 1500, tokenSymbol: 'USDC', senderAddress },
+});
+
+const fromStellar = (command: string): string => `
+     or paid on Stellar, into the payin contract:
+
+     ${command}
+`;

@@ -17,4 +17,9 @@ export interface OpenFamily {
   readonly deposits: DepositScheme;
   /** Null where every receiver can take every token. */
   readonly canReceive: CanReceive | null;
+  /**
+   * Why the configuration does not fit what is on the chain, so that nothing must be offered; undefined when it does.
+   * @throws ChainUnavailable when no node can tell
+   */
+  readonly misfit: ((signal: AbortSignal) => Promise<string | undefined>) | null;
 }

@@ -10,6 +10,8 @@ export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
   readonly deposits: Partial<Record<ChainFamily, DepositScheme>>;
   readonly receiverChecks: ReceiverChecks;
+  /** What of the configuration does not fit the chains. A chain that cannot be asked in time is passed over: it may be away. */
+  misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /**
@@ -25,5 +27,9 @@ export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'trea
     receiverChecks: Object.fromEntries(
       open.flatMap(({ family, canReceive }) => (canReceive ? [[family, canReceive]] : [])),
     ),
+    async misfits(signal) {
+      const asked = await Promise.all(open.map(({ misfit }) => misfit?.(signal).catch(() => undefined)));
+      return asked.filter((problem) => problem !== undefined);
+    },
   };
 }

@@ -13,7 +13,7 @@ import { addressBook } from '../chains/addresses.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { stellarChainId } from '../chains/stellar/config.ts';
 import type { OnMissed } from '../chains/stellar/scanner.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import { type Database, openDatabase, type Sql } from '../postgres/database.ts';
@@ -54,10 +54,15 @@ export interface Core extends Chains {
 const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
 /** Most requests create a payment and never come back to it: remembering more only keeps the collector busy. */
 const requestedStreams = 1_000;
+/** A start waits so long for chains that do not answer. */
+const askChains_ms = 3_000;
 const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
+  const open = openChains(config, missedAlarm(telemetry));
+  const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
+  if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);
   const box = createSecretBox(parseMasterKey(config.masterKey));
   const node = config.eventStoreUrl ? null : await embeddedNode(config, telemetry);
@@ -69,7 +74,6 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
   const notifications = listen(database, notified);
-  const open = openChains(config, missedAlarm(telemetry));
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   return {

@@ -17,6 +17,7 @@ export function openEvm(settings: readonly ChainConfig[], treasury: Treasury | n
     chains: settings.flatMap((setting) => openChain(setting, account)),
     deposits: createEvmDeposits({ treasury: account }),
     canReceive: null,
+    misfit: null,
   };
 }
 

@@ -9,11 +9,11 @@ import {
   Operation,
   rpc,
   StrKey,
-  scValToNative,
   TransactionBuilder,
   xdr,
 } from '@stellar/stellar-sdk';
 import { payin } from '../../../contracts/stellar/artifacts/payin.ts';
+import { isPayinOf } from './payinContract.ts';
 
 export interface PayinOrder {
   readonly rpcUrl: string;
@@ -98,11 +98,7 @@ async function stands(server: rpc.Server, contractId: string, treasury: string, 
   const { entries } = await server.getLedgerEntries(new Contract(contractId).getFootprint());
   const instance = entries[0]?.val.contractData().val().instance();
   if (!instance) return false;
-  const remembered = Object.fromEntries(
-    (instance.storage() ?? []).map((entry) => [scValToNative(entry.key()), scValToNative(entry.val())]),
-  );
-  const sameCode = instance.executable().wasmHash().toString('hex') === payin.wasmHash;
-  if (sameCode && remembered['dest'] === treasury && remembered['token'] === tokenId) return true;
+  if (isPayinOf(instance, treasury, tokenId)) return true;
   throw new Error(`${contractId} stands already but is not this payin contract: deploy with another account`);
 }
 

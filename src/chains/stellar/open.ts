@@ -5,6 +5,7 @@ import type { OpenFamily } from '../family.ts';
 import { defaultStellarConfig, publicNetwork, type StellarConfig, stellarChainId } from './config.ts';
 import { createStellarDeposits } from './deposits.ts';
 import { createStellarIngester } from './ingester.ts';
+import { contractProblem } from './payinContract.ts';
 import { createStellarPayoutRail } from './payouts.ts';
 import { createCanReceive } from './receivers.ts';
 import { createStellarRpc } from './rpc.ts';
@@ -31,6 +32,7 @@ export function openStellar(
     ],
     deposits: createStellarDeposits({ treasury: treasury.address, payinContract: treasury.payinContract }),
     canReceive: createCanReceive(rpc),
+    misfit: (signal) => contractProblem(config, rpc, signal),
   };
 }
 
