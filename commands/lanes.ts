@@ -5,6 +5,7 @@ import type { SignedAttempt } from '../domain/payment/events.ts';
 import { canLand, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import {
   behindChain,
+  openTreasury,
   type Purpose,
   type TreasuryState,
   treasury,
@@ -13,10 +14,12 @@ import {
 } from '../domain/treasury.ts';
 import type { Lane, PayoutRail } from './chainPorts.ts';
 import type { Handle } from './handle.ts';
+import type { Clock } from './ports.ts';
 import { loadPayment } from './settlePayout.ts';
 
 interface Deps {
   readonly handle: Handle;
+  readonly clock: Clock;
   readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'lanes'>;
 }
 
@@ -39,25 +42,44 @@ export const laneFor = (lanes: readonly Lane[], paymentId: string): Lane | undef
 /**
  * What forbids to number a transfer here: a pause of the treasury, or, before the lane's first use, signs that the log does not know
  * all that was paid. Later its own nonce shows that. Without this a payment which an old copy of the log takes for unpaid could be
- * paid once more through a lane that was added since.
+ * paid once more through a lane that was added since. The treasury's own stream begins with the first use of any lane, so that it can
+ * be paused.
  */
-export async function objectionTo(deps: Deps, lane: Lane, lanes: readonly Lane[]): Promise<Refusal | undefined> {
+export async function admit(deps: Deps, lane: Lane, lanes: readonly Lane[]): Promise<Refusal | undefined> {
   const { rail } = deps;
   if (!rail.lanes) return undefined;
-  const own = lane.account === rail.account;
-  const paused = own ? undefined : whilePaused(await stateOf(deps, rail.account));
-  if (paused) return paused;
-  if ((await stateOf(deps, lane.account)).opened) return undefined;
-  if (!own && !lane.unused) {
-    const message = `${lane.account} has sent transactions that the log does not know: pay from a new account instead, or find out whether they were payouts`;
+  const own = lanes.find(({ account }) => account === rail.account);
+  if (own && own !== lane) {
+    const closed = (await objectionTo(deps, own, lanes)) ?? (await open(deps, own));
+    if (closed) return closed;
+  }
+  return objectionTo(deps, lane, lanes);
+}
+
+async function objectionTo(
+  deps: Deps,
+  { account, unused }: Lane,
+  lanes: readonly Lane[],
+): Promise<Refusal | undefined> {
+  if ((await stateOf(deps, account)).opened) return undefined;
+  if (account !== deps.rail.account && !unused) {
+    const message = `${account} has sent transactions that the log does not know: pay from a new account instead, or find out whether they were payouts`;
     return refuse('treasuryBehindChain', message);
   }
-  const others = lanes.filter(({ account }) => account !== lane.account);
-  const refusals = others.map(async ({ account, minedNonce }) => behindChain(await stateOf(deps, account), minedNonce));
+  const others = lanes.filter((other) => other.account !== account);
+  const refusals = others.map(async (other) => behindChain(await stateOf(deps, other.account), other.minedNonce));
   return (await Promise.all(refusals)).find((refusal) => refusal !== undefined);
 }
 
-async function stateOf({ handle, rail }: Deps, account: string): Promise<TreasuryState> {
+async function open({ handle, clock, rail }: Deps, { account, minedNonce }: Lane): Promise<Refusal | undefined> {
+  const { chainId } = rail;
+  const decide = (state: TreasuryState) =>
+    whilePaused(state) ?? openTreasury(state, { chainId, account, minedNonce, now: clock.now() });
+  const opened = await handle(treasury, treasuryInstance(chainId, account), decide, { cause: 'payouts', appId: null });
+  return isRefusal(opened) ? opened : undefined;
+}
+
+async function stateOf({ handle, rail }: Omit<Deps, 'clock'>, account: string): Promise<TreasuryState> {
   const read = { cause: 'read', appId: null };
   const known = await handle(treasury, treasuryInstance(rail.chainId, account), () => [], read);
   return isRefusal(known) ? treasury.initial : known.state;

@@ -28,7 +28,7 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
-import { hasForsaken, laneFor, lanesOf, objectionTo } from './lanes.ts';
+import { admit, hasForsaken, laneFor, lanesOf } from './lanes.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 export interface SignDeps {
@@ -107,8 +107,8 @@ async function takeNonce(
     if (holdsUpOthers(error)) await releaseNonce(deps, lane, purpose);
     throw error;
   }
-  const objection = await objectionTo(deps, lane, lanes);
-  if (objection) return objection;
+  const closed = await admit(deps, lane, lanes);
+  if (closed) return closed;
   const handled = await handle(
     treasury,
     treasuryInstance(rail.chainId, lane.account),

@@ -168,11 +168,11 @@ describe('signing through several lanes', () => {
   describe('signs nothing', () => {
     it('in any lane while the treasury’s payouts are paused', async () => {
       const { sign, start, around } = await world();
-      await accepted(sign(own[0] ?? ''));
+      await accepted(sign(first));
       const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
       const instance = treasuryInstance(1, treasuryAccount);
       await accepted(start()(treasury, instance, pause, { cause: 'test', appId: null }));
-      for (const paymentId of [own[1], ...a, ...b])
+      for (const paymentId of [...own, second, ...b])
         assert.equal(await refusalOf(sign(paymentId ?? '')), 'treasuryPaused');
       assert.equal(around.signatures, 1);
     });
