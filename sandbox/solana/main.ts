@@ -3,7 +3,7 @@
  * `node sandbox/solana/main.ts --port 0 --slot-ms 400 --state solana.jsonl`
  */
 import { parseArgs } from 'node:util';
-import { createSolana } from './solana.ts';
+import { createSolana, type SlotPace } from './solana.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -16,13 +16,23 @@ const { values: options } = parseArgs({
   },
 });
 
-const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+function paceOf(text: string): SlotPace {
+  if (text === 'manual') return text;
+  if (!(Number(text) > 0)) throw new Error(`--slot-ms ${text}: say manual or milliseconds above 0`);
+  return Number(text);
+}
+
+function slotsOf(name: 'confirmed-slots' | 'finalized-slots'): number | undefined {
+  const text = options[name];
+  if (text === undefined || /^\d{1,4}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new Error(`--${name} ${text}: say a whole number of slots`);
+}
 
 const solana = await createSolana({
   port: Number(options.port),
-  slot_ms: options['slot-ms'] === 'manual' ? 'manual' : Number(options['slot-ms']),
-  confirmed_slots: numberOf(options['confirmed-slots']),
-  finalized_slots: numberOf(options['finalized-slots']),
+  slot_ms: paceOf(options['slot-ms']),
+  confirmed_slots: slotsOf('confirmed-slots'),
+  finalized_slots: slotsOf('finalized-slots'),
   stateFile: options.state,
 });
 const { rpcUrl, wsUrl } = solana;

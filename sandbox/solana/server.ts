@@ -75,14 +75,19 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
   const body = await bodyOf(request);
   if (request.method !== 'POST') return send(response, 405, { error: 'Used HTTP Method is not allowed.' });
   if (body === undefined) return send(response, 413, { error: 'Payload too large' });
-  let calls: Call | readonly Call[];
+  let calls: unknown;
   try {
-    calls = JSON.parse(body) as Call | readonly Call[];
+    calls = JSON.parse(body);
   } catch {
     return send(response, 200, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
   }
+  const all = [calls].flat();
+  if (all.length === 0 || all.length > batchMax) {
+    const error = { code: rpcCodes.invalidRequest, message: `Invalid request: a batch has 1 to ${batchMax} calls` };
+    return send(response, 200, { jsonrpc: '2.0', id: null, error });
+  }
   const replies: Reply[] = [];
-  for (const call of [calls].flat().slice(0, batchMax)) replies.push(await carryOut(node, call ?? {}));
+  for (const call of all) replies.push(await carryOut(node, call));
   if (replies.includes('lost')) response.destroy();
   else if (replies.includes('unavailable')) send(response, 503, { error: 'Service Unavailable' });
   else send(response, 200, Array.isArray(calls) ? replies : replies[0]);

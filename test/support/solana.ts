@@ -1,6 +1,7 @@
 /** A local Solana for tests, with the unmodified clients on top: wallets with money, transfers as wallets make them. */
 import { type Address, address, createSolanaRpc } from '@solana/kit';
 import {
+  type Commitment,
   Connection,
   Keypair,
   PublicKey,
@@ -37,7 +38,18 @@ export interface SolanaLab {
   send(transaction: VersionedTransaction, options?: SendOptions): Promise<string>;
   /** A payment of USDC. @returns its signature */
   pay(transfer: Transfer): Promise<string>;
+  /** How many USDC, in smallest units, a wallet has in its token account. @throws when it has none */
+  balance(owner: PublicKey, commitment?: Commitment): Promise<bigint>;
+  /** A request as it goes over the wire. @param body JSON, or text as it is */
+  post(body: unknown): Promise<{ readonly status: number; readonly body: Reply }>;
+  /** A call without a client in between. */
+  call(method: string, ...params: unknown[]): Promise<Reply>;
   stop(): Promise<void>;
+}
+
+export interface Reply {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
 /** The one that wallets use; the client's own default is newer than the virtual machine. */
@@ -85,6 +97,24 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
     },
     send: (transaction, options) => connection.sendRawTransaction(transaction.serialize(), options),
     pay: async (transfer) => lab.send(await lab.signed(transfer.from, await lab.payment(transfer))),
+    async balance(owner, commitment) {
+      const { value } = await connection.getTokenAccountBalance(await tokenAccount(owner), commitment);
+      return BigInt(value.amount);
+    },
+    async post(body) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(solana.rpcUrl, { method: 'POST', headers, body: text });
+      return { status: response.status, body: (await response.json()) as Reply };
+    },
+    async call(method, ...params) {
+      const { id, jsonrpc, ...reply } = (await lab.post({ jsonrpc: '2.0', id: 7, method, params })).body as Reply & {
+        id: unknown;
+        jsonrpc: string;
+      };
+      if (id !== 7 || jsonrpc !== '2.0') throw new Error(`an answer to something else: ${id}`);
+      return reply;
+    },
     stop: () => (stopped ??= solana.stop()),
   };
   return lab;

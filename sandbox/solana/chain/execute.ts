@@ -27,7 +27,7 @@ export function execute(
   const outcome = machine.execute(submitted.transaction);
   const after = keys.map((key) => accounts.get(key));
   // Whoever pays the fee pays it also for a transaction that fails, unless it could not even begin.
-  if (sameAccount(before[0], after[0])) return undefined;
+  if (outcome.err !== null && sameAccount(before[0], after[0])) return undefined;
 
   const changed = keys.filter((_, place) => !sameAccount(before[place], after[place]));
   for (const [place, key] of keys.entries()) {

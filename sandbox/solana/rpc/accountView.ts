@@ -53,7 +53,8 @@ function base58(data: Uint8Array): string {
 function sliced(data: Uint8Array, slice: unknown): Uint8Array {
   if (slice === undefined || slice === null) return data;
   const { offset, length } = slice as { offset?: unknown; length?: unknown };
-  if (typeof offset !== 'number' || typeof length !== 'number') throw invalid('dataSlice needs offset and length');
+  const fits = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+  if (!fits(offset) || !fits(length)) throw invalid('dataSlice needs offset and length, whole numbers from 0');
   return data.subarray(offset, offset + length);
 }
 

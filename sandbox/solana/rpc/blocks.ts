@@ -14,6 +14,7 @@ import { atLeastConfirmed, encodingConfig } from './transactions.ts';
 import { transactionView } from './transactionView.ts';
 
 const blocksMax = 500_000;
+const details: readonly unknown[] = ['full', 'signatures', 'none'];
 
 /** Unix seconds. */
 export const getBlockTime: Method = (view, params) => view.chain.times.at(existingSlot(params, view.head));
@@ -34,6 +35,9 @@ export const getBlock: Method = (view, params) => {
   const config = encodingConfig(params, 1);
   const slot = existingSlot(params, contextSlot(view, config, atLeastConfirmed(config)));
   const { transactionDetails = 'full', rewards = true } = config;
+  if (!details.includes(transactionDetails)) {
+    throw invalid(`transactionDetails ${String(transactionDetails)} are not known here: ${details.join(', ')}`);
+  }
   const records = chain.history.inSlot(slot);
   return {
     blockhash: chain.blockhashes.at(slot),
@@ -52,6 +56,8 @@ export const getBlock: Method = (view, params) => {
 /** @throws RpcError when there is no such block, or none yet */
 function existingSlot(params: Params, newest: number): number {
   const slot = integerParam(params, 0, 'slot');
-  if (slot >= firstSlot && slot <= newest) return slot;
-  throw new RpcError(rpcCodes.blockNotAvailable, `Block not available for slot ${slot}`);
+  if (slot > newest) throw new RpcError(rpcCodes.blockNotAvailable, `Block not available for slot ${slot}`);
+  if (slot >= firstSlot) return slot;
+  const why = 'was skipped, or missing due to ledger jump to recent snapshot';
+  throw new RpcError(rpcCodes.slotSkipped, `Slot ${slot} ${why}`);
 }

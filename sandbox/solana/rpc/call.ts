@@ -11,12 +11,15 @@ export interface Call {
 /** An answer of JSON-RPC, or what befell the connection. */
 export type Reply = object | 'lost' | 'unavailable';
 
-export async function carryOut(node: Node, call: Call): Promise<Reply> {
+/** @param sent whatever a caller took for a call */
+export async function carryOut(node: Node, sent: unknown): Promise<Reply> {
+  const call: Call = typeof sent === 'object' && sent !== null ? sent : {};
   const id = call.id ?? null;
   try {
+    if (typeof call.method !== 'string') throw new RpcError(rpcCodes.invalidRequest, 'Invalid request');
     const params = call.params ?? [];
     if (!Array.isArray(params)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: they must be a list');
-    const answered = await answer(node, String(call.method), params);
+    const answered = await answer(node, call.method, params);
     return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
   } catch (error) {
     return { jsonrpc: '2.0', id, error: errorView(error) };

@@ -77,7 +77,9 @@ function simulate({ chain }: View, submitted: Submitted, options: Simulation): O
   if (!anyBlockhash && chain.blockhashes.find(message.lifetimeToken, slot) === undefined) {
     return nothingRun('BlockhashNotFound');
   }
-  if (chain.history.find(submitted.signature)) return nothingRun('AlreadyProcessed');
+  // A block knows only of what came before it, in itself or in an earlier one.
+  const landed = chain.history.find(submitted.signature);
+  if (landed && landed.slot <= slot) return nothingRun('AlreadyProcessed');
   const loaded = loadAddresses(submitted, (address) => chain.accounts.get(address, slot));
   if (!loaded) return nothingRun('AddressLookupTableNotFound');
   chain.machine.setClock(slot, chain.times.at(slot));

@@ -1,7 +1,7 @@
 /** What a caller hears over a WebSocket: signatureSubscribe (once each) and slotSubscribe. */
 import { slotAt } from '../chain/commitments.ts';
 import type { Call } from './call.ts';
-import { commitmentOf, configParam, inContext, type Node, RpcError, rpcCodes } from './method.ts';
+import { commitmentOf, configParam, inContext, invalid, type Node, RpcError, rpcCodes } from './method.ts';
 import { signatureOf } from './transactions.ts';
 
 /** Of one connection. */
@@ -28,6 +28,11 @@ export function createSubscriptions({ chain }: Node, tell: (notification: object
     return id;
   };
 
+  const unsubscribe = ([id]: readonly unknown[]) => {
+    if (!open.delete(Number(id))) throw invalid('Invalid subscription id.');
+    return true;
+  };
+
   const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     signatureSubscribe(params) {
       const signature = signatureOf(params[0]);
@@ -51,8 +56,8 @@ export function createSubscriptions({ chain }: Node, tell: (notification: object
         return false;
       });
     },
-    signatureUnsubscribe: ([id]) => open.delete(Number(id)),
-    slotUnsubscribe: ([id]) => open.delete(Number(id)),
+    signatureUnsubscribe: unsubscribe,
+    slotUnsubscribe: unsubscribe,
   };
 
   return {

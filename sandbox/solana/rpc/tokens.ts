@@ -1,4 +1,5 @@
 /** Token balances, as they were in the slot of the commitment that was asked for. */
+import type { Account } from '../chain/account.ts';
 import { mintOf, tokenAccountOf, tokenPrograms, uiAmount } from '../chain/tokens.ts';
 import { look } from './accounts.ts';
 import { accountView } from './accountView.ts';
@@ -6,16 +7,22 @@ import { addressOf, addressParam, configParam, inContext, invalid, type Method }
 
 export const getTokenAccountBalance: Method = (view, params) => {
   const { slot, accountOf } = look(view, params, 1);
-  const token = tokenAccountOf(accountOf(addressParam(params, 0)));
+  const account = existing(accountOf(addressParam(params, 0)));
+  const token = tokenAccountOf(account);
   const mint = token && mintOf(accountOf(token.mint));
-  if (!token || !mint) throw invalid('Invalid param: could not find account');
+  if (!mint) throw invalid('Invalid param: not a Token account');
   return inContext(slot, uiAmount(token.amount, mint.decimals));
 };
 
+function existing(account: Account | undefined): Account {
+  if (!account) throw invalid('Invalid param: could not find account');
+  return account;
+}
+
 export const getTokenSupply: Method = (view, params) => {
   const { slot, accountOf } = look(view, params, 1);
-  const mint = mintOf(accountOf(addressParam(params, 0)));
-  if (!mint) throw invalid('Invalid param: could not find mint');
+  const mint = mintOf(existing(accountOf(addressParam(params, 0))));
+  if (!mint) throw invalid('Invalid param: not a Token mint');
   return inContext(slot, uiAmount(mint.supply, mint.decimals));
 };
 
