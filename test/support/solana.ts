@@ -1,5 +1,5 @@
 /** A local Solana for tests, with the unmodified clients on top: wallets with money, transfers as wallets make them. */
-import { type Address, address, createSolanaRpc } from '@solana/kit';
+import { type Address, address, createNoopSigner, createSolanaRpc } from '@solana/kit';
 import {
   type Commitment,
   Connection,
@@ -11,6 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { getAddMemoInstruction } from '@solana-program/memo';
+import { getCloseAccountInstruction } from '@solana-program/token';
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { createSolana, type Solana, type SolanaOptions } from '../../sandbox/solana/solana.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
@@ -33,6 +34,8 @@ export interface SolanaLab {
   person(amount?: bigint): Promise<Keypair>;
   /** Instructions of a payment: create the receiver's token account if need be, transfer, memo. */
   payment(transfer: Transfer): Promise<TransactionInstruction[]>;
+  /** An instruction that closes a wallet's empty token account: its lamports go to the wallet. */
+  close(owner: PublicKey, account: PublicKey): TransactionInstruction;
   /** Signs for the newest block. */
   signed(signer: Keypair, instructions: TransactionInstruction[]): Promise<VersionedTransaction>;
   send(transaction: VersionedTransaction, options?: SendOptions): Promise<string>;
@@ -87,6 +90,10 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
         ...(await transferInstructions({ from: from.publicKey, to, ...usdc, amount, references })),
         ...(memo === undefined ? [] : [toWeb3(getAddMemoInstruction({ memo }, { programAddress: memoProgram }))]),
       ];
+    },
+    close(owner, account) {
+      const ends = { account: of(account), destination: of(owner), owner: createNoopSigner(of(owner)) };
+      return toWeb3(getCloseAccountInstruction(ends));
     },
     async signed(signer, instructions) {
       const { blockhash: recentBlockhash } = await connection.getLatestBlockhash('processed');
