@@ -25,7 +25,8 @@ export interface Machine {
   put(address: Address, account: Account | undefined): void;
   setClock(slot: number, time_s: number): void;
   execute(transaction: Transaction): Outcome;
-  simulate(transaction: Transaction, options: { readonly signaturesChecked: boolean }): Outcome;
+  /** Tells what would come of it, whoever has signed. */
+  simulate(transaction: Transaction): Outcome;
   /** Lamports that an account of this many bytes must hold. */
   rentExempt(bytes: number): bigint;
 }
@@ -66,8 +67,8 @@ export function createMachine(): Machine {
       svm.setSlotHashes([{ slot: BigInt(slot - 1), hash: svm.latestBlockhash() }]);
     },
     execute: (transaction) => outcomeOf(svm.sendTransaction(transaction)),
-    simulate(transaction, { signaturesChecked }) {
-      svm.withSigverify(signaturesChecked);
+    simulate(transaction) {
+      svm.withSigverify(false);
       try {
         const result = svm.simulateTransaction(transaction);
         return outcomeOf(result instanceof FailedTransactionMetadata ? result : result.meta());

@@ -1,7 +1,8 @@
 /** Takes transactions: checks them first, as far as the caller wants that, and puts them into the newest slot. */
-import { getBase58Encoder, getSolanaErrorFromTransactionError, type Transaction } from '@solana/kit';
+import { getBase58Encoder, getSolanaErrorFromTransactionError } from '@solana/kit';
 import type { TransactionError } from '../chain/errors.ts';
 import type { Outcome } from '../chain/machine.ts';
+import { isSigned } from '../chain/signatures.ts';
 import { keysOf, loadAddresses, parseTransaction, type Submitted } from '../chain/transaction.ts';
 import { airdrop } from '../faucet.ts';
 import { checkHealth, latestBlockhash } from './cluster.ts';
@@ -83,11 +84,8 @@ function simulate({ chain }: View, submitted: Submitted, options: Simulation): O
   const loaded = loadAddresses(submitted, (address) => chain.accounts.get(address, slot));
   if (!loaded) return nothingRun('AddressLookupTableNotFound');
   chain.machine.setClock(slot, chain.times.at(slot));
-  const run = () => chain.machine.simulate(transaction, { signaturesChecked });
-  return chain.accounts.asOf(slot, keysOf(submitted, loaded), run);
+  return chain.accounts.asOf(slot, keysOf(submitted, loaded), () => chain.machine.simulate(transaction));
 }
-
-const isSigned = ({ signatures }: Transaction) => Object.values(signatures).every((each) => each !== null);
 
 /** As the network words it: what failed in an instruction stands in the last line of its logs, too. */
 function errorText({ err, logs }: Outcome): string {
