@@ -36,6 +36,8 @@ export interface History {
   find(signature: string): TransactionRecord | undefined;
   /** Oldest first. */
   ofAddress(address: string): readonly TransactionRecord[];
+  /** Where a transaction stands among all: later ones have larger numbers. Undefined for one that is not remembered. */
+  placeOf(signature: string): number | undefined;
   inSlot(slot: number): readonly TransactionRecord[];
   /** How many there have been, forgotten ones included. */
   count(): number;
@@ -49,10 +51,13 @@ export interface History {
 export function createHistory(transactionsMax: number): History {
   const bySignature = new Map<string, TransactionRecord>();
   const byAddress = new Map<string, TransactionRecord[]>();
+  const places = new Map<string, number>();
+  let next = 0;
   let count = 0;
 
   const forget = (record: TransactionRecord) => {
     bySignature.delete(record.signature);
+    places.delete(record.signature);
     for (const key of new Set(record.keys)) {
       const left = byAddress.get(key)?.filter((each) => each !== record) ?? [];
       if (left.length > 0) byAddress.set(key, left);
@@ -64,6 +69,7 @@ export function createHistory(transactionsMax: number): History {
     add(record) {
       count++;
       bySignature.set(record.signature, record);
+      places.set(record.signature, next++);
       for (const key of new Set(record.keys)) {
         const known = byAddress.get(key);
         if (known) known.push(record);
@@ -74,6 +80,7 @@ export function createHistory(transactionsMax: number): History {
     },
     find: (signature) => bySignature.get(signature),
     ofAddress: (address) => byAddress.get(address) ?? [],
+    placeOf: (signature) => places.get(signature),
     inSlot: (slot) => [...bySignature.values()].filter((record) => record.slot === slot),
     count: () => count,
     rollback(slot) {

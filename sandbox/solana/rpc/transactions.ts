@@ -63,17 +63,15 @@ export const getSignaturesForAddress: Method = (view, params) => {
   if (typeof limit !== 'number' || limit < 1 || limit > signaturesMax) {
     throw invalid(`Invalid limit; max ${signaturesMax}`);
   }
-  const newestFirst = chain.history
+  const placeOf = (signature: unknown) => chain.history.placeOf(signatureOf(signature)) ?? -1;
+  // A signature that is not there (any more) has nothing before it, and everything after it.
+  const end = before === undefined || before === null ? Number.POSITIVE_INFINITY : placeOf(before);
+  const begin = until === undefined || until === null ? -1 : placeOf(until);
+  const isAsked = (place: number) => place > begin && place < end;
+  return chain.history
     .ofAddress(address)
-    .filter((record) => record.slot <= slot)
-    .toReversed();
-  const place = (signature: unknown) => newestFirst.findIndex((record) => record.signature === signature);
-  const first = before === undefined || before === null ? 0 : place(signatureOf(before)) + 1;
-  // A signature that is not there (any more) has nothing before it.
-  if (first === 0 && before) return [];
-  const last = until ? place(signatureOf(until)) : -1;
-  return newestFirst
-    .slice(first, last < 0 ? undefined : last)
+    .filter((record) => record.slot <= slot && isAsked(placeOf(record.signature)))
+    .toReversed()
     .slice(0, limit)
     .map(({ signature, slot, err, memo, blockTime_s }) => ({
       signature,
