@@ -33,6 +33,8 @@ const methods: Readonly<Record<string, Method>> = {
   sandbox_fork: fork,
 };
 
+const run = async (method: Method, view: View, params: Params): Promise<unknown> => method(view, params);
+
 /** What the caller gets: an answer, none at all, or the news that nobody is there. */
 export type Answer = { readonly result: unknown } | 'lost' | 'unavailable';
 
@@ -50,7 +52,7 @@ export async function answer(node: Node, name: string, params: Params): Promise<
       return 'unavailable';
     case 'lostAnswer':
       // Whatever it would have answered, an error too, is lost.
-      await Promise.resolve(method(view, params)).catch(() => undefined);
+      await run(method, view, params).catch(() => undefined);
       return 'lost';
     case 'duplicate':
       await method(view, params);
