@@ -26,8 +26,8 @@ export interface Transfer {
   readonly reference?: PublicKey;
 }
 
-export interface SolanaLab {
-  readonly solana: Solana;
+/** The unmodified clients of a local Solana, wherever it runs. */
+export interface SolanaClient {
   readonly connection: Connection;
   readonly rpc: ReturnType<typeof createSolanaRpc>;
   /** A new wallet with 10 SOL and, unless told otherwise, 500 USDC. */
@@ -47,6 +47,10 @@ export interface SolanaLab {
   post(body: unknown): Promise<{ readonly status: number; readonly body: Reply }>;
   /** A call without a client in between. */
   call(method: string, ...params: unknown[]): Promise<Reply>;
+}
+
+export interface SolanaLab extends SolanaClient {
+  readonly solana: Solana;
   stop(): Promise<void>;
 }
 
@@ -72,16 +76,19 @@ export { toWeb3 };
 export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<SolanaLab> {
   const solana = await createSolana({ slot_ms: 'manual', ...options });
   onStop(() => lab.stop());
-  const connection = new Connection(solana.rpcUrl, 'processed');
   let stopped: Promise<void> | undefined;
+  const lab = { solana, ...solanaClient(solana.rpcUrl), stop: () => (stopped ??= solana.stop()) };
+  return lab;
+}
 
-  const lab: SolanaLab = {
-    solana,
+export function solanaClient(rpcUrl: string): SolanaClient {
+  const connection = new Connection(rpcUrl, 'processed');
+  const self: SolanaClient = {
     connection,
-    rpc: createSolanaRpc(solana.rpcUrl),
+    rpc: createSolanaRpc(rpcUrl),
     async person(amount = 500_000000n) {
       const keypair = Keypair.generate();
-      await fundWallet(solana.rpcUrl, keypair.publicKey.toBase58(), { lamports: 10n * lamportsPerSol, usdc: amount });
+      await fundWallet(rpcUrl, keypair.publicKey.toBase58(), { lamports: 10n * lamportsPerSol, usdc: amount });
       return keypair;
     },
     async payment({ from, to, amount, memo, reference }) {
@@ -103,7 +110,7 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
       return transaction;
     },
     send: (transaction, options) => connection.sendRawTransaction(transaction.serialize(), options),
-    pay: async (transfer) => lab.send(await lab.signed(transfer.from, await lab.payment(transfer))),
+    pay: async (transfer) => self.send(await self.signed(transfer.from, await self.payment(transfer))),
     async balance(owner, commitment) {
       const { value } = await connection.getTokenAccountBalance(await tokenAccount(owner), commitment);
       return BigInt(value.amount);
@@ -111,18 +118,17 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
     async post(body) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const headers = { 'content-type': 'application/json' };
-      const response = await fetch(solana.rpcUrl, { method: 'POST', headers, body: text });
+      const response = await fetch(rpcUrl, { method: 'POST', headers, body: text });
       return { status: response.status, body: (await response.json()) as Reply };
     },
     async call(method, ...params) {
-      const { id, jsonrpc, ...reply } = (await lab.post({ jsonrpc: '2.0', id: 7, method, params })).body as Reply & {
+      const { id, jsonrpc, ...reply } = (await self.post({ jsonrpc: '2.0', id: 7, method, params })).body as Reply & {
         id: unknown;
         jsonrpc: string;
       };
       if (id !== 7 || jsonrpc !== '2.0') throw new Error(`an answer to something else: ${id}`);
       return reply;
     },
-    stop: () => (stopped ??= solana.stop()),
   };
-  return lab;
+  return self;
 }

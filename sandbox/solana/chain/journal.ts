@@ -38,12 +38,19 @@ export function readJournal(
 ): { readonly header: JournalHeader; readonly lines: readonly JournalLine[] } | undefined {
   if (!existsSync(file)) return undefined;
   const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
-  const header = JSON.parse(first) as JournalHeader;
-  if (header.version !== 1 || typeof header.genesis !== 'string') {
-    throw new Error(`${file} is not the state of a local Solana: remove it or name another file`);
-  }
+  const header = headerOf(first);
+  if (!header) throw new Error(`${file} is not the state of a local Solana: remove it or name another file`);
   // The text after the last line break is empty, or half a line that a kill left: nobody has read of it.
   return { header, lines: rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine) };
+}
+
+function headerOf(line: string): JournalHeader | undefined {
+  try {
+    const header = JSON.parse(line) as JournalHeader;
+    return header.version === 1 && typeof header.genesis === 'string' ? header : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Starts a file with just these lines, replacing what was there. */
