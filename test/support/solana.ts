@@ -29,7 +29,7 @@ export interface Transfer {
 /** The unmodified clients of a local Solana, wherever it runs. */
 export interface SolanaClient {
   readonly connection: Connection;
-  readonly rpc: ReturnType<typeof createSolanaRpc>;
+  readonly rpc: ReturnType<typeof connectKit>;
   /** A new wallet with 10 SOL and, unless told otherwise, 500 USDC. */
   person(amount?: bigint): Promise<Keypair>;
   /** Instructions of a payment: create the receiver's token account if need be, transfer, memo. */
@@ -81,11 +81,13 @@ export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<S
   return lab;
 }
 
+const connectKit = (rpcUrl: string) => createSolanaRpc(rpcUrl);
+
 export function solanaClient(rpcUrl: string): SolanaClient {
   const connection = new Connection(rpcUrl, 'processed');
   const self: SolanaClient = {
     connection,
-    rpc: createSolanaRpc(rpcUrl),
+    rpc: connectKit(rpcUrl),
     async person(amount = 500_000000n) {
       const keypair = Keypair.generate();
       await fundWallet(rpcUrl, keypair.publicKey.toBase58(), { lamports: 10n * lamportsPerSol, usdc: amount });
