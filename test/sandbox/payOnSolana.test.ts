@@ -10,6 +10,7 @@ describe('the sandbox’s customer on Solana', () => {
   before(async () => {
     lab = await solanaLab({ slot_ms: 20 });
     customer = await lab.person();
+    lab.solana.advanceSlots(4);
   });
   after(() => lab.stop());
 
