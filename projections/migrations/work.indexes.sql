@@ -17,3 +17,7 @@ CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_a
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
 CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
+-- Solana: its accounts are looked at, not its blocks.
+CREATE INDEX IF NOT EXISTS payments_watched    ON payments (deposit_address)
+  WHERE source_chain_id = 501 AND status IN ('payment_unpaid', 'payment_started');
+CREATE INDEX IF NOT EXISTS deposits_watched    ON deposits (expires_at, address) WHERE chain_id = 501;

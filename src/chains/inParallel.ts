@@ -1,0 +1,23 @@
+/** Works on items side by side, at most `max` at a time. @returns the results in the order of the items; the first error ends it */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  max: number,
+  work: (item: T, place: number) => Promise<R>,
+): Promise<readonly R[]> {
+  const results = new Array<R>(items.length);
+  const waiting = items.entries();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (const [place, item] of waiting) {
+      if (failed) return;
+      try {
+        results[place] = await work(item, place);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(max, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import {
+  AddressLookupTableProgram,
+  Keypair,
+  PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { token2022Program } from '../../../sandbox/solana/chain/tokens.ts';
+import { addFault, forkTo, fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
+import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
+import { ChainUnavailable } from '../../../src/chains/jsonRpc.ts';
+import { referenceOf } from '../../../src/chains/solana/transaction.ts';
+import { tokenAccount, usdcMint } from '../../support/solana.ts';
+import { honest, startProxy } from '../evm/proxy.ts';
+import { briefly, watching } from './watching.ts';
+import { type SolanaWorld, signal, solanaWorld } from './world.ts';
+
+describe('reading payins on Solana', () => {
+  let world: SolanaWorld;
+  let payer: Keypair;
+  let deposit: PublicKey;
+  beforeEach(async () => {
+    world = await solanaWorld();
+    payer = await world.lab.person();
+    deposit = Keypair.generate().publicKey;
+    world.settle();
+  });
+  afterEach(() => world.lab.stop());
+
+  const pay = (amount: bigint, to = deposit) => world.lab.pay({ from: payer, to, amount });
+  const paid = (amount: bigint, txHash: string, to = deposit) => ({
+    ...{ to: to.toBase58(), from: payer.publicKey.toBase58(), amount, txHash },
+  });
+  const slotOf = (signature: string) => world.solana.chain.history.find(signature)?.slot ?? -1;
+
+  describe('what is seen', () => {
+    it('is a transfer, first when it is confirmed and then when it is final', async () => {
+      const eyes = watching(world, [deposit]);
+      const txHash = await pay(5_123456n);
+      assert.deepEqual(briefly(await eyes.look('head')), []);
+      world.solana.advanceSlots(1);
+      const seen = await eyes.look('head');
+      assert.deepEqual(briefly(seen), [paid(5_123456n, txHash)]);
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      world.settle();
+      const final = await eyes.look('final');
+      assert.deepEqual(briefly(final), [paid(5_123456n, txHash)]);
+
+      const [log] = final?.logs ?? [];
+      assert.ok(log);
+      const slot = slotOf(txHash);
+      const transfer = await eyes.ingester.resolve(log, signal);
+      assert.deepEqual(
+        { ...transfer, token: transfer?.token.address },
+        {
+          ...{ chainId: 501, txHash, index: log.logIndex, memo: null, token: usdcMint.toBase58() },
+          ...{ blockNumber: String(slot), blockHash: world.solana.chain.blockhashes.at(slot) },
+          ...{ from: payer.publicKey.toBase58(), to: deposit.toBase58(), amount: '5123456' },
+          blockTime: new Date(world.solana.chain.times.at(slot) * 1_000).toISOString(),
+        },
+      );
+      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), [transfer]);
+    });
+
+    it('once: what was recorded is not read again, and a start anew reads it again', async () => {
+      const eyes = watching(world, [deposit]);
+      const txHash = await pay(1n);
+      world.settle();
+      await eyes.lookInVain('final');
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(1n, txHash)]);
+      assert.equal(await eyes.look('final'), undefined);
+      world.settle(1);
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      assert.deepEqual(briefly(await watching(world, [deposit]).look('final')), [paid(1n, txHash)]);
+    });
+
+    it('is every transaction, from wallets and exchanges alike, with memo and reference or without', async () => {
+      const eyes = watching(world, [deposit]);
+      const reference = new PublicKey(referenceOf('payin', 'payment-1'));
+      const first = await world.lab.pay({ from: payer, to: deposit, amount: 1n, memo: 'tea', reference });
+      const second = await pay(2n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(1n, first), paid(2n, second)]);
+      const third = await pay(3n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(3n, third)]);
+    });
+
+    it('is one credit when a transaction pays the same deposit several times, and one each for several deposits', async () => {
+      const other = Keypair.generate().publicKey;
+      const eyes = watching(world, [deposit, other]);
+      const parts: TransactionInstruction[] = [];
+      for (const [to, amount] of [
+        [deposit, 1n],
+        [deposit, 20n],
+        [other, 300n],
+      ] as const)
+        parts.push(...(await world.lab.payment({ from: payer, to, amount })));
+      const txHash = await world.lab.send(await world.lab.signed(payer, parts));
+      world.settle();
+      const range = await eyes.look('final');
+      assert.deepEqual(briefly(range), [paid(21n, txHash), paid(300n, txHash, other)]);
+      const indexes = range?.logs.map(({ logIndex }) => logIndex) ?? [];
+      assert.equal(new Set(indexes).size, 2);
+      const found = await eyes.ingester.lookUp(txHash, signal);
+      assert.deepEqual(
+        found.map(({ index, amount }) => [index, amount]).toSorted(),
+        [
+          [indexes[0], '21'],
+          [indexes[1], '300'],
+        ].toSorted(),
+      );
+    });
+
+    it('of a v0 transaction with a lookup table is the same', async () => {
+      const eyes = watching(world, [deposit]);
+      const txHash = await payThroughTable(7n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(7n, txHash)]);
+      assert.equal((await eyes.ingester.lookUp(txHash, signal)).length, 1);
+    });
+
+    it('among hundreds of deposits', async () => {
+      const owners = Array.from({ length: 250 }, () => Keypair.generate().publicKey);
+      const eyes = watching(world, owners);
+      const chosen = owners[201];
+      assert.ok(chosen);
+      const txHash = await pay(9n, chosen);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(9n, txHash, chosen)]);
+    });
+
+    it('of payments that are over is late money, looked for once a minute', async () => {
+      const eyes = watching(world, []);
+      eyes.late.push(deposit.toBase58());
+      await eyes.look('final');
+      const txHash = await pay(4n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      world.solana.advanceSlots(150);
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(4n, txHash)]);
+    });
+  });
+
+  describe('what is not money', () => {
+    it('failed', async () => {
+      const eyes = watching(world, [deposit]);
+      const instructions = await world.lab.payment({ from: payer, to: deposit, amount: 1n });
+      const beyond = await world.lab.payment({ from: payer, to: deposit, amount: 600_000000n });
+      await pay(5n);
+      const failing = await world.lab.signed(payer, [...instructions, ...beyond]);
+      const txHash = await world.lab.send(failing, { skipPreflight: true });
+      world.settle();
+      assert.deepEqual(
+        briefly(await eyes.look('final')).map(({ amount }) => amount),
+        [5n],
+      );
+      assert.ok(slotOf(txHash) > 0);
+      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
+    });
+
+    it('is of another mint that looks like USDC, of the token program or of Token-2022', async () => {
+      const eyes = watching(world, [deposit]);
+      for (const program of [undefined, token2022Program]) {
+        const mint = Keypair.generate().publicKey.toBase58();
+        await plantMint(world.solana.rpcUrl, mint, 6, program);
+        await fundWallet(world.solana.rpcUrl, deposit.toBase58(), { tokens: { [mint]: 1_000_000n } });
+      }
+      const mint = Keypair.generate().publicKey.toBase58();
+      await plantMint(world.solana.rpcUrl, mint);
+      await fundWallet(world.solana.rpcUrl, payer.publicKey.toBase58(), { tokens: { [mint]: 1_000_000n } });
+      const from = { from: payer.publicKey, to: deposit, decimals: 6, amount: 1_000_000n };
+      const txHash = await world.lab.send(await world.lab.signed(payer, await transferInstructions({ ...from, mint })));
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
+    });
+
+    it('nor what is unknown', async () => {
+      const eyes = watching(world, [deposit]);
+      assert.deepEqual(await eyes.ingester.lookUp('2'.repeat(88), signal), []);
+    });
+  });
+
+  describe('a fork', () => {
+    it('that drops a payin shows only when the slot is final: then another block is there', async () => {
+      const eyes = watching(world, [deposit]);
+      const txHash = await pay(5n);
+      const slot = slotOf(txHash);
+      world.solana.advanceSlots(1);
+      const [log] = (await eyes.look('head'))?.logs ?? [];
+      assert.ok(log);
+      await forkTo(world.solana.rpcUrl, slot - 1);
+      assert.equal(await eyes.ingester.hasLeft(log, signal), false);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
+      assert.equal(await eyes.ingester.hasLeft(log, signal), true);
+      const still = { blockNumber: BigInt(slot), blockHash: world.solana.chain.blockhashes.at(slot) };
+      assert.equal(await eyes.ingester.hasLeft(still, signal), false);
+    });
+
+    it('that moves a payin to another block: it is seen there, and the same again after it had left', async () => {
+      const eyes = watching(world, [deposit]);
+      const signed = await world.lab.signed(payer, await world.lab.payment({ from: payer, to: deposit, amount: 5n }));
+      world.solana.advanceSlots(1);
+      const txHash = await world.lab.send(signed);
+      const slot = slotOf(txHash);
+      world.solana.advanceSlots(1);
+      assert.equal(briefly(await eyes.look('head')).length, 1);
+      await forkTo(world.solana.rpcUrl, slot - 1);
+      world.solana.advanceSlots(1);
+      await eyes.look('head');
+      assert.equal(await world.lab.send(signed), txHash);
+      world.solana.advanceSlots(1);
+      const again = await eyes.look('head');
+      assert.deepEqual(briefly(again), [paid(5n, txHash)]);
+      assert.ok(again?.logs.every(({ blockNumber }) => blockNumber === BigInt(slotOf(txHash))));
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+    });
+
+    it('is no proof where a node just lacks blocks', async () => {
+      const txHash = await pay(5n);
+      world.settle(20);
+      const slot = slotOf(txHash);
+      const gone = { blockNumber: BigInt(slot), blockHash: 'another' };
+      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+        const answer = await forward(method, params);
+        return method === 'getBlocks'
+          ? (answer as number[]).filter((each) => each < slot - 3 || each > slot + 3)
+          : answer;
+      });
+      const eyes = watching(world, [deposit], [node.url]);
+      assert.equal(await eyes.ingester.hasLeft(gone, signal), false);
+      node.behave(async (method, params, forward) => {
+        const answer = await forward(method, params);
+        if (method === 'getBlocks') return (answer as number[]).filter((each) => each !== slot);
+        if (method === 'getBlock' && params[0] === slot + 1) return { ...(answer as object), parentSlot: slot - 1 };
+        return answer;
+      });
+      assert.equal(await eyes.ingester.hasLeft(gone, signal), true);
+    });
+  });
+
+  describe('nodes', () => {
+    it('that show a balance before its transaction do not move the pass: it is looked at again', async () => {
+      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
+        method === 'getSignaturesForAddress' ? [] : forward(method, params),
+      );
+      const eyes = watching(world, [deposit], [node.url]);
+      world.settle(1);
+      const before = (await eyes.look('final'))?.next;
+      const txHash = await pay(5n);
+      world.settle();
+      assert.deepEqual((await eyes.look('final'))?.next, before);
+      node.behave(honest);
+      const range = await eyes.look('final');
+      assert.deepEqual(briefly(range), [paid(5n, txHash)]);
+      assert.ok(before && range && range.next.blockNumber > before.blockNumber);
+      assert.ok(range.next.chainTime >= before.chainTime);
+    });
+
+    it('that list a transaction before they have it are asked again', async () => {
+      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
+        method === 'getTransaction' ? null : forward(method, params),
+      );
+      const eyes = watching(world, [deposit], [node.url]);
+      const txHash = await pay(5n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      node.behave(honest);
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+    });
+
+    it('that lag behind the cursor, or answer nothing, are passed over', async () => {
+      const eyes = watching(world, [deposit]);
+      await eyes.look('final');
+      await addFault(world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3 });
+      await assert.rejects(eyes.look('final'), ChainUnavailable);
+      const txHash = await pay(5n);
+      world.settle();
+      await addFault(world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'unavailable', times: 1 });
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+      await addFault(world.solana.rpcUrl, { method: '*', kind: 'unavailable', times: 30 });
+      await assert.rejects(eyes.ingester.head(signal), ChainUnavailable);
+    });
+
+    it('tell how far the chain has come', async () => {
+      const { blockNumber, chainTime } = await watching(world, []).ingester.head(signal);
+      assert.equal(blockNumber, BigInt(world.solana.chain.head() - 1));
+      assert.ok(chainTime.endsWith('Z'));
+    });
+  });
+
+  /** A table holds the accounts of the transfer. */
+  async function payThroughTable(amount: bigint): Promise<string> {
+    const instructions = await world.lab.payment({ from: payer, to: deposit, amount });
+    const slot = world.solana.chain.head();
+    const [create, table] = AddressLookupTableProgram.createLookupTable({
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      recentSlot: slot - 1,
+    });
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      payer: payer.publicKey,
+      authority: payer.publicKey,
+      lookupTable: table,
+      addresses: [deposit, usdcMint, await tokenAccount(deposit)],
+    });
+    await world.lab.send(await world.lab.signed(payer, [create, extend]));
+    world.solana.advanceSlots(2);
+    const { value: lookupTable } = await world.lab.connection.getAddressLookupTable(table);
+    assert.ok(lookupTable);
+    const { blockhash: recentBlockhash } = await world.lab.connection.getLatestBlockhash('processed');
+    const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
+    const transaction = new VersionedTransaction(message.compileToV0Message([lookupTable]));
+    assert.ok(transaction.message.addressTableLookups.length > 0);
+    transaction.sign([payer]);
+    return world.lab.send(transaction);
+  }
+});

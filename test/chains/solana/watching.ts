@@ -1,0 +1,45 @@
+/** The service's eyes on a local Solana, for deposits that a test names. */
+import type { PublicKey } from '@solana/web3.js';
+import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../commands/chainPorts.ts';
+import { createSolanaIngester } from '../../../src/chains/solana/ingester.ts';
+import { type SolanaWorld, signal } from './world.ts';
+
+export interface Eyes {
+  readonly ingester: Ingester;
+  readonly open: string[];
+  readonly late: string[];
+  /** One look from where the pass stands. @returns undefined when there was nothing new to look at */
+  look(pass: Pass): Promise<ScannedRange | undefined>;
+  /** A look whose range could not be recorded. */
+  lookInVain(pass: Pass): Promise<void>;
+  cursor(pass: Pass): Promise<Cursor>;
+}
+
+/** @param urls of the nodes; the local one when left out */
+export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly PublicKey[], urls?: string[]): Eyes {
+  const open = owners.map(String);
+  const late: string[] = [];
+  const watch = { open: async () => open, late: async () => late };
+  const ingester = createSolanaIngester(world.config(urls), watch);
+  const cursors = new Map<Pass, Cursor>();
+  const cursor = async (pass: Pass) =>
+    cursors.get(pass) ?? (await ingester.start(pass, '2026-01-01T00:00:00.000Z' as Cursor['chainTime'], signal));
+  return {
+    ...{ ingester, open, late, cursor },
+    async look(pass) {
+      const ranges: ScannedRange[] = [];
+      for await (const range of ingester.scan(await cursor(pass), signal)) {
+        cursors.set(pass, range.next);
+        ranges.push(range);
+      }
+      return ranges[0];
+    },
+    async lookInVain(pass) {
+      for await (const _ of ingester.scan(await cursor(pass), signal)) return;
+    },
+  };
+}
+
+/** What matters of logs. */
+export const briefly = (range: ScannedRange | undefined) =>
+  (range?.logs ?? []).map(({ to, from, amount, txHash }: TransferLog) => ({ to, from, amount, txHash }));
