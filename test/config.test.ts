@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { getBase58Decoder } from '@solana/kit';
+import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { toHex } from 'viem';
 import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts';
@@ -22,6 +24,8 @@ function problemsOf(env: Readonly<Record<string, string>>): string[] {
     return error.message.split('\n').flatMap((line) => /^ {2}- (.*)$/.exec(line)?.[1] ?? []);
   }
 }
+
+const base58Of = (bytes: Uint8Array): string => getBase58Decoder().decode(bytes);
 
 describe('configuration', () => {
   it('is read with defaults for all that is not required', () => {
@@ -131,6 +135,41 @@ describe('configuration', () => {
     assert.deepEqual(problemsOf({ ...good, TREASURY_ADDRESS: address }), []);
     const other = privateKeyToAddress(`0x${'11'.repeat(32)}`);
     assert.match(problemsOf({ ...good, TREASURY_ADDRESS: other }).join(), /not the account of TREASURY_PRIVATE_KEY/);
+  });
+
+  describe('for Solana', () => {
+    const wallet = SolanaKeypair.fromSeed(new Uint8Array(32).fill(9));
+    const address = wallet.publicKey.toBase58();
+    const SOLANA_TREASURY_PRIVATE_KEY = base58Of(wallet.secretKey);
+    const { TREASURY_PRIVATE_KEY: _, RPC_URLS_8453: __, ...plain } = good;
+    const solana = { ...plain, RPC_URLS_501: 'https://solana.example.com' };
+    const keys = { SOLANA_TREASURY_PRIVATE_KEY, SOLANA_DEPOSIT_SEED: 'AB'.repeat(32) };
+
+    it('takes the wallet’s key with the seed of deposits, or the address alone where nothing is signed', () => {
+      const expected = { address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed: 'ab'.repeat(32) };
+      assert.deepEqual(readConfig({ ...solana, ...keys }).treasuries.solana, expected);
+      const apart = { ...solana, SOLANA_TREASURY_ADDRESS: address };
+      assert.deepEqual(readConfig(apart).treasuries.solana, { address, key: null, depositSeed: null });
+      assert.equal(readConfig(good).treasuries.solana, null);
+    });
+
+    it('names what is missing or wrong, and no secret', () => {
+      assert.match(problemsOf(solana).join(), /^SOLANA_TREASURY_ADDRESS or SOLANA_TREASURY_PRIVATE_KEY is required$/);
+      assert.match(problemsOf({ ...solana, SOLANA_TREASURY_PRIVATE_KEY }).join(), /^SOLANA_DEPOSIT_SEED is required/);
+      const wrong = {
+        SOLANA_TREASURY_PRIVATE_KEY: base58Of(wallet.secretKey.slice(0, 32)),
+        SOLANA_TREASURY_ADDRESS: '0x3333333333333333333333333333333333333333',
+        SOLANA_DEPOSIT_SEED: 'ab',
+      };
+      const problems = problemsOf({ ...solana, ...wrong });
+      assert.deepEqual(problems.map((problem) => /^[A-Z_0-9]+/.exec(problem)?.[0]).sort(), Object.keys(wrong).sort());
+      assert.ok(!problems.join().includes(wrong.SOLANA_TREASURY_PRIVATE_KEY));
+      const other = SolanaKeypair.generate().publicKey.toBase58();
+      assert.match(
+        problemsOf({ ...solana, ...keys, SOLANA_TREASURY_ADDRESS: other }).join(),
+        /not the account of SOLANA_TREASURY_PRIVATE_KEY/,
+      );
+    });
   });
 
   describe('for Stellar', () => {

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { openEvm } from './evm/open.ts';
 import type { OpenChain, OpenFamily } from './family.ts';
 import type { DepositScheme, ReceiverChecks } from './ports.ts';
+import { openSolana, type SolanaNeeds } from './solana/open.ts';
 import { openStellar } from './stellar/open.ts';
 import type { OnMissed } from './stellar/scanner.ts';
 
@@ -14,12 +15,23 @@ export interface Chains {
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/**
- * Every chain that the configuration names.
- * @param onMissed told of ledgers of Stellar that no node remembers any more
- */
-export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>, onMissed: OnMissed): Chains {
-  const families = [openEvm(chains, treasuries.evm), openStellar(chains, treasuries.stellar, onMissed)];
+/** What the chains need of the service around them. */
+export interface ChainsNeeds {
+  /** Told of ledgers of Stellar that no node remembers any more. */
+  readonly onMissed: OnMissed;
+  readonly solana: SolanaNeeds;
+}
+
+/** Every chain that the configuration names. */
+export function openChains(
+  { chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>,
+  { onMissed, solana }: ChainsNeeds,
+): Chains {
+  const families = [
+    openEvm(chains, treasuries.evm),
+    openSolana(chains, treasuries.solana, solana),
+    openStellar(chains, treasuries.stellar, onMissed),
+  ];
   const open = families.filter((family): family is OpenFamily => family !== null);
   return {
     chains: new Map(open.flatMap((family) => family.chains.map((chain) => [chain.ingester.chainId, chain]))),

@@ -4,6 +4,8 @@ import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { checksummed } from '../chains/evm/checksum.ts';
+import { canonicalSolanaAddress } from '../chains/solana/addresses.ts';
+import { parseSolanaKey } from '../security/solanaKeys.ts';
 import type { Reader } from './reader.ts';
 
 export interface Treasury {
@@ -20,12 +22,18 @@ export interface StellarTreasury extends Treasury {
   readonly channelKeys: readonly string[];
 }
 
+export interface SolanaTreasury extends Treasury {
+  /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
+  readonly depositSeed: string | null;
+}
+
 /** Each is asked for at every payout. */
 const channelsMax = 32;
 
 /** Null for a family of which no chain is served. */
 export interface Treasuries {
   readonly evm: Treasury | null;
+  readonly solana: SolanaTreasury | null;
   readonly stellar: StellarTreasury | null;
 }
 
@@ -48,7 +56,11 @@ export function readTreasuries(read: Reader, families: ReadonlySet<ChainFamily>,
   const evm = evmTreasury(read, families.has('evm'));
   const known = production && evm !== null && developmentAccounts.has(evm.address.toLowerCase());
   read.check(!known, 'the treasury is a well-known development account: anybody can spend from it');
-  return { evm, stellar: stellarTreasury(read, families.has('stellar')) };
+  return {
+    evm,
+    solana: solanaTreasury(read, families.has('solana')),
+    stellar: stellarTreasury(read, families.has('stellar')),
+  };
 }
 
 function evmTreasury(read: Reader, needed: boolean): Treasury | null {
@@ -57,6 +69,20 @@ function evmTreasury(read: Reader, needed: boolean): Treasury | null {
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
   const names = { address: 'TREASURY_ADDRESS', key: 'TREASURY_PRIVATE_KEY' };
   return oneAccount(read, names, { stated: spelled, key, accountOf: evmAccountOf, needed });
+}
+
+function solanaTreasury(read: Reader, needed: boolean): SolanaTreasury | null {
+  const names = { address: 'SOLANA_TREASURY_ADDRESS', key: 'SOLANA_TREASURY_PRIVATE_KEY' };
+  const isWallet = (text: string) => canonicalSolanaAddress(text) !== null;
+  const isKey = (text: string) => solanaAccountOf(text) !== undefined;
+  const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
+  const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
+  const depositSeed = read.hex('SOLANA_DEPOSIT_SEED', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
+  const treasury = oneAccount(read, names, { stated, key, accountOf: solanaAccountOf, needed });
+  if (!treasury?.key) return treasury && { ...treasury, depositSeed: null };
+  const given = read.given('SOLANA_DEPOSIT_SEED');
+  read.check(given, `SOLANA_DEPOSIT_SEED is required beside ${names.key}: the keys of deposits are derived from it`);
+  return { ...treasury, depositSeed };
 }
 
 function stellarTreasury(read: Reader, needed: boolean): StellarTreasury | null {
@@ -117,5 +143,7 @@ function evmAccountOf(privateKey: string): string | undefined {
     return undefined;
   }
 }
+
+const solanaAccountOf = (key: string): string | undefined => parseSolanaKey(key)?.address;
 
 const stellarAccountOf = (secret: string): string => Keypair.fromSecret(secret).publicKey();

@@ -22,8 +22,8 @@ export interface HttpDeps extends Commands, Queries {
   readonly readiness: () => Promise<Readiness>;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
-  /** Address of the hosted payment page, where there is one. */
-  readonly paymentLink?: (paymentId: string) => string | null;
+  /** What opens a wallet, or a page, to pay; where there is one. */
+  readonly paymentLink?: (payment: PaymentView) => string | null;
 }
 
 export interface Commands {

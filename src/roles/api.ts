@@ -19,6 +19,7 @@ import { listPayments } from '../../queries/listPayments.ts';
 import { listTransactions } from '../../queries/listTransactions.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { addressBook, canonicalTxHash } from '../chains/addresses.ts';
+import { solanaPaymentLink } from '../chains/solana/paymentLink.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
@@ -31,7 +32,12 @@ import { readiness } from './readiness.ts';
 
 export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const asked = queries(core);
-  const app = createApp({ ...operations(core), ...(await commands(core, asked.getPayment, signal)), ...asked });
+  const app = createApp({
+    ...operations(core),
+    ...(await commands(core, asked.getPayment, signal)),
+    ...asked,
+    paymentLink: solanaPaymentLink,
+  });
   return startHttp(app, core.config);
 }
 

@@ -27,6 +27,7 @@ import { createLogger, createTelemetry, type Telemetry } from '../runtime/teleme
 import { newApiKey } from '../security/apiKey.ts';
 import { createAddressCheck, literalAddress } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
+import { solanaNeeds } from './solana.ts';
 
 export interface Core extends Chains {
   readonly config: Config;
@@ -60,7 +61,7 @@ const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as 
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
-  const open = openChains(config, missedAlarm(telemetry));
+  const open = openChains(config, { onMissed: missedAlarm(telemetry), solana: solanaNeeds(() => stores) });
   const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
   if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);
@@ -76,17 +77,15 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const notifications = listen(database, notified);
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
+  const projected = projectedWaiter(database, notifications);
+  const stores = { clock, store, database, reads, projected };
   return {
     config,
     telemetry,
-    clock,
     crash,
-    store,
     eventStoreUrl,
-    database,
-    reads,
     notifications,
-    projected: projectedWaiter(database, notifications),
+    ...stores,
     ...open,
     box,
     handle,

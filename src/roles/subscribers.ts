@@ -15,9 +15,13 @@ import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { unfinishedMatches } from '../../queries/unmatched.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
+import { createDepositOwners } from '../postgres/depositOwners.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
+import { randomIds } from '../runtime/ids.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { openSigners, type Signers } from '../security/signers.ts';
+import { ownerKey, ownerScheme } from '../security/solanaKeys.ts';
+import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
@@ -62,6 +66,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
+    ...depositStock(core).map((shift) => run('depositOwners', NEVER, shift)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedLook_ms }),
   ]);
 }
@@ -125,6 +130,17 @@ function payoutAudits({ workHandle, chains, database, telemetry }: Core): readon
     }),
     idle_ms: auditLook_ms,
   }));
+}
+
+/** Filled by an instance that has the seed. */
+function depositStock({ config, database }: Core): readonly Shift[] {
+  const seed = config.treasuries.solana?.depositSeed;
+  if (!seed) return [];
+  const make = () => {
+    const salt = randomIds.secret();
+    return { address: ownerKey(seed, salt).address, scheme: ownerScheme, salt };
+  };
+  return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), make }) }];
 }
 
 function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {

@@ -3,9 +3,12 @@ import type { Clock } from '../../commands/ports.ts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { evmChainIds } from '../chains/evm/config.ts';
 import type { Signer } from '../chains/ports.ts';
+import { solanaFees } from '../chains/solana/config.ts';
 import { stellarConfig } from '../chains/stellar/open.ts';
 import type { Config } from '../config.ts';
 import { createKeystoreSigner } from './keystore.ts';
+import { parseSolanaKey } from './solanaKeys.ts';
+import { createSolanaSigner } from './solanaSigner.ts';
 import { createSpending } from './spending.ts';
 import { createStellarSigner } from './stellarSigner.ts';
 
@@ -15,13 +18,18 @@ export type Signers = ReadonlyMap<ChainFamily, Signer>;
 export function openSigners({ treasuries, signer: limits }: Config, clock: Pick<Clock, 'now'>): Signers {
   const spending = createSpending(limits, clock);
   const signers = new Map<ChainFamily, Signer>();
-  const { evm, stellar } = treasuries;
+  const { evm, solana, stellar } = treasuries;
   if (evm?.key) {
     const privateKey = evm.key as Hex;
     signers.set(
       'evm',
       createKeystoreSigner({ privateKey, limits: { ...limits, chainIds: evmChainIds }, clock, spending }),
     );
+  }
+  const solanaTreasury = solana?.key ? parseSolanaKey(solana.key) : undefined;
+  if (solanaTreasury && solana?.depositSeed) {
+    const { depositSeed } = solana;
+    signers.set('solana', createSolanaSigner({ key: solanaTreasury, depositSeed, fees: solanaFees, spending }));
   }
   if (stellar?.key) {
     const config = stellarConfig({ rpcUrls: [] }, stellar);

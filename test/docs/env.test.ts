@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { defaultEvmChainConfig, evmChainIds } from '../../src/chains/evm/config.ts';
+import { solanaChainId } from '../../src/chains/solana/config.ts';
 import { stellarChainId } from '../../src/chains/stellar/config.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 
@@ -61,7 +62,7 @@ describe('.env.example', () => {
 
   it('offers every chain that is served', () => {
     const offered = documented.flatMap((name) => /^RPC_URLS_(\d+)$/.exec(name)?.[1] ?? []);
-    assert.deepEqual(offered.map(Number).sort(), [...evmChainIds, stellarChainId].sort());
+    assert.deepEqual(offered.map(Number).sort(), [...evmChainIds, solanaChainId, stellarChainId].sort());
   });
 
   it('is a usable configuration once the required part is filled in', () => {

@@ -10,11 +10,13 @@ import { workSet } from '../../projections/sets.ts';
 import { type DuePayments, duePayments, dueWebhooks } from '../../queries/dueWork.ts';
 import { findApiKey } from '../../queries/findApiKey.ts';
 import { findApp, findWebhookSecret } from '../../queries/findApp.ts';
+import { knownDeposits } from '../../queries/knownDeposits.ts';
 import { matchDeposits } from '../../queries/matchDeposits.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { readModelFacts } from '../../queries/readiness.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
+import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
 import { BroadcastRefused } from '../../src/chains/agreement.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -47,6 +49,24 @@ describe('what the workers ask', () => {
     await project();
   };
   const project = async () => void (await fill(database, world.store, workSet, [await wholeLog(world.store)]));
+
+  describe('what to look at, where accounts are looked at', () => {
+    const chainId = 8453;
+
+    it('is where open payments are paid to', async () => {
+      await given(p.unpaid, [...p.unpaid, p.detected()], p.paid, p.done);
+      assert.deepEqual((await openDeposits(database, chainId)).toSorted(), [addressOf(1), addressOf(2)]);
+      assert.deepEqual(await openDeposits(database, 1), []);
+    });
+
+    it('and for a time where those are that are over', async () => {
+      await given(p.unpaid, p.done);
+      const all = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
+      assert.deepEqual((await lateDeposits(database, chainId, p.minute(59))).toSorted(), all);
+      assert.deepEqual(await lateDeposits(database, chainId, p.minute(61)), []);
+      assert.deepEqual([...(await knownDeposits(database, [...all, 'nobody’s']))].toSorted(), all);
+    });
+  });
 
   describe('the to-do list', () => {
     const all = { worker: 'payouts', chainIds: [1, 8453], steps: ['requestPayout', 'sign', 'broadcast'], max: 10 };

@@ -15,8 +15,7 @@ const noPayment = refuse('paymentNotFound', 'no payment has this id: check it ag
 
 /** The payment API: create, read, list, announce a payin. */
 export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
-  const full = (view: PaymentView) =>
-    paymentResource(view, { paymentLink: deps.paymentLink?.(view.paymentId) ?? null });
+  const full = (view: PaymentView) => paymentResource(view, { paymentLink: deps.paymentLink?.(view) ?? null });
   return [...creating(deps, access, full), ...reading(deps, full), ...following(deps, full)];
 }
 

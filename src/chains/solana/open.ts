@@ -1,0 +1,44 @@
+import type { SolanaTreasury } from '../../config/treasuries.ts';
+import type { ChainConfig } from '../../config.ts';
+import type { OpenFamily } from '../family.ts';
+import { defaultSolanaConfig, solanaChainId } from './config.ts';
+import { createSolanaDeposits, type Owner } from './deposits.ts';
+import { createSolanaIngester } from './ingester.ts';
+import { createSolanaPayoutRail } from './payouts.ts';
+import { createCanReceive } from './receivers.ts';
+import { createSolanaRpc } from './rpc.ts';
+import type { Watch } from './scanner.ts';
+
+/** What Solana needs of the service's own memory. */
+export interface SolanaNeeds {
+  /** Addresses that nobody else gets and no payment has. */
+  readonly takeOwners: (max: number) => Promise<readonly Owner[]>;
+  readonly watch: Watch;
+}
+
+/** Null when Solana is not served. */
+export function openSolana(
+  settings: readonly ChainConfig[],
+  treasury: SolanaTreasury | null,
+  { takeOwners, watch }: SolanaNeeds,
+): OpenFamily | null {
+  const setting = settings.find(({ chainId }) => chainId === solanaChainId);
+  if (!setting || !treasury) return null;
+  const { rpcUrls, poll_ms } = setting;
+  const defaults = defaultSolanaConfig({ rpcUrls, treasury: treasury.address });
+  const config = { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
+  const rpc = createSolanaRpc(config);
+  return {
+    family: 'solana',
+    chains: [
+      {
+        ingester: createSolanaIngester(config, watch, rpc),
+        rail: createSolanaPayoutRail(config, rpc),
+        poll_ms: config.pollInterval_ms,
+      },
+    ],
+    deposits: createSolanaDeposits(takeOwners),
+    canReceive: createCanReceive(rpc),
+    misfit: null,
+  };
+}

@@ -1,0 +1,58 @@
+/** What Solana's chain needs of the stores: addresses to give out, and which of them to look at. */
+import type { Clock, EventStore } from '../../commands/ports.ts';
+import { minute_ms, plus } from '../../domain/time.ts';
+import { knownDeposits } from '../../queries/knownDeposits.ts';
+import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
+import { solanaChainId } from '../chains/solana/config.ts';
+import type { SolanaNeeds } from '../chains/solana/open.ts';
+import type { Sql } from '../postgres/database.ts';
+import { createDepositOwners } from '../postgres/depositOwners.ts';
+import type { WaitUntilProjected } from '../runtime/projected.ts';
+
+export interface SolanaStores {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store: Pick<EventStore, 'tail'>;
+  readonly database: Sql;
+  readonly reads: Sql;
+  readonly projected: WaitUntilProjected;
+}
+
+/** Late money is looked for as long after a payment's time has ended. */
+const lateFor_ms = 7 * 24 * 60 * minute_ms;
+const projectedWait_ms = 30_000;
+
+/** @param stores asked for when they are needed: chains are opened before them */
+export function solanaNeeds(stores: () => SolanaStores): SolanaNeeds {
+  return {
+    /**
+     * A restored backup has addresses in stock that were given out since. Their payments are in the log, and so in the rows by now:
+     * they are left out.
+     */
+    async takeOwners(max) {
+      const { store, reads, projected } = stores();
+      await projected(await store.tail());
+      const taken = await createDepositOwners(reads).take(max);
+      const known = await knownDeposits(
+        reads,
+        taken.map(({ address }) => address),
+      );
+      return taken.filter(({ address }) => !known.has(address));
+    },
+    watch: {
+      async open(signal) {
+        const { database } = await upToDate(stores(), signal);
+        return openDeposits(database, solanaChainId);
+      },
+      async late(signal) {
+        const { database, clock } = await upToDate(stores(), signal);
+        return lateDeposits(database, solanaChainId, plus(clock.now(), -lateFor_ms));
+      },
+    },
+  };
+}
+
+/** Whatever was created before this moment is in the rows afterwards. */
+async function upToDate(stores: SolanaStores, signal: AbortSignal): Promise<SolanaStores> {
+  await stores.projected(await stores.store.tail(), { signal, timeout_ms: projectedWait_ms });
+  return stores;
+}

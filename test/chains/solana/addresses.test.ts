@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { Keypair } from '@solana/web3.js';
+import { chainOf } from '../../../domain/chains.ts';
+import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
+import { systemProgram, tokenAccountOf } from '../../../src/chains/solana/addresses.ts';
+import { solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
+import { referenceOf } from '../../../src/chains/solana/transaction.ts';
+import { usdcToken } from './world.ts';
+
+const solana = chainOf(501);
+const wallet = Keypair.fromSeed(new Uint8Array(32).fill(1)).publicKey.toBase58();
+
+describe('addresses on Solana', () => {
+  it('are 32 bytes in base58, on the curve or not: some wallets have no key', () => {
+    for (const text of [wallet, tokenAccountOf(wallet)]) assert.equal(addressBook.canonical(solana, text), text);
+  });
+
+  it('are nothing else: other chains’ addresses, misspellings, tokens, nobody', () => {
+    for (const text of [
+      '',
+      '0x3333333333333333333333333333333333333333',
+      'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',
+      wallet.slice(4),
+      `${wallet}1`,
+      ` ${wallet}`,
+      `${wallet.slice(0, -1)}0`,
+      usdcToken.address,
+      systemProgram,
+    ])
+      assert.equal(addressBook.canonical(solana, text), null, text);
+  });
+
+  it('of transactions are 64 bytes in base58, and their letters’ case matters', () => {
+    const signature = '5'.repeat(87);
+    const mixed = `4WuwKfGdHnzXRoavvwTjVjethLKCZo98MVLhNChj2SDizhFcmPghRuLb2NPZTcXzvZEBb2NivQuktDJZx7aBt3aL`;
+    assert.equal(canonicalTxHash(solana, mixed), mixed);
+    for (const text of ['', '0x12', wallet, `${signature}0`, 'z'.repeat(88), '1'.repeat(65)])
+      assert.equal(canonicalTxHash(solana, text), null, text);
+  });
+});
+
+describe('the payment link of a payment on Solana', () => {
+  const asked = {
+    paymentId: '0d5b0a4e-3b0a-8c1e-9d2f-1a2b3c4d5e6f',
+    sourceChainId: 501,
+    sourceTokenAddress: usdcToken.address,
+    sourceAmount: '12.50',
+    depositAddress: wallet,
+    title: 'Tea & cake',
+  };
+
+  it('is a Solana Pay request, with a reference that follows from the payment and does not tell it', () => {
+    const link = solanaPaymentLink(asked) ?? '';
+    const url = new URL(link);
+    assert.equal(url.protocol, 'solana:');
+    assert.equal(url.pathname, wallet);
+    assert.deepEqual(Object.fromEntries(url.searchParams), {
+      amount: '12.50',
+      'spl-token': usdcToken.address,
+      reference: referenceOf('payin', asked.paymentId),
+      label: 'Tea & cake',
+    });
+    assert.ok(!link.includes(asked.paymentId));
+    assert.notEqual(referenceOf('payin', asked.paymentId), referenceOf('payout', asked.paymentId));
+  });
+
+  it('leaves out what is not known, and there is none elsewhere', () => {
+    const open = new URL(solanaPaymentLink({ ...asked, sourceAmount: null, title: null }) ?? '');
+    assert.deepEqual([...open.searchParams.keys()], ['spl-token', 'reference']);
+    assert.equal(solanaPaymentLink({ ...asked, sourceChainId: 8453 }), null);
+  });
+});
