@@ -14,7 +14,6 @@ const [a, b, c] = [1, 2, 3].map(() => Keypair.random()) as [Keypair, Keypair, Ke
 /** Where the service dies, and which channels it had. */
 const deaths: readonly (readonly [string, readonly Keypair[]])[] = [
   ['TreasuryOpened+NonceAssigned.afterAppend', [a, b, c]],
-  ['payout.afterSign', [a, b]],
   ['PayoutSigned.afterAppend#2', [b, c]],
   ['payout.afterBroadcast', []],
 ];
