@@ -24,7 +24,7 @@ export function execute(
   const before = keys.map((key) => accounts.get(key));
   const preTokenBalances = tokenBalances(keys, accounts.get);
   machine.setClock(block.slot, block.time_s);
-  const outcome = machine.execute(submitted.transaction);
+  const outcome = machine.execute(submitted.transaction, keys);
   const after = keys.map((key) => accounts.get(key));
   // Whoever pays the fee pays it also for a transaction that fails, unless it could not even begin.
   if (outcome.err !== null && sameAccount(before[0], after[0])) return undefined;

@@ -24,7 +24,8 @@ export interface Machine {
   get(address: Address): Account | undefined;
   put(address: Address, account: Account | undefined): void;
   setClock(slot: number, time_s: number): void;
-  execute(transaction: Transaction): Outcome;
+  /** @param keys all accounts that the transaction names: it changes no others */
+  execute(transaction: Transaction, keys: readonly Address[]): Outcome;
   /** Tells what would come of it, whoever has signed. */
   simulate(transaction: Transaction): Outcome;
   /** Lamports that an account of this many bytes must hold. */
@@ -38,18 +39,32 @@ const none: Account = {
   data: new Uint8Array(),
 };
 
+/** Whose own accounts change with every slot. */
+const sysvars = 'Sysvar1111111111111111111111111111111111111' as Address;
+/** Reading an account out of the virtual machine costs more than all else in an answer: so many are remembered. */
+const rememberedMax = 50_000;
+
 /** Blockhashes and duplicates are not its business: the chain checks them, which knows what has been rolled back. */
 export function createMachine(): Machine {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
+  const remembered = new Map<Address, Account | undefined>();
+  const read = (address: Address): Account | undefined => {
+    const account = svm.getAccount(address);
+    if (!account.exists) return undefined;
+    const { lamports, programAddress: owner, executable, data } = account;
+    return { lamports, owner, executable, data: new Uint8Array(data) };
+  };
   return {
     get(address) {
-      const account = svm.getAccount(address);
-      if (!account.exists) return undefined;
-      const { lamports, programAddress: owner, executable, data } = account;
-      return { lamports, owner, executable, data: new Uint8Array(data) };
+      if (remembered.has(address)) return remembered.get(address);
+      const account = read(address);
+      if (remembered.size >= rememberedMax) remembered.clear();
+      if (account?.owner !== sysvars) remembered.set(address, account);
+      return account;
     },
     put(address, account = none) {
       const { owner, executable, data } = account;
+      remembered.delete(address);
       svm.setAccount({
         address,
         lamports: lamports(account.lamports),
@@ -66,7 +81,10 @@ export function createMachine(): Machine {
       svm.setClock(clock);
       svm.setSlotHashes([{ slot: BigInt(slot - 1), hash: svm.latestBlockhash() }]);
     },
-    execute: (transaction) => outcomeOf(svm.sendTransaction(transaction)),
+    execute(transaction, keys) {
+      for (const key of keys) remembered.delete(key);
+      return outcomeOf(svm.sendTransaction(transaction));
+    },
     simulate(transaction) {
       svm.withSigverify(false);
       try {
