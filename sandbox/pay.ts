@@ -13,7 +13,6 @@ import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
 interface PublicPayment {
   readonly id: string;
   readonly status: PaymentStatus;
-  readonly paymentLink?: string | null;
   readonly source: {
     readonly chainId: string;
     readonly tokenSymbol: string;
@@ -69,7 +68,7 @@ async function main(paymentId: string, options: { amount?: string; follow: boole
 async function pay(
   sandbox: SandboxFile,
   keys: SandboxKeys,
-  { source, paymentLink }: PublicPayment,
+  { id, source }: PublicPayment,
   stated?: string,
 ): Promise<string> {
   const chain = findChain(source.chainId);
@@ -89,7 +88,11 @@ async function pay(
     case 'stellar':
       return payOnStellar(rpcUrl, keys.stellar.customer, order);
     case 'solana':
-      return payOnSolana(rpcUrl, keys.solana.customer, { ...order, decimals: token.decimals, paymentLink });
+      return payOnSolana(rpcUrl, keys.solana.customer, {
+        ...order,
+        decimals: token.decimals,
+        paymentLink: await paymentLinkOf(sandbox, id),
+      });
   }
 }
 
@@ -130,8 +133,22 @@ function bar(status: PaymentStatus): string {
   return reached < 0 ? '✗'.padEnd(last + 1) : '█'.repeat(reached + 1).padEnd(last + 1, '░');
 }
 
+function urlOf({ baseUrl }: SandboxFile, paymentId: string): string {
+  return `${baseUrl}/payment-api/payments/${encodeURIComponent(paymentId)}`;
+}
+
+/** What its merchant would show the customer: it takes the key of the app that the payment belongs to. */
+async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
+  for (const { ordersKey } of [sandbox.wallet, sandbox.merchant]) {
+    const response = await fetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });
+    const { paymentLink } = (await response.json()) as { readonly paymentLink?: string | null };
+    if (response.ok && paymentLink) return paymentLink;
+  }
+  return null;
+}
+
 async function fetchPayment(sandbox: SandboxFile, paymentId: string): Promise<PublicPayment> {
-  const response = await fetch(`${sandbox.baseUrl}/payment-api/payments/${encodeURIComponent(paymentId)}`);
+  const response = await fetch(urlOf(sandbox, paymentId));
   const body = (await response.json()) as PublicPayment & { message?: string };
   if (!response.ok) fail(`${response.status}: ${body.message ?? 'no such payment'}`);
   return body;

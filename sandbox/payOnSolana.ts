@@ -11,7 +11,7 @@ export interface SolanaOrder {
   /** The wallet that owns the token account. */
   readonly receiverAddress: string;
   /** Keys of a Solana Pay URL (`solana:<receiver>?…&reference=<key>`) go into the transfer; any other link says nothing. */
-  readonly paymentLink?: string | null | undefined;
+  readonly paymentLink: string | null;
 }
 
 /** @returns the transaction's signature once it is confirmed @throws Error when it fails or does not land in time */
@@ -37,7 +37,7 @@ export async function payOnSolana(rpcUrl: string, secretKey: string, order: Sola
   return signature;
 }
 
-function referencesOf(link: string | null | undefined): PublicKey[] {
+function referencesOf(link: string | null): PublicKey[] {
   if (!link?.startsWith('solana:')) return [];
   return new URL(link).searchParams.getAll('reference').map((key) => new PublicKey(key));
 }

@@ -20,6 +20,7 @@ describe('the sandbox’s customer on Solana', () => {
       decimals: 6,
       amount: 1n,
       receiverAddress: to.toBase58(),
+      paymentLink: null,
       ...order,
     });
   const balance = async (owner: PublicKey) =>
