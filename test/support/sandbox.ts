@@ -69,6 +69,7 @@ export function createSandbox({ dataDir = mkdtempSync(join(tmpdir(), 'payment-in
       rpcUrl: (chainId) => file().chains[String(chainId)]?.rpcUrl ?? '',
       customerKey: () => keepKeys(dataDir).customer,
       stellarCustomer: () => keepKeys(dataDir).stellar.customer,
+      solanaCustomer: () => keepKeys(dataDir).solana.customer,
       hint: () => output,
     }),
     dataDir,

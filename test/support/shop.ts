@@ -1,11 +1,13 @@
 /** A merchant and a customer of a running service: calls its API, pays on its chains, follows payments. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, PublicKey } from '@solana/web3.js';
 import { Asset, Keypair, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
+import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 
@@ -29,7 +31,7 @@ export interface Shop {
   transfer(chainId: ChainId, symbol: TokenSymbol, to: string, amount: string): Promise<Hex>;
   /**
    * What the payment asks for, or another amount.
-   * @param from secret of the payer on Stellar; the customer's when left out
+   * @param from secret of the payer on Stellar or Solana; the customer's when left out
    */
   pay(payment: Answer['body'], amount?: string, from?: string): Promise<string>;
   /** An account on Stellar that can take USDC, with some of it. */
@@ -47,13 +49,15 @@ export interface ShopWorld {
   readonly baseUrl: () => string;
   readonly rpcUrl: (chainId: ChainId) => string;
   readonly customerKey: () => Hex;
-  /** Secret of the customer on Stellar. */
+  /** Secrets of the customer. */
   readonly stellarCustomer?: () => string;
+  readonly solanaCustomer?: () => string;
   /** What helps to understand a failure. */
   readonly hint?: () => string;
 }
 
-export function createShop({ baseUrl, rpcUrl, customerKey, stellarCustomer, hint = () => '' }: ShopWorld): Shop {
+export function createShop(world: ShopWorld): Shop {
+  const { baseUrl, rpcUrl, customerKey, stellarCustomer, solanaCustomer, hint = () => '' } = world;
   const chain = (chainId: ChainId) =>
     createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
@@ -90,11 +94,13 @@ export function createShop({ baseUrl, rpcUrl, customerKey, stellarCustomer, hint
       return hash;
     },
 
-    async pay({ source }, amount = source.amount, from = stellarCustomer?.() ?? '') {
+    async pay({ source, paymentLink }, amount = source.amount, from?: string) {
       const chainId = Number(source.chainId) as ChainId;
-      if (chainId !== 1500) return shop.transfer(chainId, source.tokenSymbol, source.receiverAddress, amount);
       const token = tokenOf(chainId, source.tokenSymbol);
-      return payOnStellar(rpcUrl(1500), from, { ...source, token: token.address, amount: unitsOf(amount, token) });
+      const order = { ...source, ...token, token: token.address, amount: unitsOf(amount, token), paymentLink };
+      if (chainId === 1500) return payOnStellar(rpcUrl(1500), from ?? stellarCustomer?.() ?? '', order);
+      if (chainId === 501) return payOnSolana(rpcUrl(501), from ?? solanaCustomer?.() ?? '', order);
+      return shop.transfer(chainId, source.tokenSymbol, source.receiverAddress, amount);
     },
 
     async stellarAccount(usdc = '0') {
@@ -107,6 +113,7 @@ export function createShop({ baseUrl, rpcUrl, customerKey, stellarCustomer, hint
     async balance(chainId, symbol, of) {
       const token = tokenOf(chainId, symbol);
       if (chainId === 1500) return stellarBalance(rpcUrl(1500), token, of);
+      if (chainId === 501) return solanaBalance(rpcUrl(501), token, of);
       const address = token.address as Address;
       return chain(chainId).readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [of as Address] });
     },
@@ -144,6 +151,14 @@ function unitsOf(amount: string, { decimals }: Token): bigint {
   const units = parseAmount(amount, decimals);
   if (typeof units === 'string') throw new Error(`${amount} is no amount: ${units}`);
   return units;
+}
+
+async function solanaBalance(rpcUrl: string, { address }: Token, of: string): Promise<bigint> {
+  const connection = new Connection(rpcUrl, 'confirmed');
+  const mint = new PublicKey(address);
+  const { value } = await connection.getParsedTokenAccountsByOwner(new PublicKey(of), { mint });
+  const amounts = value.map(({ account }) => BigInt(account.data.parsed.info.tokenAmount.amount));
+  return amounts.reduce((sum, each) => sum + each, 0n);
 }
 
 async function stellarBalance(rpcUrl: string, { address }: Token, of: string): Promise<bigint> {

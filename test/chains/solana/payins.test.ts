@@ -1,0 +1,139 @@
+/** What a payment becomes by what Solana shows: the service's own worker over a local network. */
+import assert from 'node:assert/strict';
+import { Keypair } from '@solana/web3.js';
+import type { Cursor, Pass } from '../../../commands/chainPorts.ts';
+import { place } from '../../../domain/payment/deposit.ts';
+import { transferId } from '../../../domain/payment/events.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { statusOf } from '../../../domain/payment/status.ts';
+import { forkTo } from '../../../sandbox/solana/controls.ts';
+import { payinsWorker } from '../../../src/subscribers/payins.ts';
+import { append, createWorld } from '../../support/histories.ts';
+import * as p from '../../support/payments.ts';
+import { watching } from './watching.ts';
+import { type SolanaWorld, signal, solanaWorld } from './world.ts';
+
+describe('a payment over Solana', () => {
+  let world: SolanaWorld;
+  beforeEach(async () => {
+    world = await solanaWorld();
+  });
+  afterEach(() => world.lab.stop());
+
+  it('is unpaid again when a fork drops its payin, and funded once when the payin comes back elsewhere', async () => {
+    const { payer, deposit, act, status, phases } = await paying(world);
+    const transaction = await world.lab.signed(
+      payer,
+      await world.lab.payment({ from: payer, to: deposit, amount: 10_010000n }),
+    );
+    world.solana.advanceSlots(1);
+    const txHash = await world.lab.send(transaction);
+    const slot = world.solana.chain.history.find(txHash)?.slot ?? -1;
+    world.solana.advanceSlots(1);
+    await act('head');
+    assert.equal(await status(), 'payment_started');
+
+    await forkTo(world.solana.rpcUrl, slot - 1);
+    for (const pass of ['head', 'final'] as const) await act(pass);
+    assert.equal(await status(), 'payment_started');
+    world.settle();
+    for (const pass of ['head', 'final'] as const) await act(pass);
+    assert.equal(await status(), 'payment_unpaid');
+    assert.deepEqual(await phases(), ['orphaned']);
+
+    assert.equal(await world.lab.send(transaction), txHash);
+    world.settle();
+    for (const pass of ['head', 'final', 'final'] as const) await act(pass);
+    assert.equal(await status(), 'payment_payin_completed');
+    assert.deepEqual(await phases(), ['confirmed']);
+  });
+
+  it('follows its payin when a fork moves it to another block', async () => {
+    const { payer, deposit, act, status, phases } = await paying(world);
+    const transaction = await world.lab.signed(
+      payer,
+      await world.lab.payment({ from: payer, to: deposit, amount: 10_010000n }),
+    );
+    world.solana.advanceSlots(1);
+    const txHash = await world.lab.send(transaction);
+    world.solana.advanceSlots(1);
+    await act('head');
+    await forkTo(world.solana.rpcUrl, (world.solana.chain.history.find(txHash)?.slot ?? 0) - 1, true);
+    world.settle();
+    for (const pass of ['head', 'final'] as const) await act(pass);
+    assert.equal(await status(), 'payment_payin_completed');
+    assert.deepEqual(await phases(), ['confirmed']);
+  });
+
+  it('adds up transfers of wallets and exchanges, each counted once though it is read again and again', async () => {
+    const { payer, deposit, act, restart, status, phases } = await paying(world);
+    await world.lab.pay({ from: payer, to: deposit, amount: 4_000000n });
+    await world.lab.pay({ from: payer, to: deposit, amount: 6_010000n, memo: 'from an exchange' });
+    world.settle();
+    for (const _ of [1, 2]) {
+      for (const pass of ['head', 'final'] as const) await act(pass);
+      restart();
+      world.settle(1);
+    }
+    assert.equal(await status(), 'payment_payin_completed');
+    assert.deepEqual(await phases(), ['confirmed', 'confirmed']);
+  });
+});
+
+/** A payment of 10.01 USDC, and the worker that looks for its money. */
+async function paying(world: SolanaWorld) {
+  const [payer, deposit] = [await world.lab.person(), Keypair.generate().publicKey];
+  world.settle();
+  const log = createWorld();
+  const created = p.created({ from: p.asset(501) });
+  assert.ok(created.type === 'PaymentCreated');
+  const { paymentId, appId } = created.data;
+  const address = deposit.toBase58();
+  const data = { ...created.data, deposit: { ...created.data.deposit, address } };
+  await append(log, `payment-${paymentId}`, [{ ...created, data }]);
+  const ref = { paymentId, appId };
+  const cursors = new Map<Pass, Cursor>();
+
+  const payment = async () => {
+    const found = await log.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+    assert.ok('state' in found && found.state);
+    return found.state;
+  };
+  const newWorker = () =>
+    payinsWorker({
+      handle: log.handle,
+      clock: log.clock,
+      crash: () => {},
+      store: log.store,
+      ingester: watching(world, [deposit]).ingester,
+      projected: async () => {},
+      matchDeposits: async () => [{ ...ref, ...place(address, null), agreed_usd: 11n }],
+      unmatched: async () => assert.fail('nothing is shared'),
+      payinsInBlocks: async () => [],
+      async pendingPayins(upTo) {
+        const detected = (await payment()).payins.filter(({ phase }) => phase === 'detected');
+        return detected
+          .map(({ transfer }) => transfer)
+          .filter(({ blockNumber }) => BigInt(blockNumber) <= upTo)
+          .map((transfer) => ({
+            ...{ ...ref, transferId: transferId(transfer), txHash: transfer.txHash, large: false },
+            ...{ blockNumber: BigInt(transfer.blockNumber), blockHash: transfer.blockHash },
+          }));
+      },
+      loadCursor: async (pass) => cursors.get(pass) ?? null,
+      saveCursor: async (next) => void cursors.set(next.pass, next),
+      park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
+      startFrom: async () => p.created_at,
+    });
+  let worker = newWorker();
+  return {
+    ...{ payer, deposit },
+    act: (pass: Pass) => worker.act(pass, signal),
+    /** Forgets what the eyes have seen. */
+    restart() {
+      worker = newWorker();
+    },
+    status: async () => statusOf(await payment()),
+    phases: async () => (await payment()).payins.map(({ phase }) => phase),
+  };
+}

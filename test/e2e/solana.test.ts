@@ -1,0 +1,239 @@
+/** Solana as source and as destination, as customers and merchants see it: the real service, chains and webhooks. */
+import assert from 'node:assert/strict';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { getAddress } from 'viem';
+import { chainOf } from '../../domain/chains.ts';
+import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
+import { tokenAccountOf } from '../../src/chains/solana/addresses.ts';
+import { referenceOf } from '../../src/chains/solana/transaction.ts';
+import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+
+describe('payments over Solana', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox();
+  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
+  after(() => sandbox.destroy());
+
+  let receivers = 0;
+  const newEvmReceiver = () => getAddress(`0x${(0x501a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
+  const newWallet = () => Keypair.generate().publicKey.toBase58();
+  const solanaUrl = () => sandbox.file().chains['501']?.rpcUrl ?? '';
+  const chain = () => new Connection(solanaUrl(), 'confirmed');
+
+  const order = (type: string, source: Json, destination: Json, more: Json = {}): Json => ({
+    appId: sandbox.file().wallet.appId,
+    type,
+    display: { title: 'Coffee' },
+    source: { tokenSymbol: 'USDC', ...source },
+    destination: { tokenSymbol: 'USDC', ...destination },
+    ...more,
+  });
+
+  async function create(body: Json): Promise<Answer['body']> {
+    const created = await sandbox.create(body);
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    return created.body;
+  }
+
+  /** Both webhooks of a payment that ended well, as the receiver got them. */
+  async function webhooksOf(paymentId: string): Promise<readonly Answer['body'][]> {
+    await sandbox.until(() => sandbox.webhooks(paymentId).length === 2);
+    return sandbox.webhooks(paymentId).map(({ body, valid }) => {
+      assert.ok(valid);
+      return JSON.parse(body);
+    });
+  }
+
+  const isDone = ({ status }: Answer['body']) => assert.equal(status, 'payment_payout_completed');
+
+  it('come from Solana to Base, right to the last digit, with both webhooks', async () => {
+    const receiverAddress = newEvmReceiver();
+    const payment = await create(
+      order('exactOut', { chainId: 'solana' }, { chainId: 8453, receiverAddress, amount: '2.718281' }),
+    );
+    const { source } = payment;
+    assert.deepEqual([source.chainId, source.amount, source.receiverMemo], ['501', '2.730999', null]);
+    assert.equal(new PublicKey(source.receiverAddress).toBase58(), source.receiverAddress);
+    const txHash = await sandbox.pay(payment);
+    const done = await sandbox.follow(payment.id);
+    isDone(done);
+    assert.equal(done.source.txHash, txHash);
+    assert.equal(done.source.amountReceived, '2.730999');
+    assert.equal(await sandbox.balance(8453, 'USDC', receiverAddress), 2_718281n);
+    assert.equal(await sandbox.balance(501, 'USDC', source.receiverAddress), 2_730999n);
+
+    const [payin, payout] = await webhooksOf(payment.id);
+    assert.equal(payin.type, 'payment_payin_completed');
+    assert.equal(payin.data.source.amountReceived, '2.730999');
+    assert.equal(payin.data.destination.txHash, null);
+    assert.equal(payout.type, 'payment_payout_completed');
+    assert.equal(payout.data.destination.txHash, done.destination.txHash);
+    assert.ok(!('paymentLink' in payout.data));
+  });
+
+  it('go from Base to Solana, to a wallet that has no token account yet', async () => {
+    const receiverAddress = newWallet();
+    const payment = await create(
+      order('exactIn', { chainId: 8453, amount: '3.141592' }, { chainId: 900, receiverAddress }),
+    );
+    assert.equal(payment.destination.chainId, '501');
+    await sandbox.pay(payment);
+    const done = await sandbox.follow(payment.id);
+    isDone(done);
+    assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 3_128451n);
+    const landed = await chain().getParsedTransaction(done.destination.txHash, {
+      commitment: 'finalized',
+      maxSupportedTransactionVersion: 0,
+    });
+    assert.equal(landed?.meta?.err, null);
+    const reference = referenceOf('payout', payment.id);
+    const named = landed?.transaction.message.accountKeys.map(({ pubkey }) => pubkey.toBase58());
+    assert.ok(named?.includes(reference));
+    const [payin, payout] = await webhooksOf(payment.id);
+    assert.equal(payin.data.destination.confirmedAt, null);
+    assert.equal(payout.data.destination.amount, '3.128451');
+  });
+
+  it('go from a contract payment on Stellar to Solana, and from Solana to Stellar', async () => {
+    const payer = await sandbox.stellarAccount('20');
+    const receiverAddress = newWallet();
+    const intent = { intent: 'stellar_payin_contracts' };
+    const source = { chainId: 1500, senderAddress: payer.publicKey() };
+    const payment = await create(
+      order('exactOut', source, { chainId: 501, receiverAddress, amount: '5.000001' }, intent),
+    );
+    await sandbox.pay(payment, payment.source.amount, payer.secret());
+    isDone(await sandbox.follow(payment.id));
+    assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 5_000001n);
+
+    const account = await sandbox.stellarAccount();
+    const back = await create(
+      order('exactIn', { chainId: 501, amount: '4' }, { chainId: 1500, receiverAddress: account.publicKey() }),
+    );
+    await sandbox.pay(back);
+    isDone(await sandbox.follow(back.id));
+    assert.equal(await sandbox.balance(1500, 'USDC', account.publicKey()), 3_9860000n);
+  });
+
+  it('stay on Solana', async () => {
+    const receiverAddress = newWallet();
+    const payment = await create(order('exactOut', { chainId: 501 }, { chainId: 501, receiverAddress, amount: '1' }));
+    await sandbox.pay(payment);
+    assert.equal((await sandbox.follow(payment.id)).status, 'payment_completed');
+    assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_000000n);
+  });
+
+  it('are asked for by a Solana Pay link, whose reference finds the payin', async () => {
+    const payment = await create(
+      order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
+    );
+    const { wallet } = sandbox.file();
+    const { body } = await sandbox.call('GET', `/payment-api/payments/${payment.id}`, { key: wallet.ordersKey });
+    const link = new URL(body.paymentLink);
+    assert.equal(link.protocol + link.pathname, `solana:${payment.source.receiverAddress}`);
+    assert.equal(link.searchParams.get('amount'), payment.source.amount);
+    assert.equal(link.searchParams.get('spl-token'), chainOf(501).tokens[0]?.address);
+    const txHash = await sandbox.pay(body);
+    isDone(await sandbox.follow(payment.id));
+    const found = await chain().getSignaturesForAddress(new PublicKey(link.searchParams.get('reference') ?? ''));
+    assert.deepEqual(
+      found.map(({ signature }) => signature),
+      [txHash],
+    );
+  });
+
+  it('are told of at once when the payin is registered', async () => {
+    const payment = await create(
+      order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
+    );
+    const txHash = await sandbox.pay(payment);
+    const { wallet } = sandbox.file();
+    const register = (hash: string) =>
+      sandbox.call('POST', `/payment-api/payments/${payment.id}/payin`, {
+        key: wallet.ordersKey,
+        body: { txHash: hash, fromAddress: newWallet() },
+      });
+    assert.equal((await register(txHash.toLowerCase().replaceAll('l', '0'))).status, 400);
+    const { status } = await register(txHash);
+    assert.ok(status === 200 || status === 409);
+    const done = await sandbox.follow(payment.id);
+    assert.equal(done.source.txHash, txHash);
+  });
+
+  it('add several transfers up, and leave a token that only looks like USDC alone', async () => {
+    const payment = await create(
+      order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '2' }),
+    );
+    const mint = newWallet();
+    await plantMint(solanaUrl(), mint);
+    await fundWallet(solanaUrl(), payment.source.receiverAddress, { tokens: { [mint]: 5_000000n } });
+    await sandbox.pay(payment, '1');
+    await sandbox.pay(payment, '1.5');
+    const done = await sandbox.follow(payment.id);
+    isDone(done);
+    assert.equal(done.source.amountReceived, '2.50');
+  });
+
+  describe('whose payout is hindered', () => {
+    for (const kind of ['lostAnswer', 'duplicate', 'drop', 'unavailable'] as const) {
+      it(`pay once after ${kind}`, async () => {
+        const receiverAddress = newWallet();
+        await addFault(solanaUrl(), { method: 'sendTransaction', kind });
+        const payment = await create(
+          order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.5' }),
+        );
+        await sandbox.pay(payment);
+        isDone(await sandbox.follow(payment.id));
+        assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_500000n);
+      });
+    }
+
+    it('sign again only after proof that the first transaction can never land', async () => {
+      const receiverAddress = newWallet();
+      const payment = await create(
+        order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),
+      );
+      await addFault(solanaUrl(), { method: 'sendTransaction', kind: 'drop', times: 1_000 });
+      await sandbox.pay(payment);
+      await sandbox.follow(payment.id, ({ destination }) => destination.txHash !== null);
+      const attempts = async () =>
+        sandbox.query<{ tx_hash: string; status: string }>(
+          `SELECT tx_hash, status FROM transactions WHERE payment_id = '${payment.id}' AND kind = 'payout' ORDER BY index`,
+        );
+      await advanceSlots(solanaUrl(), 100);
+      assert.equal((await attempts()).length, 1);
+      await advanceSlots(solanaUrl(), 60);
+      await sandbox.until(async () => (await attempts()).length === 2);
+      await clearFaults(solanaUrl());
+      isDone(await sandbox.follow(payment.id));
+      const [first, second] = await attempts();
+      assert.deepEqual([first?.status, second?.status], ['lapsed', 'settled']);
+      assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_250000n);
+    });
+  });
+
+  describe('are refused', () => {
+    const pointed = async (receiverAddress: string) => {
+      const refused = await sandbox.create(
+        order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1' }),
+      );
+      assert.equal(refused.status, 400, JSON.stringify(refused.body));
+      return `${refused.body.errors[0].pointer} ${refused.body.message}`;
+    };
+
+    it('to what is no wallet of Solana, with a pointer', async () => {
+      for (const [receiver, said] of [
+        [newEvmReceiver(), /no Solana address/],
+        ['0OIl', /no Solana address/],
+        [chainOf(501).tokens[0]?.address ?? '', /no Solana address/],
+        [tokenAccountOf(sandbox.file().solana?.treasury ?? ''), /token account: give the address of the wallet/],
+        ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', /is a program/],
+        [tokenAccountOf(newWallet()), /not on the curve and nothing is there/],
+      ] as const) {
+        const answer = await pointed(receiver);
+        assert.match(answer, said);
+        assert.match(answer, /^\/destination\/receiverAddress /);
+      }
+    });
+  });
+});
