@@ -1,6 +1,7 @@
 /** Merchants and customers who do not give up: what a dead service cut off they do again, with the same orderId. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair } from '@stellar/stellar-sdk';
 import { getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
@@ -37,10 +38,11 @@ async function answered(expected: readonly number[], ask: () => Promise<Answer>)
   }
 }
 
-const newReceiver = (chainId: ChainId, number: number): string =>
-  chainId === 1500
-    ? Keypair.random().publicKey()
-    : getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
+function newReceiver(chainId: ChainId, number: number): string {
+  if (chainId === 1500) return Keypair.random().publicKey();
+  if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
+  return getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
+}
 
 export function createCustomers(sandbox: Sandbox) {
   const orders: Order[] = [];

@@ -6,6 +6,9 @@ import { blockAt, contextSlot, finalBlocks, finalHead, lagging, objectOf, type S
 import { ChainUnavailable, type SolanaNode, type SolanaRpc } from './rpc.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
+/** What was signed, and maybe sent. */
+export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'>;
+
 /** A blockhash is taken for so many blocks after its own. */
 export const blockhashAge_blocks = 150n;
 /** Blocks past its last one at which an attempt can still be proven dead: later, an operator has to look. */
@@ -15,7 +18,7 @@ const provableFor_blocks = 200_000n;
  * Asks the nodes one after the other until one knows the attempt. One that calls it dead needs the assent of every other that
  * answers: each of them has to prove it by its own blocks.
  */
-export async function fateOf(rpc: SolanaRpc, attempt: SignedAttempt, signal: AbortSignal): Promise<Fate> {
+export async function fateOf(rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> {
   const ask = (node: SolanaNode) => fateAt(node, attempt, signal);
   try {
     const said = await rpc.first(ask, signal);
@@ -30,7 +33,7 @@ export async function fateOf(rpc: SolanaRpc, attempt: SignedAttempt, signal: Abo
 }
 
 /** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
-async function fateAt(node: SolanaNode, attempt: SignedAttempt, signal: AbortSignal): Promise<Fate | undefined> {
+async function fateAt(node: SolanaNode, attempt: Sent, signal: AbortSignal): Promise<Fate | undefined> {
   const first = await statusOf(node, attempt.hash, signal);
   if (first.status) return decided(node, attempt, first.status, signal);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
@@ -50,7 +53,7 @@ async function fateAt(node: SolanaNode, attempt: SignedAttempt, signal: AbortSig
 
 async function decided(
   node: SolanaNode,
-  attempt: SignedAttempt,
+  attempt: Sent,
   { slot, final, error }: Status,
   signal: AbortSignal,
 ): Promise<Fate> {
@@ -63,7 +66,7 @@ async function decided(
 /** The height was told when it was signed; what the node says of the blockhash itself does not depend on that. */
 async function isValid(
   node: SolanaNode,
-  { bytes }: SignedAttempt,
+  { bytes }: Sent,
   minContextSlot: bigint,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -92,7 +95,7 @@ async function hasBlocksFrom(
   return earliest !== undefined && (await blockAt(node, earliest, 'finalized', signal)).height === height;
 }
 
-const dead = ({ attempt }: SignedAttempt, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({
+const dead = ({ attempt }: Sent, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({
   kind: 'dead',
   attempts: [attempt],
   proof: { reason, detail },

@@ -1,7 +1,7 @@
 import type { SolanaTreasury } from '../../config/treasuries.ts';
 import type { ChainConfig } from '../../config.ts';
 import type { OpenFamily } from '../family.ts';
-import { defaultSolanaConfig, solanaChainId } from './config.ts';
+import { defaultSolanaConfig, type SolanaConfig, solanaChainId } from './config.ts';
 import { createSolanaDeposits, type Owner } from './deposits.ts';
 import { createSolanaIngester } from './ingester.ts';
 import { createSolanaPayoutRail } from './payouts.ts';
@@ -24,9 +24,7 @@ export function openSolana(
 ): OpenFamily | null {
   const setting = settings.find(({ chainId }) => chainId === solanaChainId);
   if (!setting || !treasury) return null;
-  const { rpcUrls, poll_ms } = setting;
-  const defaults = defaultSolanaConfig({ rpcUrls, treasury: treasury.address });
-  const config = { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
+  const config = solanaConfig(setting, treasury);
   const rpc = createSolanaRpc(config);
   return {
     family: 'solana',
@@ -41,4 +39,13 @@ export function openSolana(
     canReceive: createCanReceive(rpc),
     misfit: null,
   };
+}
+
+/** The operator's settings over the network's defaults. */
+export function solanaConfig(
+  { rpcUrls, poll_ms }: Pick<ChainConfig, 'rpcUrls' | 'poll_ms'>,
+  { address: treasury }: Pick<SolanaTreasury, 'address'>,
+): SolanaConfig {
+  const defaults = defaultSolanaConfig({ rpcUrls, treasury });
+  return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
 }

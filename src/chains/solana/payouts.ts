@@ -48,7 +48,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
     checkLamports(spendableLamports(wallet), account, most);
-    const used = await rehearse(node, transferMessage(account, order, reference, terms), asOf, unaborted);
+    const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf, unaborted);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 1);
     const message = transferMessage(account, order, reference, { ...terms, units });

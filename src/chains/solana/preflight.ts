@@ -38,17 +38,19 @@ export function checkLamports(held: bigint, treasury: string, cost: bigint): voi
 
 /**
  * Runs a message without sending it.
+ * @param signers how many sign it
  * @returns the compute units that it used
  * @throws PayoutBlocked when it would fail
  */
 export async function rehearse(
   node: ChainNode,
   message: Uint8Array,
+  signers: number,
   { commitment, minContextSlot }: AsOf,
   signal: AbortSignal,
 ): Promise<number> {
   const method = 'simulateTransaction';
-  const unsigned = wireOf(message, [new Uint8Array(signature_bytes)]);
+  const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
   const config = {
     encoding: 'base64',
     sigVerify: false,

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { PublicKey } from '@solana/web3.js';
+import type { Signer } from '../../../commands/chainPorts.ts';
+import type { Payment } from '../../../domain/payment/state.ts';
+import { addFault } from '../../../sandbox/solana/controls.ts';
+import { createSolanaSweep, type SolanaSweep } from '../../../src/chains/solana/sweep.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { ownerKey, ownerScheme } from '../../../src/security/solanaKeys.ts';
+import * as p from '../../support/payments.ts';
+import { tokenAccount } from '../../support/solana.ts';
+import { watching } from './watching.ts';
+import { depositSeed, type SolanaWorld, signal, solanaWorld } from './world.ts';
+
+const salt = '0d'.repeat(32);
+const owner = new PublicKey(ownerKey(depositSeed, salt).address);
+const rent = 2_039_280;
+
+describe('sweeping deposits on Solana', () => {
+  let world: SolanaWorld;
+  let sweep: SolanaSweep;
+  beforeEach(async () => {
+    world = await solanaWorld({ slot_ms: 20 });
+    sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });
+  });
+  afterEach(() => world.lab.stop());
+
+  /** Pays a deposit; its payment has recorded what `recorded` says. */
+  async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<Payment> {
+    const payer = await world.lab.person();
+    for (const amount of amounts) await world.lab.pay({ from: payer, to: owner, amount });
+    world.settle();
+    const eyes = watching(world, [owner]);
+    const logs = (await eyes.look('final'))?.logs ?? [];
+    assert.equal(logs.length, amounts.length);
+    const payins = await Promise.all(logs.slice(0, recorded).map((log) => eyes.ingester.resolve(log, signal)));
+    const deposit = {
+      scheme: ownerScheme,
+      address: String(owner),
+      salt,
+      memo: null,
+      contract: null,
+      contractMemo: null,
+    };
+    const created = p.created({ from: p.asset(501) });
+    assert.ok(created.type === 'PaymentCreated');
+    const first = { ...created, data: { ...created.data, deposit } };
+    const events = payins.flatMap((payin) => (payin ? [p.detected(payin), p.confirmed(payin)] : []));
+    return p.paymentAfter([first, ...events, p.expired()]);
+  }
+
+  const lamports = async (of: PublicKey) => world.lab.connection.getBalance(of, 'processed');
+
+  it('takes all of it to the treasury, closes the account and brings its rent back; again it does nothing', async () => {
+    const payment = await paid([4_000000n, 6_010000n]);
+    assert.deepEqual(await sweep.held([String(owner), String(world.nobody())], signal), [String(owner)]);
+    const before = {
+      usdc: await world.balance(world.treasury.publicKey),
+      lamports: await lamports(world.treasury.publicKey),
+    };
+    const swept = await sweep.sweep(payment, signal);
+    assert.ok(swept.kind === 'swept' && swept.amount === 10_010000n, JSON.stringify(swept, bigintText));
+    assert.equal(await world.balance(world.treasury.publicKey), (before.usdc ?? 0n) + 10_010000n);
+    assert.equal(await world.balance(owner), null);
+    const gained = (await lamports(world.treasury.publicKey)) - before.lamports;
+    assert.ok(gained > rent - 20_000 && gained < rent, `${gained} lamports`);
+    assert.equal(await lamports(owner), 0);
+    assert.deepEqual(await sweep.sweep(payment, signal), { kind: 'empty' });
+    assert.deepEqual(await sweep.held([String(owner)], signal), []);
+  });
+
+  it('leaves money alone that its payment has not recorded, and payments that are not over', async () => {
+    const payment = await paid([4_000000n, 6_010000n], 1);
+    assert.deepEqual(await sweep.sweep(payment, signal), { kind: 'left', why: 'holds money that is not recorded yet' });
+    const going = p.paymentAfter(p.paid);
+    assert.deepEqual(await sweep.sweep(going, signal), { kind: 'left', why: 'its payment is not over' });
+    assert.equal(await world.balance(owner), 10_010000n);
+  });
+
+  it('moves nothing when more comes in between: the transaction fails as a whole', async () => {
+    const payment = await paid([1_000000n]);
+    const payer = await world.lab.person();
+    const signer: Signer = {
+      ...world.signer,
+      async sign(unsigned, purpose) {
+        await world.lab.pay({ from: payer, to: owner, amount: 5n });
+        const signed = await world.signer.sign(unsigned, purpose);
+        await world.lab.connection.sendRawTransaction(Buffer.from(signed.bytes, 'base64'), { skipPreflight: true });
+        return signed;
+      },
+    };
+    const late = createSolanaSweep(world.config(), { signer, clock: systemClock });
+    const left = await late.sweep(payment, signal);
+    assert.equal(left.kind, 'left', JSON.stringify(left, bigintText));
+    assert.equal(await world.balance(owner), 1_000005n);
+  });
+
+  it('lands once though the answer is lost', async () => {
+    const payment = await paid([2_000000n]);
+    await addFault(world.solana.rpcUrl, { method: 'sendTransaction', kind: 'lostAnswer', times: 2 });
+    assert.equal((await sweep.sweep(payment, signal)).kind, 'swept');
+    assert.equal(await world.lab.connection.getAccountInfo(await tokenAccount(owner), 'processed'), null);
+  });
+});
+
+const bigintText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
