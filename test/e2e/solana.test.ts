@@ -1,5 +1,7 @@
 /** Solana as source and as destination, as customers and merchants see it: the real service, chains and webhooks. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { getAddress } from 'viem';
 import { chainOf } from '../../domain/chains.ts';
@@ -210,6 +212,20 @@ describe('payments over Solana', function () {
       assert.deepEqual([first?.status, second?.status], ['lapsed', 'settled']);
       assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_250000n);
     });
+  });
+
+  it('leave money in deposits, which the operator sweeps to the treasury, once', async () => {
+    const payment = await create(
+      order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
+    );
+    await sandbox.pay(payment);
+    isDone(await sandbox.follow(payment.id));
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const sweep = async () =>
+      (await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', 'solana'], { env })).stdout;
+    assert.match(await sweep(), new RegExp(`${payment.source.receiverAddress}: 1.011 USDC swept in \\w+`));
+    assert.equal(await sandbox.balance(501, 'USDC', payment.source.receiverAddress), 0n);
+    assert.match(await sweep(), /^0 swept, 0.00 USDC in all; 0 left as they are/);
   });
 
   describe('are refused', () => {
