@@ -4,9 +4,10 @@ import { benchCreate } from './create.ts';
 import { benchGrown } from './grown.ts';
 import { machine } from './machine.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
+import { benchWatch } from './watch.ts';
 import { openWorld } from './world.ts';
 
-const benches = ['create', 'rebuild', 'grown'] as const;
+const benches = ['create', 'rebuild', 'grown', 'watch'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -37,6 +38,7 @@ const world = await openWorld();
 try {
   console.log(`${await machine(world.database)}\n`);
   if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+  if (wanted('watch')) console.log(`${await benchWatch()}\n`);
   if (wanted('rebuild') || wanted('grown')) await ofFilledStores();
 } finally {
   await world.stop();
