@@ -164,8 +164,9 @@ export interface PayoutRail {
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
-  readonly reason: 'float' | 'gas' | 'refusedByToken';
-  constructor(reason: 'float' | 'gas' | 'refusedByToken', message: string) {
+  /** `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. */
+  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain';
+  constructor(reason: PayoutBlocked['reason'], message: string) {
     super(message);
     this.reason = reason;
   }

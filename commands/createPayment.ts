@@ -19,7 +19,7 @@ import {
   readDestination,
   readSide,
 } from './paymentRequest.ts';
-import type { Clock, DepositScheme, Ids, ReceiverChecks } from './ports.ts';
+import { type Clock, type DepositScheme, type Ids, type ReceiverChecks, Unavailable } from './ports.ts';
 
 export type { AppSettings, NewPayment, Settlement } from './paymentRequest.ts';
 
@@ -122,6 +122,8 @@ async function readTerms(
     const unreceivable = await askReceiver(ask, asked, '/destination/receiverAddress');
     if (unreceivable) return unreceivable;
   }
+  const deposit = await scheme.assign(paymentId, source.token, intent).catch(unavailable);
+  if (isRefusal(deposit)) return deposit;
   const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
   return {
     paymentId,
@@ -135,10 +137,15 @@ async function readTerms(
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
     feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
-    deposit: await scheme.assign(paymentId, source.token, intent),
+    deposit,
     webhookUrl: app.webhookUrl,
     now: deps.clock.now(),
   };
+}
+
+function unavailable(error: unknown): Refusal {
+  if (error instanceof Unavailable) return refuse('unavailable', error.message);
+  throw error;
 }
 
 const microUsdDecimals = 6;

@@ -95,7 +95,7 @@ export interface Ids {
 export interface DepositScheme {
   /** The intents that this installation can take payments of. */
   readonly intents: readonly Intent[];
-  /** Pure or answered from memory: no chain is asked. */
+  /** Pure, or out of a stock that others fill: no chain is asked. @throws Unavailable when the stock is empty */
   assign(paymentId: string, token: Token, intent: PaymentCreated['intent']): Promise<Deposit>;
 }
 

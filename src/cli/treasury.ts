@@ -58,7 +58,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
     ]);
     const coin = formatAmount(gas, coinDecimals[chain.family]);
     const numbering = lanes && { 'numbering accounts': String(lanes.length) };
-    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined), ...numbering };
+    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined ?? 'has none'), ...numbering };
   } catch {
     return { coin: 'the chain does not answer' };
   }

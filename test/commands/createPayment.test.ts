@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CreatePaymentDeps } from '../../commands/createPayment.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { merchantWallet, minute } from '../support/payments.ts';
@@ -34,6 +35,19 @@ describe('creating a payment for an app', () => {
     const { payment } = await accepted(create(bnb));
     assert.equal(formatAmount(BigInt(payment.terms.source.amount ?? 0), 18), '10.04');
     assert.equal(payment.terms.fee.fixed, (10n ** 16n).toString());
+  });
+
+  it('waits for deposit addresses where they are in stock, and answers with what exists while there are none', async () => {
+    const { create, deposits } = world();
+    const none = {
+      intents: [],
+      assign: () => Promise.reject(new Unavailable('no address is ready: try again in a moment')),
+    };
+    const without = { deposits: { evm: none } };
+    assert.equal(await refusal(order(), wallet, without), 'unavailable');
+    const { payment } = await accepted(create(order(), wallet, { deposits }));
+    const again = await accepted(create(order(), wallet, without));
+    assert.deepEqual(again.payment.terms, payment.terms);
   });
 
   describe('with an orderId', () => {

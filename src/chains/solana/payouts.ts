@@ -6,7 +6,7 @@ import { createBroadcast } from './broadcast.ts';
 import { type SolanaConfig, solanaChainId, solanaToken, tokenAccountRent } from './config.ts';
 import { fateOf } from './fate.ts';
 import { feeOf, freshPrice } from './fees.ts';
-import { checkFloat, checkLamports, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import { checkFloat, checkLamports, checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { type AsOf, accountsOf, contextSlot, malformed, objectOf, whole } from './reads.ts';
 import { obstacle } from './receivers.ts';
 import { ChainUnavailable, createSolanaRpc, type SolanaNode, type SolanaRpc } from './rpc.ts';
@@ -42,6 +42,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     const why = obstacle(order.receiver, receiver, held);
     if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
 
+    await checkUnpaid(node, account, reference, unaborted);
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
     const price_microLamports = await freshPrice(node, [source, destination], fees, unaborted);
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);

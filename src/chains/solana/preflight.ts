@@ -4,7 +4,7 @@ import type { ChainNode } from '../jsonRpc.ts';
 import { RpcFailed } from '../jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { walletRent } from './config.ts';
-import { type AsOf, malformed, objectOf, type RawAccount } from './reads.ts';
+import { type AsOf, landed, malformed, objectOf, type RawAccount, signaturesOf } from './reads.ts';
 import { tokenAccountIn } from './receivers.ts';
 import { signature_bytes, wireOf } from './transaction.ts';
 
@@ -69,3 +69,32 @@ export async function rehearse(
   if (!Number.isSafeInteger(unitsConsumed)) throw malformed(node, method, 'unitsConsumed');
   return Number(unitsConsumed);
 }
+
+/** Of transactions that name a reference; its maker can name it as often as they like, but it is their own payout that then waits. */
+const namedMax = 100;
+
+/**
+ * Without nonces nothing else tells that a log is an old copy, which would pay again what was paid since.
+ * @throws PayoutBlocked when a transaction of the treasury with the same reference has landed, or there are too many to tell
+ */
+export async function checkUnpaid(
+  node: ChainNode,
+  treasury: string,
+  reference: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const asOf: AsOf = { commitment: 'confirmed' };
+  const named = await signaturesOf(node, reference, { until: null, before: null }, asOf, signal);
+  const succeeded = named.filter(({ failed }) => !failed);
+  if (succeeded.length > namedMax) throw behindChain(`${succeeded.length} transactions`, reference);
+  for (const { signature } of succeeded) {
+    const found = await landed(node, signature, asOf.commitment, signal);
+    if (found === null || found.feePayer === treasury) throw behindChain(`transaction ${signature}`, reference);
+  }
+}
+
+const behindChain = (what: string, reference: string): PayoutBlocked =>
+  new PayoutBlocked(
+    'treasuryBehindChain',
+    `${what} on Solana bear the payout’s reference ${reference}, and the log knows of none that landed: it is an old copy or the key was used elsewhere; sign nothing until an operator has looked at them`,
+  );

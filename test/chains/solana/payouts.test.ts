@@ -53,12 +53,13 @@ describe('payouts on Solana', () => {
 
     it('with the reference of what they are for, which is also the memo unless the receiver has one', async () => {
       const receiver = (await world.lab.person(0n)).publicKey;
-      const reference = referenceOf('payout', 'payment-1');
-      for (const [receiverMemo, memo] of [
-        [null, reference],
-        ['invoice ✓ 7', 'invoice ✓ 7'],
+      for (const [id, receiverMemo] of [
+        ['payment-1', null],
+        ['payment-2', 'invoice ✓ 7'],
       ] as const) {
-        const attempt = await world.attemptTo(orderTo(receiver, 1n, { receiverMemo }));
+        const reference = referenceOf('payout', id);
+        const memo = receiverMemo ?? reference;
+        const attempt = await world.attemptTo(orderTo(receiver, 1n, { receiverMemo, reference: id }));
         await world.rail.broadcast(attempt.bytes);
         world.settle();
         const [found] = await world.lab.connection.getSignaturesForAddress(new PublicKey(reference), {}, 'finalized');
@@ -81,7 +82,7 @@ describe('payouts on Solana', () => {
       const receiver = world.nobody();
       let paid = 0n;
       for (const kind of ['lostAnswer', 'duplicate', 'drop'] as const) {
-        const attempt = await world.attemptTo(orderTo(receiver, 1n));
+        const attempt = await world.attemptTo(orderTo(receiver, 1n, { reference: kind }));
         await fault(kind);
         await world.rail.broadcast(attempt.bytes).catch((error) => assert.ok(error instanceof ChainUnavailable));
         await world.rail.broadcast(attempt.bytes);
@@ -227,6 +228,23 @@ describe('payouts on Solana', () => {
       await refusedTo(usdcMint, /belongs to the program Tokenkeg/);
       await refusedTo(tokenAccountOf(String(world.nobody())), /not on the curve and nothing is there/);
       assert.notEqual(person.toBase58(), systemProgram);
+    });
+
+    it('when the treasury has made them already, which only an older log does not know', async () => {
+      const receiver = world.nobody();
+      const attempt = await world.attemptTo(orderTo(receiver));
+      await world.rail.broadcast(attempt.bytes);
+      world.solana.advanceSlots(2);
+      await assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('treasuryBehindChain'));
+      await world.rail.prepare(orderTo(receiver, 1n, { reference: 'payment-2' }), null);
+    });
+
+    it('but are when somebody else has named their reference', async () => {
+      const reference = new PublicKey(referenceOf('payout', 'payment-1'));
+      const person = await world.lab.person();
+      await world.lab.pay({ from: person, to: world.nobody(), amount: 1n, reference });
+      world.solana.advanceSlots(2);
+      await world.rail.prepare(orderTo(world.nobody()), null);
     });
 
     it('again before they are dead', async () => {
