@@ -22,6 +22,7 @@ import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { crashPointFrom } from '../runtime/crash.ts';
 import { randomIds } from '../runtime/ids.ts';
+import { type Leases, openLeases } from '../runtime/leases.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
@@ -40,6 +41,7 @@ export interface Core extends Chains {
   readonly database: Database;
   /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
   readonly reads: Sql;
+  readonly leases: Leases;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
   readonly box: SecretBox;
@@ -74,6 +76,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   await migrate(database);
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
+  const leases = openLeases({ database, clock });
   const notifications = listen(database, notified);
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
@@ -84,6 +87,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     telemetry,
     crash,
     eventStoreUrl,
+    leases,
     notifications,
     ...stores,
     ...open,
@@ -92,6 +96,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     workHandle: createHandle({ ...deciding, store: store.workers }),
     merchants: manageMerchant({ config, handle, clock, box, ...open }),
     async close() {
+      await leases.close();
       await database.close();
       await reads.close();
       await store.close();

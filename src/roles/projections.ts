@@ -6,12 +6,13 @@ import type { Core } from './core.ts';
 
 /** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
 export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
-  const { store, clock, database, crash, telemetry } = core;
+  const { store, clock, database, leases, crash, telemetry } = core;
   await Promise.all(
     projectionSets.map((set) =>
       runProjections({
         store: store.workers,
         database,
+        leases,
         codec: eventCodec,
         set,
         signal,

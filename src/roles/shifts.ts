@@ -1,12 +1,11 @@
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import type { Database } from '../postgres/database.ts';
-import { withLease } from '../runtime/lease.ts';
+import type { Leases } from '../runtime/leases.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
 import { type Failures, runWorker, type Worker } from '../subscribers/worker.ts';
 
 export interface WorkersDeps {
-  readonly database: Database;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly failures: Failures;
   readonly telemetry: Telemetry;
@@ -31,8 +30,8 @@ export async function runShifts(
   shifts: readonly Shift[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, clock, telemetry } = deps;
-  await withLease({ database, clock }, `subscribers:${role}`, signal, async (held) => {
+  const { leases, clock, telemetry } = deps;
+  await leases.hold(`subscribers:${role}`, signal, async (held) => {
     telemetry.active.set({ role }, 1);
     await Promise.all(
       shifts.map(

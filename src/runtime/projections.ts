@@ -11,7 +11,7 @@ import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
-import { withLease } from './lease.ts';
+import type { Leases } from './leases.ts';
 
 export interface ProjectionDeps {
   readonly store: Pick<EventStore, 'all' | 'read'>;
@@ -23,6 +23,7 @@ export interface ProjectionDeps {
 }
 
 export interface RunProjections extends ProjectionDeps {
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly report?: (report: ProjectionReport) => void;
 }
@@ -55,11 +56,11 @@ const pauseMax_ms = 5_000;
  * @throws PoisonEvent, ProjectionOutdated and what else cannot pass by itself; said in the checkpoint's row too
  */
 export async function runProjections(options: RunProjections): Promise<void> {
-  const { database, clock, set, signal, report = () => {} } = options;
+  const { database, leases, clock, set, signal, report = () => {} } = options;
   const ddl = await ddlOf(set.name);
   let pause_ms = firstPause_ms;
 
-  await withLease({ database, clock }, `projections:${set.name}`, signal, async (held) => {
+  await leases.hold(`projections:${set.name}`, signal, async (held) => {
     while (!held.aborted) {
       try {
         const active = await openActive(database, set, ddl);

@@ -10,6 +10,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { listen } from '../../src/postgres/listen.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { openLeases } from '../../src/runtime/leases.ts';
 import { projectedWaiter } from '../../src/runtime/projected.ts';
 import { type ProjectionReport, type RunProjections, runProjections } from '../../src/runtime/projections.ts';
 import { rebuild } from '../../src/runtime/rebuild.ts';
@@ -42,16 +43,19 @@ describe('a running projection set', () => {
       reports.push(told);
       if (told.kind === 'committed') committed.resolve();
     };
+    // Each is a process of its own.
+    const leases = openLeases({ database, clock: systemClock });
     const ended = runProjections({
       store: world.store,
       database,
+      leases,
       codec: eventCodec,
       set: workSet,
       clock: systemClock,
       signal: stop.signal,
       report,
       ...more,
-    });
+    }).finally(leases.close);
     running.push(ended);
     ended.catch(() => {});
     return { ended, reports, committed: committed.promise };

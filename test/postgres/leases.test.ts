@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
 import { systemClock as clock } from '../../src/runtime/clock.ts';
-import { withLease } from '../../src/runtime/lease.ts';
+import { type Leases, openLeases } from '../../src/runtime/leases.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('a lease', () => {
   let database: Database;
   let stop: AbortController;
+  /** Of two processes. */
+  let leases: Leases;
+  let others: Leases;
   before(async () => {
     database = await freshDatabase();
   });
   beforeEach(() => {
     stop = new AbortController();
+    [leases, others] = [openLeases({ database, clock }), openLeases({ database, clock })];
   });
-  afterEach(() => stop.abort());
+  afterEach(async () => {
+    stop.abort();
+    await leases.close();
+    await others.close();
+  });
 
   const aborted = (signal: AbortSignal) =>
     new Promise<void>((resolve) => {
@@ -22,9 +30,9 @@ describe('a lease', () => {
     });
 
   /** Holds the lease until it is aborted; tells when it has it, and who has it. */
-  function hold(name: string, holders: Set<string>, signal = stop.signal) {
+  function hold(of: Leases, name: string, holders: Set<string>, signal = stop.signal) {
     const held = Promise.withResolvers<void>();
-    const ended = withLease({ database, clock }, 'work', signal, async (mine) => {
+    const ended = of.hold('work', signal, async (mine) => {
       holders.add(name);
       assert.equal(holders.size, 1, `${[...holders]} hold it at once`);
       held.resolve();
@@ -37,25 +45,45 @@ describe('a lease', () => {
   it('is held by one at a time; another takes over when it is given up', async () => {
     const holders = new Set<string>();
     const first = new AbortController();
-    const one = hold('one', holders, first.signal);
+    const one = hold(leases, 'one', holders, first.signal);
     await one.held;
-    const other = hold('other', holders);
+    const other = hold(others, 'other', holders);
+    const same = hold(leases, 'one again', holders);
     first.abort();
     await one.ended;
-    await other.held;
+    await Promise.race([other.held, same.held]);
     stop.abort();
-    await other.ended;
+    await Promise.all([other.ended, same.ended]);
+  });
+
+  it('of many names takes one connection, and each is held on its own', async () => {
+    const first = new AbortController();
+    const one = leases.hold('one', first.signal, aborted);
+    const two = leases.hold('two', stop.signal, aborted);
+    const taken = Promise.withResolvers<void>();
+    const heir = others.hold('one', stop.signal, async (mine) => {
+      taken.resolve();
+      await aborted(mine);
+    });
+    first.abort();
+    await Promise.all([one, taken.promise]);
+    const [{ connections } = { connections: 0 }] = await database.query<{ connections: number }>(
+      `SELECT count(*)::int AS connections FROM pg_stat_activity WHERE application_name = 'leases' AND datname = current_database()`,
+    );
+    assert.equal(connections, 2);
+    stop.abort();
+    await Promise.all([two, heir]);
   });
 
   it('is noticed to be lost with its connection, and taken up again', async () => {
     const held: AbortSignal[] = [];
     const again = Promise.withResolvers<void>();
-    const ended = withLease({ database, clock }, 'fragile', stop.signal, async (mine) => {
+    const ended = leases.hold('fragile', stop.signal, async (mine) => {
       held.push(mine);
       if (held.length === 2) again.resolve();
       else {
         await database.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lease fragile'`,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`,
         );
       }
       await aborted(mine);
@@ -68,12 +96,12 @@ describe('a lease', () => {
   });
 
   it('is free again after work that failed, and the failure is told', async () => {
-    const failed = withLease({ database, clock }, 'work', stop.signal, async () => {
+    const failed = leases.hold('work', stop.signal, async () => {
       throw new Error('broken');
     });
     await assert.rejects(failed, /broken/);
     let worked = false;
-    await withLease({ database, clock }, 'work', stop.signal, async () => {
+    await leases.hold('work', stop.signal, async () => {
       worked = true;
     });
     assert.ok(worked);

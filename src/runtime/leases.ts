@@ -1,0 +1,136 @@
+/** Which process does what: one active instance of each task, the others stand by. */
+import type pg from 'pg';
+import type { Clock } from '../../commands/ports.ts';
+import type { Database } from '../postgres/database.ts';
+
+export interface LeasesDeps {
+  readonly database: Pick<Database, 'connect'>;
+  readonly clock: Clock;
+}
+
+export interface Leases {
+  /**
+   * Runs `work` while this process holds the lease of that name, one process at a time. Whoever does not hold it waits.
+   *
+   * The lease only spares double work. A holder that lost it without noticing must be stopped by a fence on what it writes.
+   *
+   * @param work ends soon after its signal aborts; when the lease was lost, it is run again once the lease is held again
+   * @throws what `work` throws
+   */
+  hold(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<void>): Promise<void>;
+  /** Gives up whatever is held. */
+  close(): Promise<void>;
+}
+
+/** A connection of this process, on which Postgres keeps its locks as long as both live. */
+interface Session {
+  /** Asks on the connection, one question after the other; there are no more at a time than tasks in this process. */
+  ask<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  readonly lost: AbortSignal;
+  /** Names that are held on it: the server would grant them to the same session again. */
+  readonly held: Set<string>;
+  end(): Promise<void>;
+}
+
+/** How soon a standby notices that a lease is free. */
+const retry_ms = 500;
+/** How often a session makes sure that its connection, and with it its leases, still is there. */
+const heartbeat_ms = 5_000;
+
+/** Leases as session advisory locks, all of a process on one connection: the server frees them when connection or process dies. */
+export function openLeases({ database, clock }: LeasesDeps): Leases {
+  let current: Promise<Session> | undefined;
+  let closed = false;
+
+  /** The same one for all until it is lost. @throws when Postgres gives no connection */
+  function session(): Promise<Session> {
+    const opening = current ?? openSession();
+    if (current === undefined) {
+      current = opening;
+      const forget = () => {
+        if (current === opening) current = undefined;
+      };
+      opening.then(({ lost }) => lost.addEventListener('abort', forget, { once: true }), forget);
+    }
+    return opening;
+  }
+
+  async function openSession(): Promise<Session> {
+    const client = await database.connect('leases');
+    const lost = new AbortController();
+    client.on('end', () => lost.abort());
+    // With a question under way the connection is cut, so that whoever waits for an answer gets none.
+    async function end(): Promise<void> {
+      lost.abort();
+      await client.end().catch(() => {});
+    }
+    let turn: Promise<unknown> = Promise.resolve();
+    const ask: Session['ask'] = (text, values = []) => {
+      const answered = turn.then(() => client.query(text, [...values])).then(({ rows }) => rows);
+      turn = answered.catch(() => {});
+      return answered;
+    };
+    heartbeat(ask, lost.signal).catch(end);
+    return { ask, lost: lost.signal, held: new Set(), end };
+  }
+
+  async function heartbeat(ask: Session['ask'], lost: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.sleep(heartbeat_ms, lost);
+      if (lost.aborted) return;
+      const silent = clock.sleep(heartbeat_ms, lost).then(() => {
+        throw new Error(`no answer within ${heartbeat_ms} ms`);
+      });
+      await Promise.race([ask('SELECT 1'), silent]);
+    }
+  }
+
+  /**
+   * The session that holds the lease; undefined, after a pause, when somebody else has it or there is no connection to be had,
+   * whatever the reason: a task that gave up would be missed more than one that tries in vain.
+   */
+  async function acquire(name: string, signal: AbortSignal): Promise<Session | undefined> {
+    try {
+      const on = await session();
+      if (!on.held.has(name) && (await locks(on, 'pg_try_advisory_lock', name))) {
+        on.held.add(name);
+        return on;
+      }
+    } catch {
+      // Readiness tells why Postgres does not answer.
+    }
+    await clock.sleep(retry_ms, signal);
+    return undefined;
+  }
+
+  async function release(on: Session, name: string): Promise<void> {
+    if (on.lost.aborted) return;
+    // What cannot be given back alone is given back with all else.
+    await locks(on, 'pg_advisory_unlock', name).catch(() => on.end());
+    on.held.delete(name);
+  }
+
+  return {
+    async hold(name, signal, work) {
+      while (!signal.aborted && !closed) {
+        const on = await acquire(name, signal);
+        if (!on) continue;
+        try {
+          await work(AbortSignal.any([signal, on.lost]));
+          if (!on.lost.aborted) return;
+        } finally {
+          await release(on, name);
+        }
+      }
+    },
+    async close() {
+      closed = true;
+      await current?.then((open) => open.end()).catch(() => {});
+    },
+  };
+}
+
+async function locks({ ask }: Session, what: 'pg_try_advisory_lock' | 'pg_advisory_unlock', name: string) {
+  const [row] = await ask<{ done: boolean }>(`SELECT ${what}(hashtextextended($1, 0)) AS done`, [name]);
+  return row?.done === true;
+}
