@@ -44,6 +44,8 @@ const commitments: Partial<Record<Pass, Commitment>> = { head: 'confirmed', fina
 interface Memory {
   readonly readTo: Map<string, ReadTo>;
   lateAt: bigint | null;
+  /** Late ones whose balance the node's history does not explain, and may never do: asked after all others. */
+  unexplained: Set<string>;
 }
 
 interface Look {
@@ -58,7 +60,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   let finalSlot = 0n;
 
   function memoryOf(pass: Pass): Memory {
-    const memory = memories.get(pass) ?? { readTo: new Map(), lateAt: null };
+    const memory = memories.get(pass) ?? { readTo: new Map(), lateAt: null, unexplained: new Set() };
     memories.set(pass, memory);
     return memory;
   }
@@ -80,8 +82,8 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const amounts = await amountsOf(node, [...open, ...late], asOf, signal);
     const changed = (owners: readonly string[]) =>
       owners.filter((owner) => amounts.get(owner) !== (memory.readTo.get(owner) ?? unread).amount);
-    const lateChanged = changed(late);
-    const reading = [...changed(open), ...lateChanged.slice(0, lateReadsMax)];
+    const [lateChanged, lateAgain] = parted(changed(late), memory.unexplained);
+    const reading = [...changed(open), ...[...lateChanged, ...lateAgain].slice(0, lateReadsMax)];
     const news = await inParallel(reading, callsAtOnce, async (owner) => {
       const amount = amounts.get(owner) ?? 0n;
       // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
@@ -106,6 +108,8 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
         for (const { owner, readTo } of news) memory.readTo.set(owner, readTo);
         if (!lateDue) return;
         memory.lateAt = lateChanged.length > lateReadsMax ? null : slot;
+        memory.unexplained = new Set(lateAgain);
+        for (const { owner, explained } of news) memory.unexplained[explained ? 'delete' : 'add'](owner);
         const watched = new Set([...open, ...late]);
         for (const owner of memory.readTo.keys()) if (!watched.has(owner)) memory.readTo.delete(owner);
         accounts.keepOnly(watched);
@@ -192,6 +196,11 @@ function createAccountNames() {
     },
   };
 }
+
+const parted = (owners: readonly string[], apart: ReadonlySet<string>): readonly [string[], string[]] => [
+  owners.filter((owner) => !apart.has(owner)),
+  owners.filter((owner) => apart.has(owner)),
+];
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
 

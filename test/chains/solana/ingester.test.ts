@@ -275,6 +275,18 @@ describe('reading payins on Solana', () => {
       assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
     });
 
+    it('that have forgotten old transactions keep no other late money from being seen', async () => {
+      const forgotten = Array.from({ length: 101 }, () => Keypair.generate().publicKey);
+      for (const owner of forgotten) await fundWallet(world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
+      const eyes = watching(world, []);
+      eyes.late.push(...forgotten.map(String), deposit.toBase58());
+      const txHash = await pay(4n);
+      world.settle();
+      assert.deepEqual(briefly(await eyes.look('final')), []);
+      world.settle(1);
+      assert.deepEqual(briefly(await eyes.look('final')), [paid(4n, txHash)]);
+    });
+
     it('that lag behind the cursor, or answer nothing, are passed over', async () => {
       const eyes = watching(world, [deposit]);
       await eyes.look('final');
