@@ -8,6 +8,7 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
+import { chosenChains } from './chosenChains.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
@@ -18,19 +19,8 @@ import { startWorld, type World } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
-const steps = [
-  'Postgres',
-  'Webhook receiver',
-  'Base',
-  'BNB Chain',
-  'Ethereum',
-  'Arbitrum',
-  'Polygon',
-  'Solana',
-  'Stellar',
-  'Service',
-  'Demo apps',
-];
+const chains = chosenChains(process.env['SANDBOX_CHAINS']);
+const steps = ['Postgres', 'Webhook receiver', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
 
 mkdirSync(dataDir, { recursive: true });
 const children = openChildren(`${dataDir}/processes.json`);
@@ -54,6 +44,7 @@ async function main(): Promise<Service> {
     dataDir,
     children,
     keys,
+    chainIds: chains.map(({ id }) => id),
     blockTime_s: Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1),
     step: shown.done,
   });

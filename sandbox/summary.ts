@@ -6,17 +6,6 @@ import type { SandboxFile } from './sandboxFile.ts';
 export function summary(sandbox: SandboxFile, dataDir: string): string {
   const { baseUrl, merchant, wallet, webhook } = sandbox;
   const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);
-  const receiver = merchant.settlement.receiverAddress;
-  const order = {
-    appId: wallet.appId,
-    type: 'exactOut',
-    display: { title: 'Coffee', currency: 'USD' },
-    source: { chainId: 8453, tokenSymbol: 'USDC' },
-    destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount: '10.00' },
-  };
-  const create = (body: object) =>
-    `curl -s ${baseUrl}/payment-api/payments -H 'Content-Type: application/json' \\\n       -d '${JSON.stringify(body)}'`;
-  const payer = sandbox.customer['1500']?.address;
   return `
   Payment Intents runs at ${baseUrl}
 
@@ -30,7 +19,23 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
                     admin  ${merchant.adminKey}
     ${wallet.appId}     open for creation without a key
 
-  1. Create a payment: 10.00 USDC for a receiver on Ethereum, paid on Base
+${sandbox.chains['8453'] && sandbox.chains['1'] ? tryIt(sandbox) : ''}  Ctrl-C stops everything; npm start goes on from here.
+`;
+}
+
+function tryIt({ baseUrl, merchant, wallet, customer }: SandboxFile): string {
+  const receiver = merchant.settlement.receiverAddress;
+  const order = {
+    appId: wallet.appId,
+    type: 'exactOut',
+    display: { title: 'Coffee', currency: 'USD' },
+    source: { chainId: 8453, tokenSymbol: 'USDC' },
+    destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount: '10.00' },
+  };
+  const create = (body: object) =>
+    `curl -s ${baseUrl}/payment-api/payments -H 'Content-Type: application/json' \\\n       -d '${JSON.stringify(body)}'`;
+  const payer = customer['1500']?.address;
+  return `  1. Create a payment: 10.00 USDC for a receiver on Ethereum, paid on Base
 
      ${create(order)}
 ${payer ? fromStellar(create({ ...order, ...contractPayment(payer) })) : ''}
@@ -38,7 +43,6 @@ ${payer ? fromStellar(create({ ...order, ...contractPayment(payer) })) : ''}
 
      npm run pay -- <paymentId>
 
-  Ctrl-C stops everything; npm start goes on from here.
 `;
 }
 

@@ -36,7 +36,7 @@ const settings = Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainI
 
 describe('kill -9 with payments in flight', function () {
   this.timeout(60_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());
 

@@ -14,7 +14,7 @@ const handovers = { least: 8, most: 200 };
 
 describe('two instances on the same stores', function () {
   this.timeout(300_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   let other: Instance;
   before(async () => {

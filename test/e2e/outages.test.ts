@@ -14,7 +14,7 @@ import { type Answer, createSandbox } from '../support/sandbox.ts';
 
 describe('an outage', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));
   after(() => sandbox.destroy());

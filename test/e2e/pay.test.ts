@@ -11,7 +11,7 @@ const receiver = '0x3333333333333333333333333333333333333333';
 
 describe('npm run pay', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 501, 137] });
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 

@@ -12,7 +12,7 @@ import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 
 describe('payments over Solana', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 501, 1500] });
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 

@@ -1,5 +1,6 @@
 /** Stellar as source and as destination, as customers and merchants see it: the real service, chains, contract and webhooks. */
 import assert from 'node:assert/strict';
+import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { getAddress } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
@@ -16,6 +17,7 @@ const routes: readonly (readonly [ChainId, TokenSymbol])[] = [
   [1, 'USDC'],
   [42161, 'USDC'],
   [137, 'USDC'],
+  [501, 'USDC'],
 ];
 
 /**
@@ -35,7 +37,9 @@ describe('payments over Stellar', function () {
   after(() => sandbox.destroy());
 
   let receivers = 0;
-  const newReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
+  const newReceiver = (chainId?: ChainId) =>
+    chainId === 501 ? SolanaKeypair.generate().publicKey.toBase58() : newEvmReceiver();
+  const newEvmReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
   const stellarUrl = () => sandbox.file().chains['1500']?.rpcUrl ?? '';
   const treasury = () => sandbox.file().stellar?.treasury ?? '';
 
@@ -111,20 +115,26 @@ describe('payments over Stellar', function () {
       const payer = await sandbox.stellarAccount(funds);
       const stated = amount === null ? {} : { amount };
       const source = { chainId: 1500, senderAddress: payer.publicKey(), ...(type === 'exactIn' && stated) };
-      const destination = { chainId, tokenSymbol, receiverAddress: newReceiver(), ...(type === 'exactOut' && stated) };
+      const destination = {
+        chainId,
+        tokenSymbol,
+        receiverAddress: newReceiver(chainId),
+        ...(type === 'exactOut' && stated),
+      };
       const payment = await create(order(type, source, destination, { intent: 'stellar_payin_contracts' }));
       const decimals = findToken(chainOf(chainId), tokenSymbol)?.decimals ?? 0;
       const txHash = await sandbox.pay(payment, pays[decimals > 6 ? 1 : 0], payer.secret());
       return { payer, payment, txHash, done: await sandbox.follow(payment.id) };
     }
 
-    /** All of them at once; each test looks at its own. */
+    /** Those of a route follow one another, the routes run side by side; each test looks at its own. */
     before(() => {
       for (const [chainId, symbol] of routes) {
+        let before: Promise<unknown> = Promise.resolve();
         for (const term of terms) {
-          const going = goThrough(chainId, symbol, term);
+          const going = before.then(() => goThrough(chainId, symbol, term));
           // Told by the test that asks for it.
-          going.catch(() => {});
+          before = going.catch(() => {});
           ended.set(key(chainId, symbol, term.type), going);
         }
       }

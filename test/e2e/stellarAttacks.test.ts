@@ -17,7 +17,7 @@ const amount = 10_0200000n;
 
 describe('what is believed of Stellar', function () {
   this.timeout(60_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1500] });
   let tools: StellarTools;
   let payer: Keypair;
   let sponsor: Keypair;

@@ -26,7 +26,7 @@ const ordersAtATime = 4;
 
 describe('payouts on Stellar through channels, with kill -9', function () {
   this.timeout(60_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1500] });
   const customers = createCustomers(sandbox);
   const tools = () => stellarTools(sandbox.file().chains['1500']?.rpcUrl ?? '', Networks.PUBLIC);
   const treasuryHolds = () => tools().balance(sandbox.file().stellar?.treasury ?? '');

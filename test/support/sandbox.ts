@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
+import type { ChainId } from '../../domain/chains.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
@@ -52,8 +53,15 @@ export interface Sandbox extends Shop {
   destroy(): Promise<void>;
 }
 
-/** @param dataDir a new one when left out */
-export function createSandbox({ dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-')) } = {}): Sandbox {
+export interface SandboxOptions {
+  /** A new one when left out. */
+  readonly dataDir?: string;
+  /** All of them when left out. */
+  readonly chains?: readonly ChainId[];
+}
+
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const { dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-')), chains = [] } = options;
   let child: ChildProcess | undefined;
   let output = '';
 
@@ -77,7 +85,14 @@ export function createSandbox({ dataDir = mkdtempSync(join(tmpdir(), 'payment-in
 
     async start(env = {}) {
       output = '';
-      const settings = { DATA_DIR: dataDir, PORT: '0', SANDBOX_BLOCK_TIME_S: '0.2', LOG_LEVEL: 'warn', ...env };
+      const settings = {
+        DATA_DIR: dataDir,
+        PORT: '0',
+        SANDBOX_BLOCK_TIME_S: '0.2',
+        SANDBOX_CHAINS: chains.join(),
+        LOG_LEVEL: 'warn',
+        ...env,
+      };
       const started = spawn(process.execPath, [program], {
         env: { ...process.env, ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
