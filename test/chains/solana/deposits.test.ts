@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../../commands/ports.ts';
+import { workSet } from '../../../projections/sets.ts';
 import { createSolanaDeposits, type Owner } from '../../../src/chains/solana/deposits.ts';
 import { createDepositOwners, type DepositOwners } from '../../../src/postgres/depositOwners.ts';
+import { solanaNeeds } from '../../../src/roles/solana.ts';
 import { randomIds } from '../../../src/runtime/ids.ts';
 import { ownerKey, ownerScheme } from '../../../src/security/solanaKeys.ts';
 import { depositOwnersWorker } from '../../../src/subscribers/depositOwners.ts';
+import { append, createWorld } from '../../support/histories.ts';
+import * as p from '../../support/payments.ts';
 import { freshDatabase } from '../../support/postgres.ts';
+import { fill, wholeLog } from '../../support/readModels.ts';
 import { depositSeed, signal, usdcToken } from './world.ts';
 
 const make = () => {
@@ -43,6 +48,31 @@ describe('deposits on Solana', () => {
       assert.equal(ownerKey(depositSeed, salt).address, address);
       assert.deepEqual([scheme, memo, contract], [ownerScheme, null, null]);
     }
+  });
+
+  it('that a restored backup has in stock again, though payments have them, are left out', async () => {
+    const database = await freshDatabase();
+    const stock = createDepositOwners(database);
+    const [given, fresh] = [make(), make()];
+    await stock.add([given, fresh]);
+    const world = createWorld();
+    const created = p.created({ from: p.asset(501) });
+    assert.ok(created.type === 'PaymentCreated');
+    const deposit = { ...created.data.deposit, address: given.address };
+    const data = { ...created.data, deposit };
+    const tail = await append(world, `payment-${data.paymentId}`, [{ ...created, data }]);
+    const waitedFor: bigint[] = [];
+    const { takeOwners } = solanaNeeds(() => ({
+      ...{ clock: world.clock, store: world.store, database, reads: database },
+      async projected(position) {
+        waitedFor.push(position);
+        await fill(database, world.store, workSet, [await wholeLog(world.store)]);
+      },
+    }));
+    assert.deepEqual(await takeOwners(10), [fresh]);
+    assert.equal(waitedFor.length, 1);
+    assert.ok(waitedFor.every((position) => position >= tail));
+    assert.equal(await stock.count(), 0);
   });
 
   it('are refused for a moment when none is ready, and there again when some are', async () => {
