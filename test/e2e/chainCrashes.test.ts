@@ -23,11 +23,10 @@ const payins = {
   ],
   501: [...around('PaymentCreated'), ...around('PayinDetected'), ...around('PayinConfirmed+PaymentFunded')],
 };
-/** Solana has no nonces: there only the treasury's history is opened before the first signature. */
-const numbering = {
-  1500: [...around('TreasuryOpened+NonceAssigned'), ...around('NonceAssigned')],
-  501: around('TreasuryOpened'),
-};
+/** Of a treasury's first payout: only what comes before any other round is sure to be it. */
+const opening = { 1500: around('TreasuryOpened+NonceAssigned'), 501: around('TreasuryOpened') };
+/** Solana has no nonces. */
+const numbering = { 1500: around('NonceAssigned'), 501: [] };
 const payouts = (chainId: 1500 | 501) => [
   ...around('PayoutRequested'),
   ...numbering[chainId],
@@ -43,7 +42,7 @@ const routes = [
   { from: 501, to: 1500 },
 ] as const;
 const rounds = routes.flatMap(({ from, to }) =>
-  [...payins[from], ...payouts(to)].map((point) => ({ point, from, to })),
+  [...opening[to], ...payins[from], ...payouts(to)].map((point) => ({ point, from, to })),
 );
 
 const settings = { POLL_MS_501: '50', POLL_MS_1500: '50' };
