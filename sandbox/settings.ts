@@ -3,15 +3,19 @@ import type { SolanaChain } from './solanaChain.ts';
 import type { StellarChain } from './stellarChain.ts';
 import type { World } from './world.ts';
 
+/** Seven chains are looked at: more often, and a laptop is busy with nothing. */
+const pollLeast_ms = 250;
+
 /** The service's configuration for a local world: only URLs, keys and depths differ from production. */
-export function settingsFor(world: World, keys: SandboxKeys): Record<string, string> {
+export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number): Record<string, string> {
   const chains = [...world.rpcUrls].flatMap(([chainId, rpcUrl]) => [
     [`RPC_URLS_${chainId}`, rpcUrl],
     [`CONFIRMATIONS_${chainId}`, '2'],
     [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
     [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
-    [`POLL_MS_${chainId}`, '250'],
   ]);
+  const served = [...world.rpcUrls.keys(), ...(world.stellar ? [1500] : []), ...(world.solana ? [501] : [])];
+  const poll_ms = Math.max(pollLeast_ms, (blockTime_s * 1_000) / 2);
   return {
     MODE: 'sandbox',
     LOG_LEVEL: 'error',
@@ -21,6 +25,7 @@ export function settingsFor(world: World, keys: SandboxKeys): Record<string, str
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     ...Object.fromEntries(chains),
+    ...Object.fromEntries(served.map((chainId) => [`POLL_MS_${chainId}`, String(poll_ms)])),
     ...(world.stellar && stellarSettings(world.stellar, keys)),
     ...(world.solana && solanaSettings(world.solana, keys)),
   };
@@ -28,14 +33,12 @@ export function settingsFor(world: World, keys: SandboxKeys): Record<string, str
 
 const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys): Record<string, string> => ({
   RPC_URLS_1500: rpcUrl,
-  POLL_MS_1500: '250',
   STELLAR_TREASURY_SECRET: keys.stellar.treasury,
   STELLAR_PAYIN_CONTRACT: contract,
 });
 
 const solanaSettings = ({ rpcUrl }: SolanaChain, keys: SandboxKeys): Record<string, string> => ({
   RPC_URLS_501: rpcUrl,
-  POLL_MS_501: '250',
   SOLANA_TREASURY_PRIVATE_KEY: keys.solana.treasury,
   SOLANA_DEPOSIT_SEED: keys.solana.depositSeed,
 });

@@ -40,15 +40,10 @@ service.catch(stopAfterFailure);
 async function main(): Promise<Service> {
   const shown = progress(steps);
   const keys = keepKeys(dataDir);
-  const world = await startWorld({
-    dataDir,
-    children,
-    keys,
-    chainIds: chains.map(({ id }) => id),
-    blockTime_s: Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1),
-    step: shown.done,
-  });
-  const settings = { ...settingsFor(world, keys), DATA_DIR: dataDir };
+  const blockTime_s = Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1);
+  const chainIds = chains.map(({ id }) => id);
+  const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s, step: shown.done });
+  const settings = { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir };
   // A variable that is already set wins.
   const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });

@@ -29,11 +29,12 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
   const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-'));
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
-  const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s: 0.2, step: () => {} });
+  const blockTime_s = 0.2;
+  const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s, step: () => {} });
   return {
     dataDir,
     keys,
-    settings: { ...settingsFor(world, keys), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
+    settings: { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
     rpcUrl: (chainId) => world.rpcUrls.get(chainId) ?? '',
     async seed(service) {
       const apps = await seed(service.merchants, undefined, {
