@@ -133,14 +133,14 @@ function payoutAudits({ workHandle, chains, database, telemetry }: Core): readon
 }
 
 /** Filled by an instance that has the seed. */
-function depositStock({ config, database }: Core): readonly Shift[] {
+function depositStock({ config, clock, database }: Core): readonly Shift[] {
   const seed = config.treasuries.solana?.depositSeed;
   if (!seed) return [];
   const make = () => {
     const salt = randomIds.secret();
     return { address: ownerKey(seed, salt).address, scheme: ownerScheme, salt };
   };
-  return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), make }) }];
+  return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
 }
 
 function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {

@@ -1,21 +1,24 @@
 /** Keeps deposit addresses in stock for those who have no keys. */
+import type { Clock } from '../../commands/ports.ts';
 import type { DepositOwner, DepositOwners } from '../postgres/depositOwners.ts';
 import type { Worker } from './worker.ts';
 
 export interface DepositOwnersDeps {
   readonly owners: DepositOwners;
+  readonly clock: Pick<Clock, 'sleep'>;
   /** A new address, its key derived with a salt of its own. */
   readonly make: () => DepositOwner;
 }
 
 export const depositOwnersName = 'depositOwners';
 
-const stockMax = 2_000;
-/** Made between two turns of the event loop: some milliseconds' work. */
-const batch = 100;
+const stockMax = 1_000;
+/** Made at a time, some milliseconds' work, and then a pause: whoever shares the process does not notice. */
+const batch = 10;
+const pause_ms = 10;
 
 /** Crash anywhere: what was added is there, and the rest is made by the next. */
-export function depositOwnersWorker({ owners, make }: DepositOwnersDeps): Worker<'stock'> {
+export function depositOwnersWorker({ owners, clock, make }: DepositOwnersDeps): Worker<'stock'> {
   return {
     name: depositOwnersName,
     concurrency: 1,
@@ -24,6 +27,7 @@ export function depositOwnersWorker({ owners, make }: DepositOwnersDeps): Worker
     async act(_, signal) {
       for (let held = await owners.count(); held < stockMax && !signal.aborted; held += batch) {
         await owners.add(Array.from({ length: Math.min(batch, stockMax - held) }, make));
+        await clock.sleep(pause_ms, signal);
       }
     },
   };

@@ -4,6 +4,7 @@ import { workSet } from '../../../projections/sets.ts';
 import { createSolanaDeposits, type Owner } from '../../../src/chains/solana/deposits.ts';
 import { createDepositOwners, type DepositOwners } from '../../../src/postgres/depositOwners.ts';
 import { solanaNeeds } from '../../../src/roles/solana.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { randomIds } from '../../../src/runtime/ids.ts';
 import { ownerKey, ownerScheme } from '../../../src/security/solanaKeys.ts';
 import { depositOwnersWorker } from '../../../src/subscribers/depositOwners.ts';
@@ -25,12 +26,12 @@ describe('deposits on Solana', () => {
   });
 
   it('are made beforehand, up to a limit, whenever the stock is half used up', async () => {
-    const worker = depositOwnersWorker({ owners, make });
+    const worker = depositOwnersWorker({ owners, clock: systemClock, make });
     const now = '2026-01-01T00:00:00.000Z' as never;
     assert.deepEqual(await worker.due(1, now), ['stock']);
     await worker.act('stock', signal);
     const full = await owners.count();
-    assert.equal(full, 2_000);
+    assert.equal(full, 1_000);
     assert.deepEqual(await worker.due(1, now), []);
     await owners.take(full / 2 + 1);
     assert.deepEqual(await worker.due(1, now), ['stock']);
