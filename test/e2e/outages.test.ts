@@ -129,7 +129,8 @@ describe('an outage', function () {
 
   const ready = (): Promise<Answer> => sandbox.call('GET', '/readyz');
   const read = () => sandbox.call('GET', `/payment-api/payments/${customers.orders[0]?.payment.id}`);
-  const create = () => sandbox.create(customers.bodyOf(customers.newOrder(8453, 1)), sandbox.file().wallet.ordersKey);
+  const create = () =>
+    sandbox.tryToCreate(customers.bodyOf(customers.newOrder(8453, 1)), sandbox.file().wallet.ordersKey);
 
   /** Postgres on the same data and port. */
   async function startAgain(port: number): Promise<void> {

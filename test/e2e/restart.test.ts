@@ -59,8 +59,7 @@ describe('a sandbox that was stopped', function () {
     );
     assert.ok((await heightOf(sandbox)) >= height);
     assert.equal(await sandbox.balance(1, 'USDC', receiver), paid);
-    const { body } = await sandbox.call('GET', `/payment-api/payments/${done.id}`);
-    assert.deepEqual(body, done);
+    assert.deepEqual(await sandbox.read(done.id), done);
     await sandbox.pay(open);
     assert.equal((await sandbox.follow(open.id)).status, 'payment_payout_completed');
   });
@@ -75,7 +74,7 @@ describe('a sandbox that was stopped', function () {
     await sandbox.until(() => processesOf(sandbox.dataDir).length === 0);
 
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
-    assert.deepEqual((await sandbox.call('GET', `/payment-api/payments/${done.id}`)).body, done);
+    assert.deepEqual(await sandbox.read(done.id), done);
     await completes(sandbox);
   });
 });

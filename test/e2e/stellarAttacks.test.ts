@@ -77,8 +77,7 @@ describe('what is believed of Stellar', function () {
     return row?.at ?? 0;
   };
   const scannedPast = (ledger: number) => sandbox.until(async () => (await cursor()) >= ledger);
-  const statusOf = async ({ id }: Answer['body']) =>
-    (await sandbox.call('GET', `/payment-api/payments/${id}`)).body.status;
+  const statusOf = async ({ id }: Answer['body']) => (await sandbox.read(id)).status;
   const payinsOf = ({ id }: Answer['body']) =>
     sandbox.query<{ hash: string }>(`SELECT tx_hash AS hash FROM payins WHERE payment_id = '${id}'`);
 

@@ -13,6 +13,7 @@ import { fundAccount } from '../../sandbox/stellar/controls.ts';
 
 const patience_ms = 60_000;
 const poll_ms = 50;
+const triesMax = 10;
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere
@@ -26,7 +27,10 @@ export interface CallOptions {
 
 export interface Shop {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Asks again for a while when it is told to: a machine that does too much at once is no failure. */
   create(body: Json, key?: string): Promise<Answer>;
+  /** Asks once. */
+  tryToCreate(body: Json, key?: string): Promise<Answer>;
   /** On an EVM chain, from the customer's account. */
   transfer(chainId: ChainId, symbol: TokenSymbol, to: string, amount: string): Promise<Hex>;
   /**
@@ -38,6 +42,8 @@ export interface Shop {
   stellarAccount(usdc?: string): Promise<Keypair>;
   balance(chainId: ChainId, symbol: TokenSymbol, of: string): Promise<bigint>;
   rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
+  /** The payment as it is now. */
+  read(paymentId: string): Promise<Answer['body']>;
   /** The payment once its status is terminal, or once `until` holds. */
   follow(paymentId: string, until?: (payment: Answer['body']) => boolean): Promise<Answer['body']>;
   /** Asks again and again until it is so. */
@@ -76,7 +82,15 @@ export function createShop(world: ShopWorld): Shop {
       return { status: response.status, headers: response.headers, body: text ? parsed(text) : undefined };
     },
 
-    create: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
+    tryToCreate: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
+
+    async create(body, key) {
+      for (let tries = 1; ; tries += 1) {
+        const answer = await shop.tryToCreate(body, key);
+        if (answer.status !== 503 || tries === triesMax) return answer;
+        await sleep(1_000 * Number(answer.headers.get('retry-after')));
+      }
+    },
 
     async transfer(chainId, symbol, to, amount) {
       const token = tokenOf(chainId, symbol);
@@ -119,6 +133,8 @@ export function createShop(world: ShopWorld): Shop {
     },
 
     rpc: (chainId, method, params) => chain(chainId).request({ method, params } as never),
+
+    read: (paymentId) => shop.follow(paymentId, () => true),
 
     async follow(paymentId, until = (payment) => terminalStatuses.includes(payment.status)) {
       let last: Answer | undefined;
