@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../src/runtime/childEnvironment.ts';
+import { startProgram } from './startProgram.ts';
 
 export interface ReceiverOptions {
   /** Keep it across starts: payments remember the URL. 0 takes a free one. */
@@ -32,35 +29,14 @@ const program = fileURLToPath(new URL('receiverMain.ts', import.meta.url));
 
 /** Starts the webhook receiver as its own process. @throws Error when it does not start, with what it said */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { detached = false, errorFile } = options;
-  const errors = errorFile ? openSync(errorFile, 'a') : 'inherit';
-  const args = ['--port', String(options.port), '--log', options.logFile, '--secrets-file', options.secretsFile];
-  args.push('--certificates', options.certificates, ...(detached ? ['--detached'] : []));
-  const child = spawn(process.execPath, [program, ...args], {
+  const { port, logFile, secretsFile, certificates, errorFile, detached } = options;
+  const { facts, pid, stop } = await startProgram<{ port: number; caFile: string }>({
+    what: 'the webhook receiver',
+    program,
+    port,
+    args: ['--log', logFile, '--secrets-file', secretsFile, '--certificates', certificates],
+    logFile: errorFile,
     detached,
-    env: childEnvironment(),
-    stdio: ['ignore', 'ignore', errors, 'ipc'],
   });
-  if (typeof errors === 'number') closeSync(errors);
-
-  const ended = once(child, 'exit');
-  const ready = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
-  const started = ready?.[0] as { port: number; caFile: string } | undefined;
-  if (!started || child.pid === undefined) {
-    throw new Error(`the webhook receiver did not start on port ${options.port}: is the port taken?`);
-  }
-  if (detached) child.disconnect();
-  child.unref();
-
-  return {
-    url: `https://127.0.0.1:${started.port}/webhooks`,
-    port: started.port,
-    caFile: started.caFile,
-    pid: child.pid,
-    async stop() {
-      child.ref();
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { ...facts, url: `https://127.0.0.1:${facts.port}/webhooks`, pid, stop };
 }

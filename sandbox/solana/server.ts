@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { requestBody } from '../requestBody.ts';
 import { type Call, carryOut, errorView, type Reply } from './rpc/call.ts';
 import { jsonText } from './rpc/json.ts';
 import { type Node, rpcCodes } from './rpc/method.ts';
@@ -72,7 +73,7 @@ async function listen(
 }
 
 async function handle(node: Node, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await bodyOf(request);
+  const body = await requestBody(request, bodyBytesMax);
   if (request.method !== 'POST') return send(response, 405, { error: 'Used HTTP Method is not allowed.' });
   if (body === undefined) return send(response, 413, { error: 'Payload too large' });
   let calls: unknown;
@@ -117,17 +118,6 @@ function replyTo(subscriptions: Subscriptions, text: string): object | undefined
     const code = error instanceof SyntaxError ? { code: rpcCodes.invalidRequest, message: error.message } : undefined;
     return { jsonrpc: '2.0', id, error: code ?? errorView(error) };
   }
-}
-
-/** Undefined when it is too large, of which no more is kept than allowed. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) chunks.push(chunk);
-  }
-  return bytes <= bodyBytesMax ? Buffer.concat(chunks).toString('utf8') : undefined;
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { requestBody } from '../requestBody.ts';
 import { fundNewAccount } from './friendbot.ts';
 import { answer } from './rpc/answer.ts';
 import { type Node, type Params, RpcError, rpcCodes } from './rpc/method.ts';
@@ -34,7 +35,7 @@ export async function serve(node: () => Node, port: number): Promise<NodeServer>
 
 async function handle(node: Node, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
-  const body = await bodyOf(request);
+  const body = await requestBody(request, bodyBytesMax);
   if (pathname === '/friendbot') {
     const address = searchParams.get('addr') ?? new URLSearchParams(body).get('addr') ?? '';
     const funding = fundNewAccount(node.chain, address);
@@ -60,17 +61,6 @@ function answerRpc(node: Node, body: string, response: ServerResponse): void {
     const code = error instanceof RpcError ? error.code : rpcCodes.internal;
     reply(response, 200, { jsonrpc: '2.0', id, error: { code, message: (error as Error).message } });
   }
-}
-
-/** Undefined when it is too large, of which no more is kept than allowed. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) chunks.push(chunk);
-  }
-  return bytes <= bodyBytesMax ? Buffer.concat(chunks).toString('utf8') : undefined;
 }
 
 function reply(response: ServerResponse, status: number, body: object): void {

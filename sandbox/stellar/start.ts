@@ -1,12 +1,9 @@
 /** Starts a local Stellar as a child process that may outlive the one that started it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { childEnvironment } from '../../src/runtime/childEnvironment.ts';
+import { type ProgramOptions, startProgram } from '../startProgram.ts';
 import type { LedgerPace } from './stellar.ts';
 
-export interface StartOptions {
+export interface StartOptions extends Pick<ProgramOptions, 'logFile' | 'detached'> {
   readonly ledger_ms: LedgerPace;
   /** A free one when left out. */
   readonly port?: number;
@@ -14,10 +11,6 @@ export interface StartOptions {
   readonly stateFile?: string;
   /** The public network's when left out, so that USDC has its production contract id. */
   readonly networkPassphrase?: string;
-  /** Receives its complaints; they go to this process's errors when left out. */
-  readonly logFile?: string;
-  /** Let it run on when this process ends: its pid must then be recorded by the caller. */
-  readonly detached?: boolean;
 }
 
 export interface StartedStellar {
@@ -32,41 +25,21 @@ const program = join(import.meta.dirname, 'main.ts');
 
 /** Starts the chain and waits until it answers. @throws Error when it does not, with where to look */
 export async function startStellar(options: StartOptions): Promise<StartedStellar> {
-  const { detached = false, logFile } = options;
-  const errors = logFile === undefined ? ('inherit' as const) : openSync(logFile, 'a');
-  const child = spawn(process.execPath, [program, ...flags(options)], {
-    detached,
-    env: childEnvironment(),
-    stdio: ['ignore', 'ignore', errors, 'ipc'],
+  const { facts, pid, stop } = await startProgram<Pick<StartedStellar, 'rpcUrl' | 'networkPassphrase'>>({
+    what: 'the local Stellar',
+    program,
+    port: options.port ?? 0,
+    args: flags(options),
+    logFile: options.logFile,
+    detached: options.detached,
   });
-  if (typeof errors === 'number') closeSync(errors);
-
-  const ended = once(child, 'exit');
-  const ready = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
-  const started = ready?.[0] as Pick<StartedStellar, 'rpcUrl' | 'networkPassphrase'> | undefined;
-  if (!started || child.pid === undefined) {
-    const look = logFile ? `see ${logFile}` : 'see what it said above';
-    throw new Error(`the local Stellar did not start on port ${options.port ?? 0}: ${look}`);
-  }
-  if (detached) child.disconnect();
-  child.unref();
-  child.channel?.unref();
-  return {
-    ...started,
-    pid: child.pid,
-    async stop() {
-      child.ref();
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { ...facts, pid, stop };
 }
 
-function flags({ ledger_ms, port = 0, stateFile, networkPassphrase, detached }: StartOptions): string[] {
-  const all = ['--ledger-ms', String(ledger_ms), '--port', String(port)];
+function flags({ ledger_ms, stateFile, networkPassphrase }: StartOptions): string[] {
+  const all = ['--ledger-ms', String(ledger_ms)];
   if (stateFile !== undefined) all.push('--state', stateFile);
   if (networkPassphrase !== undefined) all.push('--passphrase', networkPassphrase);
-  if (detached) all.push('--detached');
   return all;
 }
 

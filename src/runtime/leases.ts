@@ -92,9 +92,11 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
   async function acquire(name: string, signal: AbortSignal): Promise<Session | undefined> {
     try {
       const on = await session();
-      if (!on.held.has(name) && (await locks(on, 'pg_try_advisory_lock', name))) {
+      if (!on.held.has(name)) {
+        // Before the answer: a second one of this process that asked meanwhile would be granted the same lock.
         on.held.add(name);
-        return on;
+        if (await locks(on, 'pg_try_advisory_lock', name).catch(() => false)) return on;
+        on.held.delete(name);
       }
     } catch {
       // Readiness tells why Postgres does not answer.
