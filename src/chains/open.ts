@@ -5,7 +5,6 @@ import type { OpenChain, OpenFamily } from './family.ts';
 import type { DepositScheme, ReceiverChecks } from './ports.ts';
 import { openSolana, type SolanaNeeds } from './solana/open.ts';
 import { openStellar } from './stellar/open.ts';
-import type { OnMissed } from './stellar/scanner.ts';
 
 export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
@@ -15,22 +14,12 @@ export interface Chains {
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** What the chains need of the service around them. */
-export interface ChainsNeeds {
-  /** Told of ledgers of Stellar that no node remembers any more. */
-  readonly onMissed: OnMissed;
-  readonly solana: SolanaNeeds;
-}
-
 /** Every chain that the configuration names. */
-export function openChains(
-  { chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>,
-  { onMissed, solana }: ChainsNeeds,
-): Chains {
+export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>, solana: SolanaNeeds): Chains {
   const families = [
     openEvm(chains, treasuries.evm),
     openSolana(chains, treasuries.solana, solana),
-    openStellar(chains, treasuries.stellar, onMissed),
+    openStellar(chains, treasuries.stellar),
   ];
   const open = families.filter((family): family is OpenFamily => family !== null);
   return {

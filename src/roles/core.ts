@@ -11,8 +11,6 @@ import { openActive, ProjectionOutdated } from '../../projections/generations.ts
 import { projectionSets } from '../../projections/sets.ts';
 import { addressBook } from '../chains/addresses.ts';
 import { type Chains, openChains } from '../chains/open.ts';
-import { stellarChainId } from '../chains/stellar/config.ts';
-import type { OnMissed } from '../chains/stellar/scanner.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
@@ -63,7 +61,10 @@ const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as 
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
-  const open = openChains(config, { onMissed: missedAlarm(telemetry), solana: solanaNeeds(() => stores) });
+  const open = openChains(
+    config,
+    solanaNeeds(() => stores),
+  );
   const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
   if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);
@@ -125,15 +126,6 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
       telemetry.alarm('eventStoreLost', exit, 'the embedded event store ended unasked and is started again'),
   });
 }
-
-const missedAlarm =
-  ({ alarm }: Telemetry): OnMissed =>
-  ({ from, to }) =>
-    alarm(
-      'ledgersMissed',
-      { chainId: stellarChainId, from: String(from), to: String(to) },
-      'no node remembers these ledgers: what they held for us has not been seen',
-    );
 
 type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'receiverChecks'>;
 

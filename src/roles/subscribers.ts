@@ -72,7 +72,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
 }
 
 function payins(core: Core, failures: WorkFailures, { ingester }: OpenChain) {
-  const { clock, crash, database } = core;
+  const { clock, crash, database, telemetry } = core;
   const { chainId } = ingester;
   const cursors = createCursors(database);
   return payinsWorker({
@@ -81,6 +81,12 @@ function payins(core: Core, failures: WorkFailures, { ingester }: OpenChain) {
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
+    missed: ({ from, to }) =>
+      telemetry.alarm(
+        'ledgersMissed',
+        { chainId, from: String(from), to: String(to) },
+        'no node remembers these ledgers: what they held for us has not been seen',
+      ),
     startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
   });
 }

@@ -1,6 +1,6 @@
 /** Watches one chain: what was paid to our deposits, first seen, then final; and what left the chain again. */
 
-import type { Cursor, Pass } from '../../commands/chainPorts.ts';
+import type { Cursor, Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
 import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
@@ -15,6 +15,8 @@ export interface PayinsDeps extends RangeDeps {
   readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
   /** Compare and set: throws when another instance moved it. */
   readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
+  /** Told of blocks that no node remembers, before the cursor goes on behind them: a crash in between tells it again. */
+  readonly missed: (blocks: NonNullable<ScannedRange['missed']>) => void;
   /** Where to begin without a cursor: before the oldest payment that can still be paid. */
   readonly startFrom: () => Promise<Instant>;
 }
@@ -42,6 +44,7 @@ async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<
     if (signal.aborted) return;
     if (range.logs.length > 0 || range.orphaned.length > 0) await handleRange(deps, pass, range, signal);
     if (pass !== 'head') await settlePending(deps, pass, range.next, signal);
+    if (range.missed) deps.missed(range.missed);
     await crash('payins.beforeCheckpoint');
     await deps.saveCursor(range.next, saved);
     await crash('payins.afterCheckpoint');

@@ -54,6 +54,14 @@ describe('watching a chain for payins', () => {
     assert.deepEqual(around.parked, []);
   });
 
+  it('tells of blocks that no node remembers before the cursor goes past them', async () => {
+    const { worker, around } = await watching([]);
+    around.forgotten = { from: 100n, to: 104n };
+    await worker.act('head', signal);
+    assert.deepEqual(around.missed, [{ from: 100n, to: 104n, cursor: 99n }]);
+    assert.equal(around.cursor?.blockNumber, 110n);
+  });
+
   it('hands over what is paid to a shared address without a payment’s memo, where it is final, once', async () => {
     const strays = [
       { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' },
@@ -134,6 +142,10 @@ async function watching(transfers: readonly Transfer[]) {
     rowsBehind: false,
     parked: [] as string[],
     unmatched: [] as string[],
+    /** Blocks that no node remembers. */
+    forgotten: undefined as ScannedRange['missed'],
+    /** What was told of them, and where the cursor stood then. */
+    missed: [] as object[],
     async payment() {
       const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
       assert.ok('state' in found && found.state);
@@ -151,7 +163,10 @@ async function watching(transfers: readonly Transfer[]) {
     },
     cursorAt: async (pass, block) => at(pass, Number(block)),
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
-      if (blockNumber < 110n) yield { logs: around.onChain.map(logOf), orphaned: [], next: at(pass, 110) };
+      if (blockNumber < 110n) {
+        const { forgotten: missed } = around;
+        yield { logs: around.onChain.map(logOf), orphaned: [], next: at(pass, 110), ...(missed && { missed }) };
+      }
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
@@ -185,6 +200,7 @@ async function watching(transfers: readonly Transfer[]) {
       around.cursor = next;
     },
     park: async (_, txHash) => void around.parked.push(txHash),
+    missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),
     startFrom: async () => p.created_at,
   };
   return { worker: payinsWorker(deps), around };

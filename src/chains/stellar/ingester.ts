@@ -3,7 +3,7 @@ import type { Ingester } from '../ports.ts';
 import { type StellarConfig, stellarChainId } from './config.ts';
 import { ledgerRange, transactionOf } from './reads.ts';
 import { createStellarRpc, type StellarRpc } from './rpc.ts';
-import { createScanner, type OnMissed } from './scanner.ts';
+import { createScanner } from './scanner.ts';
 import { createTransferReader } from './transfers.ts';
 
 /** More than there can be of any token: nothing waits for a deeper finality where one ledger is final. */
@@ -11,13 +11,8 @@ const nothingIsLarge = 10n ** 15n;
 
 /**
  * Reads what reaches the treasury in USDC, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
- * @param onMissed told of ledgers that no node remembers, before the scan goes on behind them
  */
-export function createStellarIngester(
-  config: StellarConfig,
-  onMissed: OnMissed,
-  rpc: StellarRpc = createStellarRpc(config),
-): Ingester {
+export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): Ingester {
   const reader = createTransferReader(config);
   const { treasury, payinContract } = config;
   return {
@@ -25,7 +20,7 @@ export function createStellarIngester(
     passes: ['final'],
     largeFrom: nothingIsLarge,
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
-    ...createScanner(config, rpc, reader, onMissed),
+    ...createScanner(config, rpc, reader),
     resolve: async (log) => reader.transfer(log),
 
     async lookUp(txHash, signal) {

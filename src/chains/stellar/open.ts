@@ -9,14 +9,9 @@ import { contractProblem } from './payinContract.ts';
 import { createStellarPayoutRail } from './payouts.ts';
 import { createCanReceive } from './receivers.ts';
 import { createStellarRpc } from './rpc.ts';
-import type { OnMissed } from './scanner.ts';
 
 /** Null when Stellar is not served. */
-export function openStellar(
-  settings: readonly ChainConfig[],
-  treasury: StellarTreasury | null,
-  onMissed: OnMissed,
-): OpenFamily | null {
+export function openStellar(settings: readonly ChainConfig[], treasury: StellarTreasury | null): OpenFamily | null {
   const setting = settings.find(({ chainId }) => chainId === stellarChainId);
   if (!setting || !treasury) return null;
   const config = stellarConfig(setting, treasury);
@@ -25,7 +20,7 @@ export function openStellar(
     family: 'stellar',
     chains: [
       {
-        ingester: createStellarIngester(config, onMissed, rpc),
+        ingester: createStellarIngester(config, rpc),
         rail: createStellarPayoutRail(config, rpc),
         poll_ms: config.pollInterval_ms,
       },

@@ -14,14 +14,6 @@ const rangesMax = 50;
 /** Pages of one range; a range with more is read in smaller ones. */
 const pagesMax = 20;
 
-/** No node remembers these ledgers any more: what they held for us has not been seen. */
-export interface MissedLedgers {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
-export type OnMissed = (missed: MissedLedgers) => void;
-
 /**
  * Moves the one pass of Stellar forward: a closed ledger is final. Each range comes from one node alone, and only from one that says,
  * with the events themselves, that it has closed the range's last ledger.
@@ -30,7 +22,6 @@ export function createScanner(
   config: StellarConfig,
   rpc: StellarRpc,
   { watched, logs }: TransferReader,
-  onMissed: OnMissed,
 ): Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   const chain = stellarChain();
   const filters = filtersOf(watched);
@@ -60,7 +51,6 @@ export function createScanner(
     const to = oldest.reduce(lower) - 1n;
     if (to <= cursor.blockNumber) throw error;
     const missed = { from: cursor.blockNumber + 1n, to };
-    onMissed(missed);
     return { logs: [], orphaned: [], missed, next: { ...cursor, blockNumber: to, blockHash: ledgerName(to) } };
   }
 

@@ -122,6 +122,7 @@ async function paying(world: SolanaWorld) {
       },
       loadCursor: async (pass) => cursors.get(pass) ?? null,
       saveCursor: async (next) => void cursors.set(next.pass, next),
+      missed: () => assert.fail('every node remembers'),
       park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
       startFrom: async () => p.created_at,
     });

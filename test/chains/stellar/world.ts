@@ -4,7 +4,6 @@ import type { Cursor, ScannedRange, TransferLog } from '../../../commands/chainP
 import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
 import { defaultStellarConfig, type StellarConfig } from '../../../src/chains/stellar/config.ts';
 import { createStellarIngester } from '../../../src/chains/stellar/ingester.ts';
-import type { MissedLedgers } from '../../../src/chains/stellar/scanner.ts';
 import { addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../../support/stellar.ts';
 
 export const { signal } = new AbortController();
@@ -69,17 +68,16 @@ export const cursorAt = (ledger: number): Cursor => ({
   chainTime: '2026-01-01T00:00:00.000Z' as Cursor['chainTime'],
 });
 
-/** The service's eyes, with what it was told of ledgers that nobody remembers. */
-export function watching(config: StellarConfig) {
-  const missed: MissedLedgers[] = [];
-  return { ingester: createStellarIngester(config, (ledgers) => void missed.push(ledgers)), missed };
-}
+/** The service's eyes. */
+export const watching = (config: StellarConfig) => ({ ingester: createStellarIngester(config) });
 
 /** Scans once from a cursor. */
 export async function scanned(config: StellarConfig, from: Cursor) {
-  const { ingester, missed } = watching(config);
+  const { ingester } = watching(config);
   const ranges: ScannedRange[] = [];
   for await (const range of ingester.scan(from, signal)) ranges.push(range);
+  /** Of ledgers that nobody remembers. */
+  const missed = ranges.flatMap((range) => range.missed ?? []);
   return { logs: ranges.flatMap(({ logs }) => logs), ranges, missed, ingester, cursor: ranges.at(-1)?.next ?? from };
 }
 
