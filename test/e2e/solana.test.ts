@@ -8,7 +8,8 @@ import { chainOf } from '../../domain/chains.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { tokenAccountOf } from '../../src/chains/solana/addresses.ts';
 import { referenceOf } from '../../src/chains/solana/transaction.ts';
-import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+import { type Answer, createSandbox } from '../support/sandbox.ts';
+import { walletOrders } from '../support/walletOrders.ts';
 
 describe('payments over Solana', function () {
   this.timeout(120_000);
@@ -22,30 +23,7 @@ describe('payments over Solana', function () {
   const solanaUrl = () => sandbox.file().chains['501']?.rpcUrl ?? '';
   const chain = () => new Connection(solanaUrl(), 'confirmed');
 
-  const order = (type: string, source: Json, destination: Json, more: Json = {}): Json => ({
-    appId: sandbox.file().wallet.appId,
-    type,
-    display: { title: 'Coffee' },
-    source: { tokenSymbol: 'USDC', ...source },
-    destination: { tokenSymbol: 'USDC', ...destination },
-    ...more,
-  });
-
-  async function create(body: Json): Promise<Answer['body']> {
-    const created = await sandbox.create(body);
-    assert.equal(created.status, 201, JSON.stringify(created.body));
-    return created.body;
-  }
-
-  /** Both webhooks of a payment that ended well, as the receiver got them. */
-  async function webhooksOf(paymentId: string): Promise<readonly Answer['body'][]> {
-    await sandbox.until(() => sandbox.webhooks(paymentId).length === 2);
-    return sandbox.webhooks(paymentId).map(({ body, valid }) => {
-      assert.ok(valid);
-      return JSON.parse(body);
-    });
-  }
-
+  const { order, create, webhooksOf } = walletOrders(sandbox);
   const isDone = ({ status }: Answer['body']) => assert.equal(status, 'payment_payout_completed');
 
   it('come from Solana to Base, right to the last digit, with both webhooks', async () => {

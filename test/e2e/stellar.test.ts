@@ -5,8 +5,9 @@ import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { getAddress } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
 import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';
-import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+import { createSandbox, type Json } from '../support/sandbox.ts';
 import { muxed } from '../support/stellar.ts';
+import { walletOrders } from '../support/walletOrders.ts';
 
 /** Where contract payments go: reference, section 1. */
 const routes: readonly (readonly [ChainId, TokenSymbol])[] = [
@@ -43,35 +44,12 @@ describe('payments over Stellar', function () {
   const stellarUrl = () => sandbox.file().chains['1500']?.rpcUrl ?? '';
   const treasury = () => sandbox.file().stellar?.treasury ?? '';
 
-  const order = (type: string, source: Json, destination: Json, more: Json = {}): Json => ({
-    appId: sandbox.file().wallet.appId,
-    type,
-    display: { title: 'Coffee' },
-    source: { tokenSymbol: 'USDC', ...source },
-    destination: { tokenSymbol: 'USDC', ...destination },
-    ...more,
-  });
-
-  async function create(body: Json): Promise<Answer['body']> {
-    const created = await sandbox.create(body);
-    assert.equal(created.status, 201, JSON.stringify(created.body));
-    return created.body;
-  }
-
+  const { order, create, webhooksOf } = walletOrders(sandbox);
   const units = (chainId: ChainId, symbol: TokenSymbol, amount: string): bigint => {
     const decimals = findToken(chainOf(chainId), symbol)?.decimals ?? 0;
     const [whole = '', fraction = ''] = amount.split('.');
     return BigInt(whole + fraction.padEnd(decimals, '0'));
   };
-
-  /** Both webhooks of a payment that ended well, as the receiver got them. */
-  async function webhooksOf(paymentId: string): Promise<readonly Answer['body'][]> {
-    await sandbox.until(() => sandbox.webhooks(paymentId).length === 2);
-    return sandbox.webhooks(paymentId).map(({ body, valid }) => {
-      assert.ok(valid);
-      return JSON.parse(body);
-    });
-  }
 
   describe('into the contract', () => {
     for (const [chainId, symbol] of routes) {

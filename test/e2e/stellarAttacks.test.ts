@@ -9,6 +9,7 @@ import { compileWallet } from '../sandbox/stellar/contracts/wallet.ts';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 import { type SponsoredOrder, sponsoring } from '../support/sponsoring.ts';
 import { addressArg, i128Arg, type StellarTools, stellarTools, stringArg } from '../support/stellar.ts';
+import { walletOrders } from '../support/walletOrders.ts';
 
 type Got = rpc.Api.GetTransactionResponse;
 
@@ -54,11 +55,7 @@ describe('what is believed of Stellar', function () {
   });
   const intent = { intent: 'stellar_payin_contracts' };
 
-  async function create(body: Json): Promise<Answer['body']> {
-    const created = await sandbox.create(body);
-    assert.equal(created.status, 201, JSON.stringify(created.body));
-    return created.body;
-  }
+  const { create } = walletOrders(sandbox);
   const contractPayment = () => create(orderOf({ senderAddress: payer.publicKey() }, {}, intent));
 
   const { simulated, sponsored, submit, withNonceOf, authorize, signedBy, lastLedger } = sponsoring(() => ({
