@@ -11,7 +11,7 @@ import { confirmPayout, requestPayout, signPayout } from '../domain/payment/payo
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { deliveryIdOf, recordOutcome, startSend, type WebhookState, webhook } from '../domain/webhook.ts';
 import { addressBook } from '../src/chains/addresses.ts';
-import { createEvmDeposits } from '../src/chains/evm/deposits.ts';
+import { createEvmDeposits } from '../src/chains/evm/deposits/scheme.ts';
 import { randomIds } from '../src/runtime/ids.ts';
 
 export interface Histories {

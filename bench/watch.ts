@@ -7,7 +7,7 @@ import { startSolana } from '../sandbox/solana/start.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { tokenAccountOf } from '../src/chains/solana/addresses.ts';
 import { defaultSolanaConfig } from '../src/chains/solana/config.ts';
-import { createSolanaIngester } from '../src/chains/solana/ingester.ts';
+import { createSolanaIngester } from '../src/chains/solana/payins/ingester.ts';
 import { accountsOf, accountsPerCall } from '../src/chains/solana/reads.ts';
 import { createSolanaRpc, type SolanaRpc } from '../src/chains/solana/rpc.ts';
 import { loadText } from './machine.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { chainOf } from '../domain/chains.ts';
-import { deployPayin } from '../src/chains/stellar/deployPayin.ts';
+import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { fundAccount, plantUsdc, usdc } from './stellar/controls.ts';

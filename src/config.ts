@@ -1,9 +1,9 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
 import { type Chain, type ChainId, chainOf, chains } from '../domain/chains.ts';
-import { createReader, type DepthSetting, type Env, type Reader } from './config/reader.ts';
 import { readTreasuries, type Treasuries } from './config/treasuries.ts';
+import { createReader, type DepthSetting, type Env, type Reader } from './environment/reader.ts';
 
-export type { DepthSetting } from './config/reader.ts';
+export type { DepthSetting } from './environment/reader.ts';
 
 export const roles = ['api', 'projections', 'subscribers'] as const;
 export type Role = (typeof roles)[number];

@@ -1,10 +1,10 @@
 import type { ChainFamily, ChainId } from '../../domain/chains.ts';
 import type { Config } from '../config.ts';
-import { openEvm } from './evm/open.ts';
+import { openEvm } from './evm/index.ts';
 import type { OpenChain, OpenFamily } from './family.ts';
 import type { DepositScheme, ReceiverChecks } from './ports.ts';
-import { openSolana, type SolanaNeeds } from './solana/open.ts';
-import { openStellar } from './stellar/open.ts';
+import { openSolana, type SolanaNeeds } from './solana/index.ts';
+import { openStellar } from './stellar/index.ts';
 
 export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;

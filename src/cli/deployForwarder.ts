@@ -1,7 +1,7 @@
 /** Deploys the deposit forwarder of a treasury on one chain; needed before its deposits there can be swept, not before they can be paid. */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
-import { deployForwarder } from '../chains/evm/deployForwarder.ts';
+import { deployForwarder } from '../chains/evm/deposits/deployForwarder.ts';
 
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
 

@@ -2,7 +2,7 @@
 import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf } from '../../domain/chains.ts';
-import { deployPayin } from '../chains/stellar/deployPayin.ts';
+import { deployPayin } from '../chains/stellar/deposits/deployPayin.ts';
 
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
 const [usdc] = chainOf(1500).tokens;

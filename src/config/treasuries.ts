@@ -5,8 +5,8 @@ import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { checksummed } from '../chains/evm/checksum.ts';
 import { canonicalSolanaAddress } from '../chains/solana/addresses.ts';
-import { parseSolanaKey } from '../security/solanaKeys.ts';
-import type { Reader } from './reader.ts';
+import { parseSolanaKey } from '../chains/solana/signer/keys.ts';
+import type { Reader } from '../environment/reader.ts';
 
 export interface Treasury {
   /** As its chains spell it. */

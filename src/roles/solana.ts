@@ -4,7 +4,7 @@ import { minute_ms, plus } from '../../domain/time.ts';
 import { knownDeposits } from '../../queries/knownDeposits.ts';
 import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
 import { solanaChainId } from '../chains/solana/config.ts';
-import type { SolanaNeeds } from '../chains/solana/open.ts';
+import type { SolanaNeeds } from '../chains/solana/index.ts';
 import type { Sql } from '../postgres/database.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';

@@ -2,15 +2,15 @@ import type { Hex } from 'viem';
 import type { Clock } from '../../commands/ports.ts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { evmChainIds } from '../chains/evm/config.ts';
+import { createKeystoreSigner } from '../chains/evm/signer/signer.ts';
+import { createSpending } from '../chains/money/spending.ts';
 import type { Signer } from '../chains/ports.ts';
 import { solanaFees } from '../chains/solana/config.ts';
-import { stellarConfig } from '../chains/stellar/open.ts';
+import { parseSolanaKey } from '../chains/solana/signer/keys.ts';
+import { createSolanaSigner } from '../chains/solana/signer/signer.ts';
+import { stellarConfig } from '../chains/stellar/index.ts';
+import { createStellarSigner } from '../chains/stellar/signer/signer.ts';
 import type { Config } from '../config.ts';
-import { createKeystoreSigner } from './keystore.ts';
-import { parseSolanaKey } from './solanaKeys.ts';
-import { createSolanaSigner } from './solanaSigner.ts';
-import { createSpending } from './spending.ts';
-import { createStellarSigner } from './stellarSigner.ts';
 
 export type Signers = ReadonlyMap<ChainFamily, Signer>;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Keypair, StrKey, scValToNative } from '@stellar/stellar-sdk';
 import { addFault, plantAsset } from '../../sandbox/stellar/controls.ts';
-import { deployPayin } from '../../src/chains/stellar/deployPayin.ts';
+import { deployPayin } from '../../src/chains/stellar/deposits/deployPayin.ts';
 import { Asset, addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../support/stellar.ts';
 
 const program = join(import.meta.dirname, '../../src/cli/deployPayinContract.ts');

@@ -3,9 +3,9 @@ import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther } from
 import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type ChainId, chainOf, chains, findToken } from '../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../sandbox/tokens.ts';
-import { deployForwarder } from '../../src/chains/evm/deployForwarder.ts';
-import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
-import { forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
+import { deployForwarder } from '../../src/chains/evm/deposits/deployForwarder.ts';
+import { forwarderAddresses } from '../../src/chains/evm/deposits/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { accountOf, type ChainClient, chainClient, keyOf, sharedAnvil, treasury } from '../support/anvil.ts';
 
 const evmChains = chains.filter((chain) => chain.family === 'evm');

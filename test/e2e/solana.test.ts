@@ -7,7 +7,7 @@ import { getAddress } from 'viem';
 import { chainOf } from '../../domain/chains.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { tokenAccountOf } from '../../src/chains/solana/addresses.ts';
-import { referenceOf } from '../../src/chains/solana/transaction.ts';
+import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 

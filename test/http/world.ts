@@ -13,7 +13,7 @@ import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type PaymentView, transactionsOf, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
 import { addressBook } from '../../src/chains/addresses.ts';
-import { createEvmDeposits } from '../../src/chains/evm/deposits.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';

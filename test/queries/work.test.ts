@@ -17,8 +17,8 @@ import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/
 import { readModelFacts } from '../../queries/readiness.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
-import { BroadcastRefused } from '../../src/chains/agreement.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
+import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';

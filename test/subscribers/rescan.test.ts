@@ -6,7 +6,7 @@ import { place } from '../../domain/payment/deposit.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addFault, forgetBefore } from '../../sandbox/stellar/controls.ts';
 import { defaultEvmChainConfig } from '../../src/chains/evm/config.ts';
-import { createEvmIngester } from '../../src/chains/evm/ingester.ts';
+import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
 import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
 import { type Blocks, rescan } from '../../src/subscribers/rescan.ts';
 import { createWorld as createEvmWorld, signal } from '../chains/evm/world.ts';

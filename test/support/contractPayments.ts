@@ -4,7 +4,7 @@ import { Account, Keypair, MuxedAccount, StrKey } from '@stellar/stellar-sdk';
 import type { DepositScheme } from '../../commands/ports.ts';
 import { createPayment, type Terms } from '../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
-import { createStellarDeposits } from '../../src/chains/stellar/deposits.ts';
+import { createStellarDeposits } from '../../src/chains/stellar/deposits/scheme.ts';
 import { type PayinSketch, payin, stellarUsdc, type TermsSketch, terms } from './payments.ts';
 
 const seeded = (seed: string): Buffer => createHash('sha256').update(seed).digest();

@@ -1,7 +1,7 @@
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../jsonRpc.ts';
+import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
 import type { EvmChainConfig } from './config.ts';
 
-export { ChainUnavailable, RpcFailed } from '../jsonRpc.ts';
+export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
 export type EvmNode = ChainNode;
 export type EvmRpc = ChainRpc;
 

@@ -1,6 +1,6 @@
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { solanaChainId } from './config.ts';
-import { referenceOf } from './transaction.ts';
+import { referenceOf } from './payouts/transaction.ts';
 
 type Asked = Pick<
   PaymentView,

@@ -1,5 +1,5 @@
 /** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
-import { type ChainNode, RpcFailed } from '../jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 

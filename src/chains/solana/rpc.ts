@@ -1,9 +1,9 @@
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../jsonRpc.ts';
+import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
 import { tokenProgram } from './addresses.ts';
 import { type SolanaConfig, solanaToken } from './config.ts';
 import { accountsOf, statusOf } from './reads.ts';
 
-export { ChainUnavailable, RpcFailed } from '../jsonRpc.ts';
+export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
 export type SolanaNode = ChainNode;
 export type SolanaRpc = ChainRpc;
 

@@ -1,6 +1,6 @@
 /** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
-import { type ChainNode, RpcFailed } from '../jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;

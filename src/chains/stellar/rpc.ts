@@ -1,8 +1,8 @@
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../jsonRpc.ts';
+import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
 import type { StellarConfig } from './config.ts';
 import { ledgerRange } from './reads.ts';
 
-export { ChainUnavailable, RpcFailed } from '../jsonRpc.ts';
+export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
 export type StellarNode = ChainNode;
 export type StellarRpc = ChainRpc;
 

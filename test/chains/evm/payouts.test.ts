@@ -4,11 +4,11 @@ import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../.
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fund, sandboxTokenAbi } from '../../../sandbox/tokens.ts';
-import { createEvmDeposits } from '../../../src/chains/evm/deposits.ts';
-import { createEvmPayoutRail } from '../../../src/chains/evm/payouts.ts';
-import { prepareSweep } from '../../../src/chains/evm/sweep.ts';
+import { createEvmDeposits } from '../../../src/chains/evm/deposits/scheme.ts';
+import { prepareSweep } from '../../../src/chains/evm/deposits/sweep.ts';
+import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
+import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
 import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
-import { createKeystoreSigner } from '../../../src/security/keystore.ts';
 import {
   accountOf,
   type ChainClient,

@@ -1,7 +1,7 @@
 import type { ChainId } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
 import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from '../../../src/chains/evm/config.ts';
-import { createEvmIngester } from '../../../src/chains/evm/ingester.ts';
+import { createEvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
 
 /** A chain's default settings, impatient with nodes. */
 export function evmConfig(chainId: ChainId, rpcUrls: readonly string[]): EvmChainConfig {

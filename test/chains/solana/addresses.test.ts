@@ -4,7 +4,7 @@ import { chainOf } from '../../../domain/chains.ts';
 import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
 import { systemProgram, tokenAccountOf } from '../../../src/chains/solana/addresses.ts';
 import { solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
-import { referenceOf } from '../../../src/chains/solana/transaction.ts';
+import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { usdcToken } from './world.ts';
 
 const solana = chainOf(501);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../../commands/ports.ts';
 import { workSet } from '../../../projections/sets.ts';
-import { createSolanaDeposits, type Owner } from '../../../src/chains/solana/deposits.ts';
+import { createSolanaDeposits, type Owner } from '../../../src/chains/solana/deposits/scheme.ts';
+import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { createDepositOwners, type DepositOwners } from '../../../src/postgres/depositOwners.ts';
 import { solanaNeeds } from '../../../src/roles/solana.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { randomIds } from '../../../src/runtime/ids.ts';
-import { ownerKey, ownerScheme } from '../../../src/security/solanaKeys.ts';
 import { depositOwnersWorker } from '../../../src/subscribers/depositOwners.ts';
 import { append, createWorld } from '../../support/histories.ts';
 import * as p from '../../support/payments.ts';

@@ -10,8 +10,8 @@ import {
 import { token2022Program } from '../../../sandbox/solana/chain/tokens.ts';
 import { addFault, forkTo, fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
-import { ChainUnavailable } from '../../../src/chains/jsonRpc.ts';
-import { referenceOf } from '../../../src/chains/solana/transaction.ts';
+import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
+import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccount, usdcMint } from '../../support/solana.ts';
 import { honest, startProxy } from '../evm/proxy.ts';
 import { briefly, watching } from './watching.ts';

@@ -5,11 +5,11 @@ import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fundWallet } from '../../../sandbox/solana/controls.ts';
 import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
+import { createSpending } from '../../../src/chains/money/spending.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaFees, solanaToken } from '../../../src/chains/solana/config.ts';
-import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts.ts';
-import { solanaKey } from '../../../src/security/solanaKeys.ts';
-import { createSolanaSigner } from '../../../src/security/solanaSigner.ts';
-import { createSpending } from '../../../src/security/spending.ts';
+import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
+import { solanaKey } from '../../../src/chains/solana/signer/keys.ts';
+import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts';
 
 export const { signal } = new AbortController();

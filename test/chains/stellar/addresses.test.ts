@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
 import { publicNetwork, stellarToken } from '../../../src/chains/stellar/config.ts';
-import { createStellarDeposits } from '../../../src/chains/stellar/deposits.ts';
+import { createStellarDeposits } from '../../../src/chains/stellar/deposits/scheme.ts';
 import { muxed } from '../../support/stellar.ts';
 
 const stellar = chainOf(1500);

@@ -9,7 +9,7 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { addFault } from '../../../sandbox/stellar/controls.ts';
 import type { FaultKind } from '../../../sandbox/stellar/faults.ts';
-import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts.ts';
+import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts/rail.ts';
 import { payoutsWorker } from '../../../src/subscribers/payouts.ts';
 import * as p from '../../support/payments.ts';
 import { accepted, crashAt, processes } from '../../support/processes.ts';

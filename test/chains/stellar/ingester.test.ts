@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Asset, Keypair, Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import { instant, plus } from '../../../domain/time.ts';
 import { addFault, forgetBefore, fundAccount, plantAsset } from '../../../sandbox/stellar/controls.ts';
-import { ChainUnavailable } from '../../../src/chains/jsonRpc.ts';
+import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
 import { type Behaviour, broken, Refusal, startProxy } from '../evm/proxy.ts';
 import { briefly, type StellarWorld, scanned, signal, stellarWorld, watching } from './world.ts';

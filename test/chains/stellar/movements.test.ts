@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { nativeToScVal, xdr } from '@stellar/stellar-sdk';
-import { movementsOf, type SeenEvent } from '../../../src/chains/stellar/movements.ts';
+import { movementsOf, type SeenEvent } from '../../../src/chains/stellar/payins/movements.ts';
 import { addressArg, i128Arg, stringArg } from '../../support/stellar.ts';
 
 const treasury = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';

@@ -5,11 +5,11 @@ import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
 import type { StellarOptions } from '../../../sandbox/stellar/stellar.ts';
+import { createSpending } from '../../../src/chains/money/spending.ts';
 import type { StellarConfig } from '../../../src/chains/stellar/config.ts';
 import { stellarChain } from '../../../src/chains/stellar/config.ts';
-import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts.ts';
-import { createSpending } from '../../../src/security/spending.ts';
-import { createStellarSigner } from '../../../src/security/stellarSigner.ts';
+import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts/rail.ts';
+import { createStellarSigner } from '../../../src/chains/stellar/signer/signer.ts';
 import { type StellarWorld, signal, stellarWorld } from './world.ts';
 
 export const [usdcToken] = stellarChain().tokens as [TransferOrder['token']];

@@ -3,7 +3,7 @@ import { Asset, Keypair, Operation, StrKey } from '@stellar/stellar-sdk';
 import { Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
-import { createCanReceive } from '../../../src/chains/stellar/receivers.ts';
+import { createCanReceive } from '../../../src/chains/stellar/payouts/receivers.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
 import { broken, startProxy } from '../evm/proxy.ts';

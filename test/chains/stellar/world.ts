@@ -3,7 +3,7 @@ import { type Keypair, type Memo, Operation } from '@stellar/stellar-sdk';
 import type { Cursor, ScannedRange, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
 import { defaultStellarConfig, type StellarConfig } from '../../../src/chains/stellar/config.ts';
-import { createStellarIngester } from '../../../src/chains/stellar/ingester.ts';
+import { createStellarIngester } from '../../../src/chains/stellar/payins/ingester.ts';
 import { addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../../support/stellar.ts';
 
 export const { signal } = new AbortController();

@@ -1,0 +1,169 @@
+/** Reads blocks after a cursor from one node: by block hash near the head, where nodes differ, and by wide ranges far behind it. */
+import type { Chain } from '../../../../domain/chains.ts';
+import { instant } from '../../../../domain/time.ts';
+import { lower } from '../../bigints.ts';
+import type { Cursor, TransferLog } from '../../ports.ts';
+import { type Header, header, headerByHash, knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { toTransferLog } from './transfers.ts';
+
+/**
+ * Nearer to the head than this, blocks are read by hash. A node behind a balancer may lag by some blocks and answer a range with
+ * nothing; asked for a hash that it lacks, it must fail (EIP-234).
+ */
+export const nearHead_blocks = 64n;
+/** Calls to one node at a time. */
+const parallelCalls = 8;
+/** After so many good answers in a row a wider range is tried. */
+const goodEnough = 8;
+
+export interface BlocksRead {
+  readonly logs: readonly TransferLog[];
+  /** The blocks whose hashes are now known, oldest first; the last one is the end of what was read. */
+  readonly headers: readonly Header[];
+}
+
+/** Up to `nearHead_blocks` blocks, each linked to its parent. Undefined when the first is no child of the cursor: a fork just came. */
+export async function readByHash(
+  chain: Chain,
+  node: EvmNode,
+  cursor: Cursor,
+  end: bigint,
+  signal: AbortSignal,
+): Promise<BlocksRead | undefined> {
+  const first = cursor.blockNumber + 1n;
+  const last = lower(end, first + nearHead_blocks - 1n);
+  const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
+  const found = await inGroups(heights, (height) => knownHeader(node, height, signal));
+  const headers = linked(cursor.blockHash, found);
+  if (headers.length === 0) return undefined;
+
+  const logs = await inGroups(headers, async ({ hash, time_s }) => {
+    const raw = await transferLogs(node, addresses(chain), { blockHash: hash }, signal);
+    return inOrder(raw, node, (log) => log.blockHash === hash).flatMap(
+      (log) => toTransferLog(chain, log, time_s) ?? [],
+    );
+  });
+  return { headers, logs: logs.flat() };
+}
+
+/** The headers up to where one is not the next one's parent: a fork came while they were read. */
+function linked(parentHash: string, headers: readonly Header[]): readonly Header[] {
+  let parent = parentHash;
+  const broken = headers.findIndex((next) => {
+    const fits = next.parentHash === parent;
+    parent = next.hash;
+    return !fits;
+  });
+  return broken === -1 ? headers : headers.slice(0, broken);
+}
+
+/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled after a while without. */
+export interface RangeSize {
+  blocks: bigint;
+  good: number;
+  readonly most: bigint;
+}
+
+/** One wide range after the cursor, ending at `end` at most. */
+export async function readByRange(
+  chain: Chain,
+  node: EvmNode,
+  cursor: Cursor,
+  end: bigint,
+  size: RangeSize,
+  signal: AbortSignal,
+): Promise<BlocksRead> {
+  const from = cursor.blockNumber + 1n;
+  for (;;) {
+    const to = lower(end, from + size.blocks - 1n);
+    // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
+    const last = await knownHeader(node, to, signal);
+    try {
+      const raw = await transferLogs(node, addresses(chain), { from, to }, signal);
+      const within = inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
+      const logs = await withTimes(chain, node, within, signal);
+      widen(size);
+      return { headers: [last], logs };
+    } catch (error) {
+      if (!(error instanceof RpcFailed) || error.kind === 'malformed' || size.blocks === 1n) throw error;
+      size.blocks /= 2n;
+      size.good = 0;
+    }
+  }
+}
+
+function widen(size: RangeSize): void {
+  size.good++;
+  if (size.good < goodEnough) return;
+  size.good = 0;
+  size.blocks = lower(size.most, size.blocks * 2n);
+}
+
+async function withTimes(
+  chain: Chain,
+  node: EvmNode,
+  logs: readonly RawLog[],
+  signal: AbortSignal,
+): Promise<readonly TransferLog[]> {
+  const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
+  const headers = await inGroups([...untimed], (height) => knownHeader(node, height, signal));
+  const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
+  return logs.flatMap((log) => {
+    const time_s = log.blockTime_s ?? times.get(log.blockNumber);
+    return time_s === undefined ? [] : (toTransferLog(chain, log, time_s) ?? []);
+  });
+}
+
+const addresses = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
+
+/** Sorts logs as the chain has them. @throws RpcFailed when the node answered with logs that were not asked for */
+function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
+  if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
+  return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+}
+
+export async function inGroups<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let at = 0; at < items.length; at += parallelCalls) {
+    done.push(...(await Promise.all(items.slice(at, at + parallelCalls).map(act))));
+  }
+  return done;
+}
+
+/** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
+export async function blockAt(node: EvmNode, end: Header, at_s: number, signal: AbortSignal): Promise<Header> {
+  if (end.time_s <= at_s) return end;
+  let low = await knownHeader(node, 0n, signal);
+  let high = end.number;
+  while (high - low.number > 1n) {
+    const middle = await knownHeader(node, (low.number + high) / 2n, signal);
+    if (middle.time_s <= at_s) low = middle;
+    else high = middle.number;
+  }
+  return low;
+}
+
+export const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header): Cursor => ({
+  chainId: cursor.chainId,
+  pass: cursor.pass,
+  blockNumber: block.number,
+  blockHash: block.hash,
+  chainTime: instant(block.time_s * 1_000),
+});
+
+/** Whether the node holds a cursor's block for part of its chain. @throws RpcFailed when it has no block at that height */
+export const onChain = async (node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<boolean> =>
+  (await knownHeader(node, cursor.blockNumber, signal)).hash === cursor.blockHash;
+
+/** Whether a node still has a block on its chain. Undefined when it lags behind that block. */
+export async function standsAt(
+  node: EvmNode,
+  block: Pick<Cursor, 'blockNumber' | 'blockHash'>,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const there = await header(node, block.blockNumber, signal);
+  if (there) return there.hash === block.blockHash;
+  const known = await headerByHash(node, block.blockHash, signal);
+  return known && true;
+}

@@ -1,0 +1,90 @@
+import { chainOf } from '../../../../domain/chains.ts';
+import { epochMs } from '../../../../domain/time.ts';
+import { higher, lower } from '../../bigints.ts';
+import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import type { EvmChainConfig } from '../config.ts';
+import { finalHeight } from '../depth.ts';
+import { knownHeader } from '../reads.ts';
+import { ChainUnavailable, type EvmNode, type EvmRpc } from '../rpc.ts';
+import { blockAt, cursorAt, nearHead_blocks, onChain, type RangeSize, readByHash, readByRange } from './ranges.ts';
+import { createTrail } from './trail.ts';
+
+/** Ranges that one call of `scan` may yield: a long catch-up lets its caller look up now and then. */
+const rangesMax = 50;
+const firstRange_blocks = 500n;
+
+export interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
+  /** The highest block that any pass has read. */
+  reached(): bigint;
+}
+
+/**
+ * Moves the passes of one chain forward. A pass goes on only with a node whose chain reaches beyond the cursor, so that two nodes that
+ * differ at the head do not send it back and forth; each range comes from one node alone.
+ */
+export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
+  const chain = chainOf(config.chainId);
+  const trails = { head: createTrail(), final: createTrail(), finalLarge: createTrail() };
+  const size: RangeSize = {
+    blocks: lower(firstRange_blocks, BigInt(config.rangeBlocksMax)),
+    good: 0,
+    most: BigInt(config.rangeBlocksMax),
+  };
+  let reached = 0n;
+
+  async function endOf(node: EvmNode, pass: Pass, signal: AbortSignal): Promise<{ head: bigint; end: bigint }> {
+    const head = (await knownHeader(node, 'latest', signal)).number;
+    return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass], signal) };
+  }
+
+  async function nextRange(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<ScannedRange | undefined> {
+    const { head, end } = await endOf(node, cursor.pass, signal);
+    if (end <= cursor.blockNumber) return undefined;
+    const trail = trails[cursor.pass];
+    if (!(await onChain(node, cursor, signal))) {
+      const { from, orphaned } = await trail.fork(node, cursor, signal);
+      return { logs: [], orphaned, next: cursorAt(cursor, from) };
+    }
+    if (cursor.pass === 'head') await trail.recall(node, cursor, signal);
+    const far = head - nearHead_blocks;
+    const read =
+      cursor.blockNumber < far
+        ? await readByRange(chain, node, cursor, lower(end, far), size, signal)
+        : await readByHash(chain, node, cursor, end, signal);
+    const last = read?.headers.at(-1);
+    if (!read || !last) return undefined;
+    trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
+    return { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) };
+  }
+
+  return {
+    reached: () => reached,
+
+    async start(pass, at, signal) {
+      const found = await rpc.first(async (node) => {
+        const { end } = await endOf(node, pass, signal);
+        const newest = await knownHeader(node, higher(end, 0n), signal);
+        return blockAt(node, newest, epochMs(at) / 1_000, signal);
+      }, signal);
+      if (!found) throw new ChainUnavailable(chain.id, []);
+      return cursorAt({ chainId: chain.id, pass }, found);
+    },
+
+    async cursorAt(pass, blockNumber, signal) {
+      const found = await rpc.first((node) => knownHeader(node, blockNumber, signal), signal);
+      if (!found) throw new ChainUnavailable(chain.id, []);
+      return cursorAt({ chainId: chain.id, pass }, found);
+    },
+
+    async *scan(from, signal) {
+      let cursor = from;
+      for (let ranges = 0; ranges < rangesMax; ranges++) {
+        const range = await rpc.first((node) => nextRange(node, cursor, signal), signal);
+        if (!range) return;
+        cursor = range.next;
+        reached = higher(reached, cursor.blockNumber);
+        yield range;
+      }
+    },
+  };
+}

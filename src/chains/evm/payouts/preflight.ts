@@ -1,0 +1,108 @@
+/** What is checked before anything is signed: a transfer that cannot be made is better refused here than reverted on the chain. */
+import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import type { Chain } from '../../../../domain/chains.ts';
+import { formatAmount } from '../../../../domain/money.ts';
+import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
+import type { EvmFees } from '../config.ts';
+import { coinBalance, gasNeeded, simulate } from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { type GasPrice, transferCall } from './transaction.ts';
+
+/** Gas over the estimate: what a call costs varies with the contract's state; unused gas costs nothing. */
+const gasMargin_percent = 20n;
+/** A receiver that empties its account before the transfer lands makes it dearer by a new storage slot (EIP-2929: 22,100). */
+const newSlot_gas = 22_100n;
+/** Coin to hold, in multiples of the dearest outcome: one transfer and one replacement, and what rollups charge beside gas. */
+const gasReserve = 2n;
+
+export interface Payer {
+  readonly chain: Chain;
+  readonly account: Address;
+}
+
+export const withMargin = (gas: bigint): bigint => (gas * (100n + gasMargin_percent)) / 100n + newSlot_gas;
+
+/** In the token's smallest unit. */
+async function tokenBalance(node: EvmNode, account: Address, token: string, signal: AbortSignal) {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
+  return BigInt(await simulate(node, { to: token, data }, signal));
+}
+
+/** The account's coin, and each token by its address as the catalogue spells it. */
+export async function balancesOf(node: EvmNode, { chain, account }: Payer, signal: AbortSignal) {
+  const addresses = chain.tokens.map(({ address }) => address);
+  const [gas, ...held] = await Promise.all([
+    coinBalance(node, account, signal),
+    ...addresses.map((token) => tokenBalance(node, account, token, signal)),
+  ]);
+  return { gas, tokens: Object.fromEntries(addresses.map((token, at) => [token, held[at] ?? 0n])) };
+}
+
+/** @throws PayoutBlocked when the account holds less than the order's amount */
+export async function checkFloat(
+  node: EvmNode,
+  { chain, account }: Payer,
+  { token, amount }: TransferOrder,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = await tokenBalance(node, account, token.address, signal);
+  if (held >= amount) return;
+  const [need, have] = [formatAmount(amount, token.decimals), formatAmount(held, token.decimals)];
+  throw new PayoutBlocked(
+    'float',
+    `the treasury ${account} holds ${have} ${token.symbol} on ${chain.name}, ${need} are to be paid: top it up`,
+  );
+}
+
+/** @throws PayoutBlocked when the account's coin cannot pay for the gas, twice */
+export async function checkCoin(
+  node: EvmNode,
+  { chain, account }: Payer,
+  gas: bigint,
+  { maxFeePerGas }: GasPrice,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = await coinBalance(node, account, signal);
+  const need = gas * maxFeePerGas * gasReserve;
+  if (held >= need) return;
+  throw new PayoutBlocked(
+    'gas',
+    `the treasury ${account} holds ${held} wei on ${chain.name}, a transfer needs ${need}: top it up`,
+  );
+}
+
+/**
+ * Runs a transfer without sending it.
+ * @returns the gas to allow
+ * @throws PayoutBlocked when the token refuses it
+ */
+export async function rehearse(
+  node: EvmNode,
+  { chain, account }: Payer,
+  order: TransferOrder,
+  { gasMax }: EvmFees,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const call = { from: account, ...transferCall(order) };
+  const refused = (why: string) =>
+    new PayoutBlocked('refusedByToken', `${order.token.symbol} on ${chain.name} refuses ${order.receiver}: ${why}`);
+  try {
+    if (saysFalse(await simulate(node, call, signal))) throw refused('transfer returns false');
+    const gas = withMargin(await gasNeeded(node, call, signal));
+    if (gas > gasMax) throw refused(`it needs ${gas} gas, the limit is ${gasMax}`);
+    return gas;
+  } catch (error) {
+    if (error instanceof RpcFailed && reverted(error)) throw refused(error.detail);
+    throw error;
+  }
+}
+
+/** Tokens return true, or like Ethereum's USDT nothing at all. */
+function saysFalse(returned: Hex): boolean {
+  if (returned === '0x') return false;
+  return !decodeFunctionResult({ abi: erc20Abi, functionName: 'transfer', data: returned });
+}
+
+/** A revert is an answer about the call (code 3, or said in words); any other error is about the node. */
+const reverted = ({ kind, code, detail }: RpcFailed): boolean =>
+  kind === 'refused' && (code === 3 || /revert/i.test(detail));

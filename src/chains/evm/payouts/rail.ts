@@ -1,0 +1,100 @@
+import type { Address, Hex } from 'viem';
+import { chainOf } from '../../../../domain/chains.ts';
+import { assert } from '../../../../domain/decider.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import type { EvmChainConfig } from '../config.ts';
+import { standsAt } from '../payins/ranges.ts';
+import { gasNeeded, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
+import { ChainUnavailable, createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
+import { broadcastTo } from './broadcast.ts';
+import { fateOf } from './fate.ts';
+import { balancesOf, checkCoin, checkFloat, type Payer, rehearse, withMargin } from './preflight.ts';
+import {
+  buildUnsigned,
+  type Call,
+  type GasPrice,
+  noOrder,
+  priceFor,
+  priceToReplace,
+  transferCall,
+} from './transaction.ts';
+
+/** Preparing is not aborted: each of its calls has its own time limit. */
+const unaborted = new AbortController().signal;
+
+/** A payout rail that can also build calls other than transfers. */
+export interface EvmPayoutRail extends PayoutRail {
+  /** A call from the treasury that orders no transfer. @throws RpcFailed when it would revert */
+  prepareCall(call: Call, nonce: bigint): Promise<Unsigned>;
+}
+
+/**
+ * Transfers of tokens from the treasury account of one EVM chain.
+ * @param account the treasury; its key is with the signer
+ */
+export function createEvmPayoutRail(
+  config: EvmChainConfig,
+  account: Address,
+  rpc: EvmRpc = createEvmRpc(config),
+): EvmPayoutRail {
+  const { chainId, fees, depths } = config;
+  const payer: Payer = { chain: chainOf(chainId), account };
+
+  async function answer<T>(ask: (node: EvmNode) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const found = await rpc.first(ask, signal);
+    if (found === undefined) throw new ChainUnavailable(chainId, []);
+    return found;
+  }
+
+  async function price(node: EvmNode): Promise<GasPrice> {
+    const [latest, tip] = await Promise.all([knownHeader(node, 'latest', unaborted), suggestedTip(node, unaborted)]);
+    return priceFor(latest.baseFee_wei, tip, fees);
+  }
+
+  async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
+    await checkFloat(node, payer, order, unaborted);
+    const gas = await rehearse(node, payer, order, fees, unaborted);
+    const fresh = await price(node);
+    const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
+    await checkCoin(node, payer, gas, chosen, unaborted);
+    return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
+  }
+
+  async function prepareCall(call: Call, nonce: bigint): Promise<Unsigned> {
+    return answer(async (node) => {
+      const gas = withMargin(await gasNeeded(node, { from: account, ...call }, unaborted));
+      const order = noOrder(payer.chain, account);
+      return buildUnsigned({ account, nonce, order, call, gas, price: await price(node) });
+    }, unaborted);
+  }
+
+  return {
+    chainId,
+    account,
+    prepareCall,
+    prepareCancel: (nonce) => prepareCall({ to: account, data: '0x' }, nonce),
+
+    async prepare(order, nonce, replaces) {
+      assert(nonce !== null, 'an EVM transfer has a nonce');
+      assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
+      return answer((node) => build(node, order, nonce, replaces), unaborted);
+    },
+
+    broadcast: (bytes) => broadcastTo(rpc, bytes as Hex),
+
+    async fate(attempts, signal) {
+      const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
+      assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
+      return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths, signal);
+    },
+
+    async stillFinal(settled, signal) {
+      return (await rpc.first((node) => standsAt(node, settled, signal), signal)) ?? true;
+    },
+
+    minedNonce: (signal) => answer((node) => nonceAt(node, account, 'latest', signal), signal),
+
+    balances: (signal) => answer((node) => balancesOf(node, payer, signal), signal),
+  };
+}

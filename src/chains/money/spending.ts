@@ -1,0 +1,56 @@
+/** What the treasury's keys may spend: per transfer and in any sixty minutes, over all chains together. */
+import type { Clock } from '../../../commands/ports.ts';
+import { rescale } from '../../../domain/money.ts';
+import { epochMs, hour_ms } from '../../../domain/time.ts';
+import { type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
+
+const microUsd_decimals = 6;
+/** Signatures remembered for the hourly limit; more in an hour are refused. */
+const rememberedMax = 100_000;
+
+export interface SpendingLimits {
+  /** Whole tokens in one transfer. */
+  readonly perTransfer_usd: bigint;
+  /** Whole tokens in transfers of any sixty minutes, over all chains. Counted since the process started. */
+  readonly perHour_usd: bigint;
+}
+
+/**
+ * Checks a transfer against the limits.
+ * @returns what counts it, once it is really signed
+ * @throws SigningRefused perTransfer, perHour
+ */
+export type Spending = (unsigned: Unsigned, purpose: SigningPurpose) => () => void;
+
+/** Sums what was signed in the last hour; one nonce of an account, or purpose where there are none, counts once, however often it is signed. */
+export function createSpending({ perTransfer_usd, perHour_usd }: SpendingLimits, clock: Pick<Clock, 'now'>): Spending {
+  const mostAtOnce = inMicroUsd(perTransfer_usd);
+  const mostPerHour = inMicroUsd(perHour_usd);
+  const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
+
+  return ({ chainId, account, nonce, order }, { kind, reference }) => {
+    // Without nonces the purpose counts once: it is signed again only after what was signed is dead.
+    const key = `${chainId}:${account}:${nonce ?? reference}`;
+    const amount = microUsd(order);
+    if (amount > mostAtOnce) {
+      const message = `${kind} ${reference} is above the limit of ${perTransfer_usd} per transfer`;
+      throw new SigningRefused('perTransfer', message);
+    }
+    const now_ms = epochMs(clock.now());
+    for (const [old, { at_ms }] of signed) if (at_ms <= now_ms - hour_ms) signed.delete(old);
+    let sum = amount;
+    for (const [other, entry] of signed) if (other !== key) sum += entry.amount;
+    if (sum > mostPerHour || signed.size >= rememberedMax) {
+      throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
+    }
+    return () => void signed.set(key, { at_ms: now_ms, amount });
+  };
+}
+
+const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsd_decimals);
+
+/** Rounded up: a limit is never passed by fractions. */
+function microUsd({ amount, token }: TransferOrder): bigint {
+  const down = rescale(amount, token.decimals, microUsd_decimals);
+  return rescale(down, microUsd_decimals, token.decimals) < amount ? down + 1n : down;
+}

@@ -1,0 +1,130 @@
+/** Takes what deposits hold to the treasury, and their rent with it. Off the way of payouts: those come from the treasury's float. */
+import type { Clock } from '../../../../commands/ports.ts';
+import { transferId } from '../../../../domain/payment/events.ts';
+import type { Payment } from '../../../../domain/payment/state.ts';
+import { statusOf, terminalStatuses } from '../../../../domain/payment/status.ts';
+import type { Signer, Unsigned } from '../../ports.ts';
+import { tokenAccountOf } from '../addresses.ts';
+import { type SolanaConfig, solanaChainId, solanaToken } from '../config.ts';
+import { newsOf, unread } from '../payins/accountHistory.ts';
+import { createBroadcast } from '../payouts/broadcast.ts';
+import { fateOf, type Sent } from '../payouts/fate.ts';
+import { feeOf, freshPrice } from '../payouts/fees.ts';
+import { checkLamports, rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
+import { latestBlockhash } from '../payouts/rail.ts';
+import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
+import { type AsOf, accountsOf } from '../reads.ts';
+import { ChainUnavailable, createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+
+export type Swept =
+  | { readonly kind: 'swept'; readonly amount: bigint; readonly hash: string }
+  /** It has no token account: never paid, or swept before. */
+  | { readonly kind: 'empty' }
+  /** Left as it is; nothing was sent. */
+  | { readonly kind: 'left'; readonly why: string };
+
+export interface SweepDeps {
+  readonly signer: Signer;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+export interface SolanaSweep {
+  /** Which of these wallets have a token account, in their order. @param owners at most 100 */
+  held(owners: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
+  /**
+   * Empties and closes the deposit of a payment that is over, if its payment has recorded everything that came in. Doing it again does
+   * nothing; what arrives in between makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next
+   * time finds the account gone or as it was.
+   * @throws PayoutBlocked, SigningRefused, ChainUnavailable
+   */
+  sweep(payment: Payment, signal: AbortSignal): Promise<Swept>;
+}
+
+const look_ms = 1_000;
+const unitsMargin = 5_000;
+
+export function createSolanaSweep(
+  config: SolanaConfig,
+  { signer, clock }: SweepDeps,
+  rpc: SolanaRpc = createSolanaRpc(config),
+): SolanaSweep {
+  const { treasury, fees } = config;
+  const broadcast = createBroadcast(rpc);
+
+  async function answer<T>(ask: (node: SolanaNode) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const found = await rpc.first(ask, signal);
+    if (found === undefined) throw new ChainUnavailable(solanaChainId, []);
+    return found;
+  }
+
+  /** Built on what is final: what a fork could take back is no reason to close an account. */
+  async function prepare(node: SolanaNode, payment: Payment, signal: AbortSignal): Promise<Unsigned | Swept> {
+    const { address: owner, salt } = payment.terms.deposit;
+    const account = tokenAccountOf(owner);
+    const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' }, signal);
+    const [wallet, held] = accounts;
+    if (!held) return { kind: 'empty' };
+    const asOf: AsOf = { commitment: 'finalized', minContextSlot: slot };
+    const amount = spendableIn(held);
+    const { credits, readTo } = await newsOf(node, account, unread, asOf, signal);
+    const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
+    const known = credits.every(({ credit, transaction }) =>
+      recorded.has(transferId({ chainId: solanaChainId, txHash: transaction.signature, index: credit.index })),
+    );
+    if (!known || readTo.amount !== amount) return { kind: 'left', why: 'holds money that is not recorded yet' };
+
+    const price_microLamports = await freshPrice(node, [account], fees, signal);
+    const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, { commitment: 'confirmed' });
+    const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+    const deposited = { owner, amount };
+    const rehearsedAt: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+    const used = await rehearse(node, sweepMessage(treasury, deposited, terms), 2, rehearsedAt, signal);
+    const units = Math.min(used + unitsMargin, fees.unitsMax);
+    const fee = feeOf(units, price_microLamports, 2);
+    checkLamports(spendableLamports(wallet), treasury, fee);
+    const message = sweepMessage(treasury, deposited, { ...terms, units });
+    const payload: SolanaPayload = { message: Buffer.from(message).toString('base64'), salt };
+    const token = solanaToken();
+    return {
+      chainId: solanaChainId,
+      account: treasury,
+      nonce: null,
+      order: { chainId: solanaChainId, token, receiver: treasury, receiverMemo: null, amount },
+      validUntil: lastValidBlockHeight.toString(),
+      fee: { maxFee: fee.toString() },
+      payload,
+    };
+  }
+
+  /** Until it is final or can never land. */
+  async function land(sent: Sent, amount: bigint, signal: AbortSignal): Promise<Swept> {
+    for (;;) {
+      signal.throwIfAborted();
+      const fate = await fateOf(rpc, sent, signal);
+      if (fate.kind === 'final') return { kind: 'swept', amount, hash: sent.hash };
+      if (fate.kind === 'dead') return { kind: 'left', why: fate.proof.detail };
+      if (fate.kind === 'unknown') await broadcast(sent.bytes).catch(() => {});
+      await clock.sleep(look_ms, signal);
+    }
+  }
+
+  return {
+    async held(owners, signal) {
+      const asked = owners.map(tokenAccountOf);
+      const { accounts } = await answer(
+        (node) => accountsOf(node, asked, { commitment: 'finalized', slice: { offset: 0, length: 0 } }, signal),
+        signal,
+      );
+      return owners.filter((_, at) => accounts[at] !== null);
+    },
+
+    async sweep(payment, signal) {
+      if (!terminalStatuses.includes(statusOf(payment))) return { kind: 'left', why: 'its payment is not over' };
+      const prepared = await answer((node) => prepare(node, payment, signal), signal);
+      if ('kind' in prepared) return prepared;
+      const purpose = { kind: 'sweep', reference: payment.terms.paymentId } as const;
+      const { bytes, hash } = await signer.sign(prepared, purpose);
+      return land({ attempt: 1, bytes, hash, validUntil: prepared.validUntil }, prepared.order.amount, signal);
+    },
+  };
+}

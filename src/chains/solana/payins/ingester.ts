@@ -1,0 +1,99 @@
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { Ingester, TransferLog } from '../../ports.ts';
+import { type SolanaConfig, solanaChainId } from '../config.ts';
+import { blockAt, type Commitment, finalBlocks, finalHead, type Landed, landed, slotOf } from '../reads.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { creditsOf } from './credits.ts';
+import { createScanner, timeOf, type Watch } from './scanner.ts';
+
+/** More than there can be of any token: 32 slots are final within seconds, which everything waits for. */
+const nothingIsLarge = 10n ** 15n;
+/** Slots without a block do not come in longer rows: leaders have four each. */
+const around_slots = 64n;
+
+/**
+ * Reads what deposits receive in USDC. Solana has too much in every block to read them all: the token accounts of deposits are looked
+ * at, and the transactions of those that changed. Every method throws ChainUnavailable when no node can answer.
+ */
+export function createSolanaIngester(
+  config: SolanaConfig,
+  watch: Watch,
+  rpc: SolanaRpc = createSolanaRpc(config),
+): Ingester {
+  const { finalSlot, ...scanner } = createScanner(rpc, watch);
+
+  /** What is only confirmed in a slot that is final by now has left the chain, or the node lags: it is no fact. */
+  async function find(node: SolanaNode, signature: string, signal: AbortSignal): Promise<Found | undefined> {
+    const final = await landed(node, signature, 'finalized', signal);
+    if (final) return { transaction: final, commitment: 'finalized' };
+    const seen = await landed(node, signature, 'confirmed', signal);
+    return seen && seen.slot > finalSlot() ? { transaction: seen, commitment: 'confirmed' } : undefined;
+  }
+
+  return {
+    chainId: solanaChainId,
+    passes: ['head', 'final'],
+    largeFrom: nothingIsLarge,
+    sharedAddresses: [],
+    ...scanner,
+    resolve: async (log) => transferOf(log),
+
+    async lookUp(txHash, signal) {
+      const found = await rpc.first(async (node) => {
+        const seen = await find(node, txHash, signal);
+        if (!seen) return undefined;
+        const block = await blockAt(node, seen.transaction.slot, seen.commitment, signal);
+        return { transaction: seen.transaction, block };
+      }, signal);
+      if (!found) return [];
+      const { transaction, block } = found;
+      const where = { txHash, blockNumber: block.slot, blockHash: block.hash, blockTime: timeOf(block) };
+      return creditsOf(transaction).map(({ owner, from, token, amount, index }) =>
+        transferOf({ ...where, to: owner, memo: null, from, token, amount, logIndex: index }),
+      );
+    },
+
+    async hasLeft(block, signal) {
+      return (await rpc.first((node) => hasLeft(node, block, signal), signal)) ?? false;
+    },
+
+    async head(signal) {
+      const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed', signal) }), signal);
+      const { node, slot } = slots.reduce((a, b) => (b.slot > a.slot ? b : a));
+      return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed', signal)) };
+    },
+  };
+}
+
+interface Found {
+  readonly transaction: Landed;
+  readonly commitment: Commitment;
+}
+
+/** Undefined while the slot is not final, or the node does not have the blocks around it. */
+async function hasLeft(
+  node: SolanaNode,
+  { blockNumber, blockHash }: { readonly blockNumber: bigint; readonly blockHash: string },
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const { slot: newest } = await finalHead(node, signal);
+  if (newest < blockNumber) return undefined;
+  const from = blockNumber > around_slots ? blockNumber - around_slots : 0n;
+  const slots = await finalBlocks(node, from, blockNumber + around_slots, signal);
+  if (slots.includes(blockNumber)) {
+    return (await blockAt(node, blockNumber, 'finalized', signal)).hash !== blockHash;
+  }
+  // A slot without a block, and not one that the node misses: the next block follows on the one before.
+  const before = slots.findLast((slot) => slot < blockNumber);
+  const after = slots.find((slot) => slot > blockNumber);
+  if (before === undefined || after === undefined) return undefined;
+  return (await blockAt(node, after, 'finalized', signal)).parentSlot === before ? true : undefined;
+}
+
+const transferOf = ({ logIndex, amount, blockNumber, ...log }: TransferLog): Transfer => ({
+  ...log,
+  chainId: solanaChainId,
+  index: logIndex,
+  blockNumber: blockNumber.toString(),
+  amount: amount.toString(),
+});

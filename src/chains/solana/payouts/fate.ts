@@ -1,0 +1,102 @@
+/** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
+import { assert } from '../../../../domain/decider.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { Fate } from '../../ports.ts';
+import { blockAt, contextSlot, finalBlocks, finalHead, lagging, objectOf, type Status, statusOf } from '../reads.ts';
+import { ChainUnavailable, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { messageIn, termsOf } from './transaction.ts';
+
+/** What was signed, and maybe sent. */
+export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'>;
+
+/** A blockhash is taken for so many blocks after its own. */
+export const blockhashAge_blocks = 150n;
+/** Blocks past its last one at which an attempt can still be proven dead: later, an operator has to look. */
+const provableFor_blocks = 200_000n;
+
+/**
+ * Asks the nodes one after the other until one knows the attempt. One that calls it dead needs the assent of every other that
+ * answers: each of them has to prove it by its own blocks.
+ */
+export async function fateOf(rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> {
+  const ask = (node: SolanaNode) => fateAt(node, attempt, signal);
+  try {
+    const said = await rpc.first(ask, signal);
+    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
+    const all = await rpc.every(ask, signal);
+    const denied = all.find((other) => other?.kind !== 'dead');
+    return all.every((other) => other?.kind === 'dead') ? said : (denied ?? { kind: 'pending', mined: true });
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+/** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
+async function fateAt(node: SolanaNode, attempt: Sent, signal: AbortSignal): Promise<Fate | undefined> {
+  const first = await statusOf(node, attempt.hash, signal);
+  if (first.status) return decided(node, attempt, first.status, signal);
+  const lastHeight = BigInt(attempt.validUntil ?? '0');
+  const head = await finalHead(node, signal);
+  if (head.height <= lastHeight) return undefined;
+
+  // No block takes it any more. It is not in any that did if the node has them all and, asked again, does not know it.
+  if (await isValid(node, attempt, head.slot, signal)) return undefined;
+  const complete = await hasBlocksFrom(node, lastHeight - blockhashAge_blocks, head, signal);
+  if (!complete) return { kind: 'pending', mined: true };
+  const { slot, status } = await statusOf(node, attempt.hash, signal);
+  if (status) return decided(node, attempt, status, signal);
+  if (slot < head.slot) throw lagging(node, 'getSignatureStatuses', head.slot);
+  const detail = `block height ${head.height} is final, past ${lastHeight}, and the transaction is in no block`;
+  return dead(attempt, 'validityPassed', detail);
+}
+
+async function decided(
+  node: SolanaNode,
+  attempt: Sent,
+  { slot, final, error }: Status,
+  signal: AbortSignal,
+): Promise<Fate> {
+  if (!final) return { kind: 'pending', mined: true };
+  if (error !== null) return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`);
+  const { hash: blockHash } = await blockAt(node, slot, 'finalized', signal);
+  return { kind: 'final', attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
+}
+
+/** The height was told when it was signed; what the node says of the blockhash itself does not depend on that. */
+async function isValid(
+  node: SolanaNode,
+  { bytes }: Sent,
+  minContextSlot: bigint,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const method = 'isBlockhashValid';
+  const terms = termsOf(messageIn(bytes));
+  assert(terms !== undefined, 'what was signed here can be read here');
+  const config = { commitment: 'finalized', minContextSlot: Number(minContextSlot) };
+  const answer = objectOf(node, method, await node.request(method, [terms.blockhash, config], signal));
+  contextSlot(node, method, answer);
+  return answer['value'] !== false;
+}
+
+/** Whether the node has every final block from a height on: their number is as great as the difference of heights. */
+async function hasBlocksFrom(
+  node: SolanaNode,
+  height: bigint,
+  head: { readonly slot: bigint; readonly height: bigint },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const blocks = head.height - height;
+  if (blocks > provableFor_blocks) return false;
+  // Some slots have no block: looked through are twice as many as there are blocks.
+  const from = head.slot - blocks * 2n;
+  const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot, signal);
+  const earliest = slots.at(-Number(blocks) - 1);
+  return earliest !== undefined && (await blockAt(node, earliest, 'finalized', signal)).height === height;
+}
+
+const dead = ({ attempt }: Sent, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({
+  kind: 'dead',
+  attempts: [attempt],
+  proof: { reason, detail },
+});

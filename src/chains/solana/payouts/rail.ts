@@ -1,0 +1,121 @@
+import { assert } from '../../../../domain/decider.ts';
+import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import { PayoutBlocked } from '../../ports.ts';
+import { tokenAccountOf } from '../addresses.ts';
+import { type SolanaConfig, solanaChainId, solanaToken, tokenAccountRent } from '../config.ts';
+import { type AsOf, accountsOf, contextSlot, malformed, objectOf, whole } from '../reads.ts';
+import { ChainUnavailable, createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { createBroadcast } from './broadcast.ts';
+import { fateOf } from './fate.ts';
+import { feeOf, freshPrice } from './fees.ts';
+import { checkFloat, checkLamports, checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import { obstacle } from './receivers.ts';
+import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
+
+/** Preparing is not aborted: each of its calls has its own time limit. */
+const unaborted = new AbortController().signal;
+
+/** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */
+const unitsMargin = 30_000;
+
+/**
+ * Transfers of USDC from the treasury wallet on Solana. There are no nonces: what is signed is valid for a minute or so, and until it is
+ * final or provably dead nothing else is signed for the same purpose.
+ */
+export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = createSolanaRpc(config)): PayoutRail {
+  const { treasury: account, fees } = config;
+  const source = tokenAccountOf(account);
+  const token = solanaToken();
+
+  async function answer<T>(ask: (node: SolanaNode) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const found = await rpc.first(ask, signal);
+    if (found === undefined) throw new ChainUnavailable(solanaChainId, []);
+    return found;
+  }
+
+  async function build(node: SolanaNode, order: TransferOrder, reference: string): Promise<Unsigned> {
+    const destination = tokenAccountOf(order.receiver);
+    const asked = [account, source, order.receiver, destination];
+    const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' }, unaborted);
+    const [wallet, float, receiver, held] = accounts;
+    checkFloat(spendableIn(float), account, order);
+    const why = obstacle(order.receiver, receiver, held);
+    if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
+
+    await checkUnpaid(node, account, reference, unaborted);
+    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+    const price_microLamports = await freshPrice(node, [source, destination], fees, unaborted);
+    const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
+    const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+    const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
+    checkLamports(spendableLamports(wallet), account, most);
+    const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf, unaborted);
+    const units = Math.min(used + unitsMargin, fees.unitsMax);
+    const fee = feeOf(units, price_microLamports, 1);
+    const message = transferMessage(account, order, reference, { ...terms, units });
+    const payload: SolanaPayload = { message: Buffer.from(message).toString('base64') };
+    return {
+      chainId: solanaChainId,
+      account,
+      nonce: null,
+      order,
+      validUntil: lastValidBlockHeight.toString(),
+      fee: { maxFee: fee.toString(), units: String(units), price_microLamports: price_microLamports.toString() },
+      payload,
+    };
+  }
+
+  const broadcast = createBroadcast(rpc);
+
+  return {
+    chainId: solanaChainId,
+    account,
+
+    async prepare(order, nonce, replaces) {
+      assert(nonce === null, 'Solana has no nonces');
+      assert(replaces === undefined, 'on Solana nothing is signed again before what was signed is dead');
+      assert(order.chainId === solanaChainId, 'this rail serves Solana');
+      assert(order.reference !== undefined, 'a transfer on Solana says what it is for');
+      const reference = referenceOf('payout', order.reference);
+      return answer((node) => build(node, order, reference), unaborted);
+    },
+
+    async prepareCancel() {
+      assert(false, 'Solana has no nonces to cancel');
+    },
+
+    broadcast,
+
+    async fate(attempts, signal) {
+      const [attempt, ...others] = attempts;
+      assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
+      return fateOf(rpc, attempt, signal);
+    },
+
+    // What is final on Solana stays.
+    stillFinal: async () => true,
+
+    minedNonce: async () => null,
+
+    balances: (signal) =>
+      answer(async (node) => {
+        const { accounts } = await accountsOf(node, [account, source], { commitment: 'confirmed' }, signal);
+        const [wallet, float] = accounts;
+        return { gas: spendableLamports(wallet), tokens: { [token.address]: spendableIn(float) } };
+      }, signal),
+  };
+}
+
+/** The newest confirmed one: a final one would be a third of its life old. */
+export async function latestBlockhash(
+  node: SolanaNode,
+  { commitment, minContextSlot }: AsOf,
+): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: bigint }> {
+  const method = 'getLatestBlockhash';
+  const config = { commitment, ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }) };
+  const answer = objectOf(node, method, await node.request(method, [config], unaborted));
+  contextSlot(node, method, answer);
+  const { blockhash, lastValidBlockHeight } = objectOf(node, method, answer['value']);
+  if (typeof blockhash !== 'string') throw malformed(node, method, 'blockhash');
+  return { blockhash, lastValidBlockHeight: whole(node, method, lastValidBlockHeight) };
+}

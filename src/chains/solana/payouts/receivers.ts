@@ -1,0 +1,74 @@
+/** Who can take USDC: wallets, with a token account or without one, for it is created with the first payout. */
+import { AccountState, getTokenDecoder } from '@solana-program/token';
+import { Unavailable } from '../../../../commands/ports.ts';
+import { refuse } from '../../../../domain/decider.ts';
+import type { CanReceive } from '../../ports.ts';
+import { isOnCurve, systemProgram, tokenAccountOf, tokenProgram } from '../addresses.ts';
+import { solanaChain } from '../config.ts';
+import { accountsOf, type RawAccount } from '../reads.ts';
+import { ChainUnavailable, type SolanaRpc } from '../rpc.ts';
+
+/** A token account as the token program keeps it. */
+export interface TokenAccount {
+  readonly owner: string;
+  readonly amount: bigint;
+  readonly usable: boolean;
+}
+
+/** Undefined when there is nothing, or something else. */
+export function tokenAccountIn(account: RawAccount | null | undefined): TokenAccount | undefined {
+  if (account?.owner !== tokenProgram) return undefined;
+  try {
+    const { owner, amount, state } = getTokenDecoder().decode(account.data);
+    return { owner, amount, usable: state === AccountState.Initialized };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Why a receiver cannot take USDC, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a
+ * program's data, is lost: nobody can sign for it. What exists and belongs to the system program is a wallet, also where no key exists
+ * for it (vaults of several owners). What does not exist yet is one only if a key can exist for it.
+ * @param held its token account
+ */
+export function obstacle(
+  receiver: string,
+  found: RawAccount | null | undefined,
+  held: RawAccount | null | undefined,
+): string | undefined {
+  if (!found && !isOnCurve(receiver))
+    return `${receiver} is not on the curve and nothing is there: if it is a vault, send it some SOL first`;
+  if (found?.executable) return `${receiver} is a program: give the address of a wallet`;
+  if (tokenAccountIn(found)) return `${receiver} is a token account: give the address of the wallet that owns it`;
+  if (found && found.owner !== systemProgram)
+    return `${receiver} belongs to the program ${found.owner}: give the address of a wallet`;
+  const account = tokenAccountIn(held);
+  if (!account) return undefined;
+  if (account.owner !== receiver)
+    return `the token account of ${receiver} was given to ${account.owner}: use that wallet`;
+  return account.usable ? undefined : `the token account of ${receiver} is frozen by the issuer: use another wallet`;
+}
+
+const unaborted = new AbortController().signal;
+
+/** Asked before a payment to Solana is created. A node that cannot be asked is Unavailable: the answer is never guessed. */
+export function createCanReceive(rpc: SolanaRpc): CanReceive {
+  return async (_chain, token, receiver) => {
+    const asked = [receiver, tokenAccountOf(receiver)];
+    try {
+      const answer = await rpc.first(
+        (node) => accountsOf(node, asked, { commitment: 'confirmed' }, unaborted),
+        unaborted,
+      );
+      const why = answer && obstacle(receiver, ...pairOf(answer.accounts));
+      return why === undefined ? undefined : refuse('invalidRequest', why);
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      const message = `${solanaChain().name} cannot be asked at present whether the receiver takes ${token.symbol}`;
+      throw new Unavailable(message, error.retryAfter_s, { cause: error });
+    }
+  };
+}
+
+const pairOf = ([found, held]: readonly (RawAccount | null)[]) => [found, held] as const;

@@ -1,0 +1,101 @@
+/** The treasury's key on Solana. It trusts nobody: what it signs it has built itself, from the order, and compared to the last byte. */
+import { getBase58Decoder } from '@solana/kit';
+import type { Spending } from '../../money/spending.ts';
+import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
+import { type SolanaFees, solanaChain, solanaChainId } from '../config.ts';
+import {
+  referenceOf,
+  type SolanaPayload,
+  sweepMessage,
+  type Terms,
+  termsOf,
+  transferMessage,
+  wireOf,
+} from '../payouts/transaction.ts';
+import { ownerKey, type SolanaKey } from './keys.ts';
+
+export interface SolanaSignerDeps {
+  readonly key: SolanaKey;
+  /** 64 hexadecimal digits; what the keys of deposits' owners are derived from. */
+  readonly depositSeed: string;
+  readonly fees: SolanaFees;
+  readonly spending: Spending;
+}
+
+interface Examined {
+  readonly message: Uint8Array;
+  /** In the order of the message's accounts. */
+  readonly keys: readonly SolanaKey[];
+  readonly count: () => void;
+}
+
+/**
+ * Signs treasury transactions on Solana: transfers of USDC within the limits, and sweeps of our deposits to the treasury; nothing else.
+ * What it signs holds a blockhash and is worthless after 150 blocks. Signing the same again gives the same bytes.
+ */
+export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaSignerDeps): Signer {
+  const { address: account } = key;
+
+  function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
+    checkFrame(unsigned, account);
+    const { message: base64, salt } = unsigned.payload as SolanaPayload;
+    const message = new Uint8Array(Buffer.from(base64, 'base64'));
+    const terms = termsOf(message);
+    if (!terms) throw mismatch(purpose);
+    checkFee(terms, fees);
+    const { order } = unsigned;
+    checkToken(order, purpose);
+
+    if (purpose.kind === 'sweep') {
+      if (salt === undefined || order.receiver !== account) throw mismatch(purpose);
+      const owner = ownerKey(depositSeed, salt);
+      const wanted = sweepMessage(account, { owner: owner.address, amount: order.amount }, terms);
+      if (!same(message, wanted)) throw mismatch(purpose);
+      return { message, keys: [key, owner], count: () => {} };
+    }
+    if (purpose.kind === 'cancel' || order.amount <= 0n) throw mismatch(purpose);
+    const wanted = transferMessage(account, order, referenceOf('payout', purpose.reference), terms);
+    if (!same(message, wanted)) throw mismatch(purpose);
+    return { message, keys: [key], count: spending(unsigned, purpose) };
+  }
+
+  return {
+    account,
+    check: (unsigned, purpose) => void examine(unsigned, purpose),
+    async sign(unsigned, purpose) {
+      const { message, keys, count } = examine(unsigned, purpose);
+      count();
+      const signatures = keys.map((each) => each.sign(message));
+      // The first one is the transaction's identity.
+      const hash = getBase58Decoder().decode(signatures[0] ?? new Uint8Array());
+      return { bytes: wireOf(message, signatures), hash };
+    },
+  };
+}
+
+function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): void {
+  if (chainId !== solanaChainId || order.chainId !== solanaChainId) {
+    throw new SigningRefused('chain', `this key does not sign for chain ${chainId} (order: ${order.chainId})`);
+  }
+  if (account !== own || nonce !== null) {
+    throw new SigningRefused('account', `this key signs for ${own} and without a nonce, not for ${account}`);
+  }
+}
+
+function checkFee({ units, price_microLamports }: Terms, { unitsMax, priceMax_microLamports }: SolanaFees): void {
+  if (units <= unitsMax && price_microLamports <= priceMax_microLamports) return;
+  const message = `${units} compute units at ${price_microLamports} microlamports are above the limits of ${unitsMax} at ${priceMax_microLamports}`;
+  throw new SigningRefused('fee', message);
+}
+
+function checkToken({ token }: TransferOrder, purpose: SigningPurpose): void {
+  const known = solanaChain().tokens.some(
+    ({ address, decimals }) => address === token.address && decimals === token.decimals,
+  );
+  if (!known) throw mismatch(purpose);
+}
+
+const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+
+const mismatch = ({ kind, reference }: SigningPurpose): SigningRefused =>
+  new SigningRefused('mismatch', `the transaction is not the one that ${kind} ${reference} orders`);

@@ -1,0 +1,39 @@
+/** What a payin contract on the network is: its code and whom it pays, both fixed when it was created. */
+import { Contract, scValToNative, type xdr } from '@stellar/stellar-sdk';
+import { payin } from '../../../../contracts/stellar/artifacts/payin.ts';
+import { type StellarConfig, stellarToken } from '../config.ts';
+import { ledgerEntries } from '../reads.ts';
+import type { StellarRpc } from '../rpc.ts';
+
+/** Whether an instance runs our code for this treasury and token (C…, the asset's contract). */
+export function isPayinOf(instance: xdr.ScContractInstance, treasury: string, tokenId: string): boolean {
+  const executable = instance.executable();
+  if (executable.switch().name !== 'contractExecutableWasm') return false;
+  const remembered = Object.fromEntries(
+    (instance.storage() ?? []).map((entry) => [scValToNative(entry.key()), scValToNative(entry.val())]),
+  );
+  const sameCode = executable.wasmHash().toString('hex') === payin.wasmHash;
+  return sameCode && remembered['dest'] === treasury && remembered['token'] === tokenId;
+}
+
+type Configured = Pick<StellarConfig, 'payinContract' | 'treasury' | 'networkPassphrase'>;
+
+/**
+ * Why the configured contract must not be offered: what customers pay into it would go to somebody else or not be seen.
+ * Undefined when it is right or none is configured.
+ * @throws ChainUnavailable when no node can tell
+ */
+export async function contractProblem(
+  { payinContract, treasury, networkPassphrase }: Configured,
+  rpc: StellarRpc,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (payinContract === null) return undefined;
+  const key = new Contract(payinContract).getFootprint();
+  const answer = await rpc.first((node) => ledgerEntries(node, [key], signal), signal);
+  const entry = answer?.found.get(key.toXDR('base64'));
+  const { contract: tokenId } = stellarToken(networkPassphrase);
+  if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;
+  const what = entry ? `is no payin contract of the treasury ${treasury}` : 'does not stand on this network';
+  return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/stellar.md tells how to deploy it`;
+}

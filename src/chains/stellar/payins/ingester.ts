@@ -1,0 +1,42 @@
+import { instant } from '../../../../domain/time.ts';
+import type { Ingester } from '../../ports.ts';
+import { type StellarConfig, stellarChainId } from '../config.ts';
+import { ledgerRange, transactionOf } from '../reads.ts';
+import { createStellarRpc, type StellarRpc } from '../rpc.ts';
+import { createScanner } from './scanner.ts';
+import { createTransferReader } from './transfers.ts';
+
+/** More than there can be of any token: nothing waits for a deeper finality where one ledger is final. */
+const nothingIsLarge = 10n ** 15n;
+
+/**
+ * Reads what reaches the treasury in USDC, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
+ */
+export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): Ingester {
+  const reader = createTransferReader(config);
+  const { treasury, payinContract } = config;
+  return {
+    chainId: stellarChainId,
+    passes: ['final'],
+    largeFrom: nothingIsLarge,
+    sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
+    ...createScanner(config, rpc, reader),
+    resolve: async (log) => reader.transfer(log),
+
+    async lookUp(txHash, signal) {
+      const found = await rpc.first(async (node) => {
+        const transaction = await transactionOf(node, txHash, signal);
+        return transaction.status === 'NOT_FOUND' ? undefined : transaction;
+      }, signal);
+      return found ? reader.transfers(found, txHash) : [];
+    },
+
+    hasLeft: async () => false,
+
+    async head(signal) {
+      const ranges = await rpc.every((node) => ledgerRange(node, signal), signal);
+      const { latest } = ranges.reduce((a, b) => (b.latest.ledger > a.latest.ledger ? b : a));
+      return { blockNumber: latest.ledger, chainTime: instant(latest.closedAt_s * 1_000) };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { xdr } from '@stellar/stellar-sdk';
+import { epochMs, instant } from '../../../../domain/time.ts';
+import { lower } from '../../bigints.ts';
+import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
+import { type EventFilter, eventsPage, type LedgerRange, ledgerRange, type RawEvent } from '../reads.ts';
+import { ChainUnavailable, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import { addressTopic, type Watched } from './movements.ts';
+import { ledgerAt } from './start.ts';
+import { ledgerName, type TransferReader } from './transfers.ts';
+
+/** Ranges that one call of `scan` may yield: a long catch-up lets its caller look up now and then. */
+const rangesMax = 50;
+/** Pages of one range; a range with more is read in smaller ones. */
+const pagesMax = 20;
+
+/**
+ * Moves the one pass of Stellar forward: a closed ledger is final. Each range comes from one node alone, and only from one that says,
+ * with the events themselves, that it has closed the range's last ledger.
+ */
+export function createScanner(
+  config: StellarConfig,
+  rpc: StellarRpc,
+  { watched, logs }: TransferReader,
+): Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
+  const chain = stellarChain();
+  const filters = filtersOf(watched);
+
+  async function nextRange(node: StellarNode, cursor: Cursor, signal: AbortSignal): Promise<ScannedRange | undefined> {
+    const { oldest, latest } = await ledgerRange(node, signal);
+    const from = cursor.blockNumber + 1n;
+    if (latest.ledger < from) return undefined;
+    if (oldest.ledger > from) throw new Forgotten(node.name, oldest.ledger, from);
+    let ledgers = BigInt(config.rangeLedgersMax);
+    for (;;) {
+      const to = lower(latest.ledger, from + ledgers - 1n);
+      const read = await readRange(node, filters, { from, to }, signal);
+      if (read) return { logs: logs(read.events), orphaned: [], next: cursorAt(cursor, to, read) };
+      if (to === from) throw new RpcFailed(node.name, 'getEvents', 'malformed', `ledger ${from} has no end of events`);
+      ledgers = (to - from + 1n) / 2n;
+    }
+  }
+
+  /** The cursor behind what nobody remembers; told before the cursor moves, so a crash in between tells it again. */
+  async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
+    if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
+      throw error;
+    const oldest = await rpc.every(async (node) => (await ledgerRange(node, signal)).oldest.ledger, signal);
+    // A node that does not answer now may remember: it is waited for.
+    if (oldest.length < rpc.nodes.length) throw error;
+    const to = oldest.reduce(lower) - 1n;
+    if (to <= cursor.blockNumber) throw error;
+    const missed = { from: cursor.blockNumber + 1n, to };
+    return { logs: [], orphaned: [], missed, next: { ...cursor, blockNumber: to, blockHash: ledgerName(to) } };
+  }
+
+  return {
+    async start(pass, at, signal) {
+      const found = await rpc.first((node) => ledgerAt(node, epochMs(at) / 1_000, signal), signal);
+      if (!found) throw new ChainUnavailable(chain.id, []);
+      return cursorOf(pass, found.ledger, found.closedAt_s);
+    },
+
+    async cursorAt(pass, ledger, signal) {
+      const oldest = await rpc.first(async (node) => (await ledgerRange(node, signal)).oldest, signal);
+      if (!oldest) throw new ChainUnavailable(chain.id, []);
+      return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);
+    },
+
+    async *scan(from, signal) {
+      let cursor = from;
+      for (let ranges = 0; ranges < rangesMax; ranges++) {
+        const range = await rpc
+          .first((node) => nextRange(node, cursor, signal), signal)
+          .catch((error: unknown) => skipForgotten(cursor, error, signal));
+        if (!range) return;
+        cursor = range.next;
+        yield range;
+      }
+    },
+  };
+}
+
+/** The node has forgotten what comes next: another one may remember. */
+class Forgotten extends RpcFailed {
+  constructor(node: string, oldest: bigint, wanted: bigint) {
+    super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ${wanted} is wanted`);
+  }
+}
+
+interface RangeRead {
+  readonly events: readonly RawEvent[];
+  readonly range: LedgerRange;
+}
+
+/** All events of the ledgers from `from` to `to`; undefined when they are more than `pagesMax` pages. @throws RpcFailed */
+async function readRange(
+  node: StellarNode,
+  filters: readonly EventFilter[],
+  { from, to }: { from: bigint; to: bigint },
+  signal: AbortSignal,
+): Promise<RangeRead | undefined> {
+  const events = new Map<string, RawEvent>();
+  let place: Parameters<typeof eventsPage>[2] = { startLedger: Number(from), endLedger: Number(to) + 1 };
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const page = await eventsPage(node, filters, place, signal);
+    // Behind one address there may be several nodes, and this answer is of one that lags.
+    if (page.range.latest.ledger < to)
+      throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);
+    for (const event of page.events) if (event.ledger >= from && event.ledger <= to) events.set(event.id, event);
+    const last = page.events.at(-1);
+    if (!page.cursor || (last && last.ledger > to)) {
+      const sorted = [...events.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      return { events: sorted, range: page.range };
+    }
+    place = { cursor: page.cursor };
+  }
+  return undefined;
+}
+
+const cursorOf = (pass: Pass, ledger: bigint, closedAt_s: number): Cursor => ({
+  chainId: stellarChainId,
+  pass,
+  blockNumber: ledger,
+  blockHash: ledgerName(ledger),
+  chainTime: instant(closedAt_s * 1_000),
+});
+
+/** Its time is the ledger's own at the head, and on the way there that of a ledger no later: expiry waits rather than hurries. */
+function cursorAt(cursor: Cursor, to: bigint, { events, range }: RangeRead): Cursor {
+  const at_head = range.latest.ledger === to ? instant(range.latest.closedAt_s * 1_000) : undefined;
+  const seen = events.at(-1)?.closedAt;
+  const chainTime = at_head ?? (seen ? instant(Date.parse(seen)) : cursor.chainTime);
+  return { ...cursor, blockNumber: to, blockHash: ledgerName(to), chainTime };
+}
+
+/** Payments by the payin contract, and USDC that reaches the treasury in any way. */
+function filtersOf({ treasury, token, payin }: Watched): readonly EventFilter[] {
+  const symbol = (name: string) => xdr.ScVal.scvSymbol(name).toXDR('base64');
+  const to = addressTopic(treasury);
+  const moved = {
+    contractIds: [token],
+    topics: [
+      [symbol('transfer'), '*', to, '**'],
+      [symbol('mint'), to, '**'],
+    ],
+  };
+  return payin === null ? [moved] : [moved, { contractIds: [payin], topics: [[symbol('payment'), '**']] }];
+}

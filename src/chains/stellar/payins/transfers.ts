@@ -1,0 +1,113 @@
+import { StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import { type Instant, instant } from '../../../../domain/time.ts';
+import type { TransferLog } from '../../ports.ts';
+import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
+import type { FoundTransaction, RawEvent } from '../reads.ts';
+import { type Movement, movementsOf, type SeenEvent, type Watched } from './movements.ts';
+
+/** A transaction has at most a hundred operations; further movements of one operation are numbered behind them. */
+const operationsMax = 100;
+
+/** The first movement of an operation has the operation's number: with chain and transaction it is the payin's identity. */
+const indexOf = (operation: number, nth: number): number => operation + nth * operationsMax;
+
+/** Ledgers are final when they close, so the number of one says which it is. */
+export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
+
+export interface TransferReader {
+  readonly watched: Watched;
+  /** What events of a range of ledgers moved. @param events of whole operations, in order, none twice */
+  logs(events: readonly RawEvent[]): readonly TransferLog[];
+  /** What a successful transaction moved. @param hash as asked for */
+  transfers(found: FoundTransaction, hash: string): readonly Transfer[];
+  transfer(log: TransferLog): Transfer;
+}
+
+export function createTransferReader({ networkPassphrase, treasury, payinContract }: StellarConfig): TransferReader {
+  const { token, contract } = stellarToken(networkPassphrase);
+  const watched: Watched = { treasury, token: contract, payin: payinContract };
+
+  const logOf = (movement: Movement, nth: number, where: Where): TransferLog => ({
+    ...movement,
+    token,
+    txHash: where.txHash,
+    blockNumber: where.ledger,
+    blockHash: ledgerName(where.ledger),
+    logIndex: indexOf(where.operation, nth),
+    blockTime: where.closedAt,
+  });
+  const transfer = ({
+    from,
+    to,
+    memo,
+    amount,
+    txHash,
+    blockNumber,
+    blockHash,
+    logIndex,
+    blockTime,
+  }: TransferLog): Transfer => ({
+    chainId: stellarChainId,
+    txHash,
+    index: logIndex,
+    blockNumber: blockNumber.toString(),
+    blockHash,
+    blockTime,
+    token,
+    from,
+    to,
+    memo,
+    amount: amount.toString(),
+  });
+
+  return {
+    watched,
+    transfer,
+    logs(events) {
+      const operations = Map.groupBy(events, ({ txHash, operation }) => `${txHash} ${operation}`);
+      return [...operations.values()].flatMap((own) => {
+        const [first] = own;
+        if (!first) return [];
+        const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
+        return movementsOf(watched, own.map(seen)).map((movement, nth) => logOf(movement, nth, where));
+      });
+    },
+    transfers(found, asked) {
+      if (found.status !== 'SUCCESS') return [];
+      const txHash = found.feeBump ? hashOf(found.envelopeXdr, networkPassphrase) : asked;
+      const closedAt = instant(found.createdAt_s * 1_000);
+      return found.events.flatMap((events, operation) =>
+        movementsOf(watched, events.flatMap(seenInMeta)).map((movement, nth) =>
+          transfer(logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
+        ),
+      );
+    },
+  };
+}
+
+interface Where {
+  readonly txHash: string;
+  readonly operation: number;
+  readonly ledger: bigint;
+  readonly closedAt: Instant;
+}
+
+const seen = ({ contractId, topics, value }: RawEvent): SeenEvent => ({
+  contract: contractId,
+  topics: topics.map((topic) => xdr.ScVal.fromXDR(topic, 'base64')),
+  value: xdr.ScVal.fromXDR(value, 'base64'),
+});
+
+function seenInMeta(base64: string): readonly SeenEvent[] {
+  const event = xdr.ContractEvent.fromXDR(base64, 'base64');
+  const contractId = event.contractId();
+  if (!contractId || event.type().name !== 'contract') return [];
+  const body = event.body().v0();
+  const contract = StrKey.encodeContract(Buffer.from(contractId as unknown as Uint8Array));
+  return [{ contract, topics: body.topics(), value: body.data() }];
+}
+
+/** A transaction inside a fee bump is found by its own hash too; events carry the hash of the whole. */
+const hashOf = (envelopeXdr: string, passphrase: string): string =>
+  TransactionBuilder.fromXDR(envelopeXdr, passphrase).hash().toString('hex');

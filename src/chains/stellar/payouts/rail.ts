@@ -1,0 +1,152 @@
+import { type FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
+import { assert } from '../../../../domain/decider.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { Lane, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import { accountsOf, type Holding, holdingOf } from '../accounts.ts';
+import { accountOf } from '../addresses.ts';
+import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
+import { ledgerRange } from '../reads.ts';
+import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import { broadcastTo } from './broadcast.ts';
+import { fateOf } from './fate.ts';
+import { freshInclusion, inclusionToReplace } from './fees.ts';
+import { checkFloat, checkLumens, checkReceiver, rehearse } from './preflight.ts';
+import {
+  actingFor,
+  type Building,
+  buildTransaction,
+  innermost,
+  noOrder,
+  nothing,
+  transferOf,
+  unsignedOf,
+} from './transaction.ts';
+
+/** Preparing is not aborted: each of its calls has its own time limit. */
+const unaborted = new AbortController().signal;
+
+/** Transfers of USDC from the treasury account on Stellar. A nonce is a sequence number: the account's own plus one is next. */
+export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): PayoutRail {
+  const { treasury: account, channels, networkPassphrase, fees } = config;
+  const held = stellarToken(networkPassphrase);
+
+  async function answer<T>(ask: (node: StellarNode) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const found = await rpc.first(ask, signal);
+    if (found === undefined) throw new ChainUnavailable(stellarChainId, []);
+    return found;
+  }
+
+  async function holding(node: StellarNode, signal: AbortSignal): Promise<Holding & { readonly sequence: bigint }> {
+    const found = await holdingOf(node, account, held.asset, signal);
+    if (found.account) return { ...found, sequence: found.account.sequence };
+    throw unknownTreasury(node);
+  }
+
+  const unknownTreasury = (node: StellarNode): RpcFailed =>
+    new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
+
+  async function build(node: StellarNode, order: TransferOrder, nonce: bigint, lane: string): Promise<Unsigned> {
+    const toContract = accountOf(order.receiver) === undefined;
+    const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees, unaborted);
+    const building = { ...(await terms(node)), account: lane, nonce, inclusion };
+    const transfer = actingIn(lane, transferOf(order, account, held.contract));
+    const plain = buildTransaction(transfer, order.receiverMemo, building);
+    const { assembled, resources } = toContract
+      ? await rehearse(node, plain, fees, unaborted)
+      : { assembled: plain, resources: 0n };
+    return unsignedOf(order, building, paidFor(assembled, inclusion), { inclusion, resources });
+  }
+
+  /** Whatever account numbers a transaction, the treasury is who acts in it. */
+  const actingIn = (lane: string, operation: xdr.Operation): xdr.Operation =>
+    lane === account ? operation : actingFor(account, operation);
+
+  /** The treasury pays what a channel's transaction costs, so that a channel never runs dry: it wraps it. */
+  const paidFor = (inner: Transaction, inclusion: bigint): Transaction | FeeBumpTransaction =>
+    inner.source === account
+      ? inner
+      : TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
+
+  /** The clock that decides how long a transaction is valid is the network's. */
+  async function terms(node: StellarNode): Promise<Pick<Building, 'networkPassphrase' | 'validUntil_s'>> {
+    const { latest } = await ledgerRange(node, unaborted);
+    return { networkPassphrase, validUntil_s: latest.closedAt_s + config.validity_s };
+  }
+
+  /** The same transaction in an envelope that offers more: whichever of them lands, it lands once. */
+  async function wrap(
+    node: StellarNode,
+    order: TransferOrder,
+    nonce: bigint,
+    replaced: SignedAttempt,
+  ): Promise<Unsigned> {
+    const inner: Transaction = innermost(replaced.bytes, networkPassphrase);
+    const resources = BigInt(replaced.fee['resources'] ?? '0');
+    const fresh = await freshInclusion(node, resources > 0n ? 'sorobanInclusionFee' : 'inclusionFee', fees, unaborted);
+    const inclusion = inclusionToReplace(replaced, fresh, fees);
+    const bump = TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
+    const validUntil_s = Number(replaced.validUntil ?? 0);
+    return unsignedOf(order, { account: replaced.account, nonce, validUntil_s }, bump, { inclusion, resources });
+  }
+
+  return {
+    chainId: stellarChainId,
+    account,
+
+    async prepare(order, nonce, replaces, lane = account) {
+      assert(nonce !== null, 'a Stellar transfer has a sequence number');
+      assert(order.chainId === stellarChainId, 'this rail serves Stellar');
+      return answer(async (node) => {
+        const holds = await holding(node, unaborted);
+        checkFloat(holds, account, order);
+        await checkReceiver(node, held, order, unaborted);
+        const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, lane);
+        checkLumens(holds, account, BigInt(unsigned.fee['maxFee'] ?? '0'));
+        return unsigned;
+      }, unaborted);
+    },
+
+    prepareCancel: (nonce, lane = account) =>
+      answer(async (node) => {
+        const inclusion = await freshInclusion(node, 'inclusionFee', fees, unaborted);
+        const building = { account: lane, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
+        const transaction = buildTransaction(actingIn(lane, nothing()), null, building);
+        return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
+      }, unaborted),
+
+    broadcast: (bytes) => broadcastTo(rpc, bytes),
+
+    async fate(attempts, signal) {
+      const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
+      assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
+      const { account: lane = account } = attempts[0] ?? {};
+      return fateOf(rpc, { account: lane, asset: held.asset, nonce: BigInt(nonce), attempts }, signal);
+    },
+
+    // A closed ledger is final.
+    stillFinal: async () => true,
+
+    minedNonce: (signal) => answer(async (node) => (await holding(node, signal)).sequence + 1n, signal),
+
+    lanes: (signal) =>
+      answer(async (node) => {
+        const found = await accountsOf(node, [account, ...channels], signal);
+        if (!found.has(account)) throw unknownTreasury(node);
+        return [...found].map(([each, { sequence }]) => laneOf(each, sequence));
+      }, signal),
+
+    balances: (signal) =>
+      answer(async (node) => {
+        const { account: lumens, trustline } = await holding(node, signal);
+        const usable = trustline?.authorized ? trustline.spendable : 0n;
+        return { gas: lumens?.spendable ?? 0n, tokens: { [held.token.address]: usable } };
+      }, signal),
+  };
+}
+
+/** A new account's numbers begin behind that of the ledger which made it, 32 bits higher. */
+const laneOf = (account: string, sequence: bigint): Lane => ({
+  account,
+  minedNonce: sequence + 1n,
+  unused: (sequence & 0xffff_ffffn) === 0n,
+});

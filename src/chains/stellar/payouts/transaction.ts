@@ -1,0 +1,116 @@
+/** The transactions that the treasury sends: what is built here, the signer takes apart again and checks. */
+import {
+  Account,
+  Address,
+  Contract,
+  decodeAddressToMuxedAccount,
+  FeeBumpTransaction,
+  Memo,
+  nativeToScVal,
+  Operation,
+  type Transaction,
+  TransactionBuilder,
+  xdr,
+} from '@stellar/stellar-sdk';
+import { assert } from '../../../../domain/decider.ts';
+import { formatAmount } from '../../../../domain/money.ts';
+import type { TransferOrder, Unsigned } from '../../ports.ts';
+import { accountOf } from '../addresses.ts';
+import { assetOf, stellarChain, stellarChainId } from '../config.ts';
+
+/** An envelope without our last signature, XDR in base64. */
+export interface StellarPayload {
+  readonly envelope: string;
+}
+
+export interface Offer {
+  /** Stroops for each operation. */
+  readonly inclusion: bigint;
+  /** Stroops for what a contract call uses. */
+  readonly resources: bigint;
+}
+
+export interface Building {
+  /** Whose sequence number is used up. */
+  readonly account: string;
+  readonly nonce: bigint;
+  readonly networkPassphrase: string;
+  /** Unix seconds; 0 for ever. */
+  readonly validUntil_s: number;
+  readonly inclusion: bigint;
+}
+
+/** An asset moves between accounts by a payment, to a contract by the asset contract's `transfer`. */
+export const transferOf = (
+  { token, receiver, amount }: TransferOrder,
+  from: string,
+  contract: string,
+): xdr.Operation =>
+  accountOf(receiver) === undefined
+    ? new Contract(contract).call(
+        'transfer',
+        new Address(from).toScVal(),
+        new Address(receiver).toScVal(),
+        nativeToScVal(amount, { type: 'i128' }),
+      )
+    : Operation.payment({
+        destination: receiver,
+        asset: assetOf(token.address),
+        amount: formatAmount(amount, token.decimals),
+      });
+
+/** The same operation by an account that is not the transaction's own. */
+export function actingFor(account: string, operation: xdr.Operation): xdr.Operation {
+  const acting = xdr.Operation.fromXDR(operation.toXDR());
+  acting.sourceAccount(decodeAddressToMuxedAccount(account));
+  return acting;
+}
+
+/** A transaction of one operation. A memo is a text, digits too: what reads memos reads either kind as the same text. */
+export function buildTransaction(operation: xdr.Operation, memo: string | null, building: Building): Transaction {
+  const { account, nonce, networkPassphrase, validUntil_s, inclusion } = building;
+  const builder = new TransactionBuilder(new Account(account, (nonce - 1n).toString()), {
+    fee: inclusion.toString(),
+    networkPassphrase,
+    timebounds: { minTime: 0, maxTime: validUntil_s },
+  }).addOperation(operation);
+  return (memo === null ? builder : builder.addMemo(Memo.text(memo))).build();
+}
+
+/** Uses a sequence number up and does nothing: the sequence cannot be bumped to below itself. */
+export const nothing = (): xdr.Operation => Operation.bumpSequence({ bumpTo: '0' });
+
+export function unsignedOf(
+  order: TransferOrder,
+  { account, nonce, validUntil_s }: Pick<Building, 'account' | 'nonce' | 'validUntil_s'>,
+  transaction: Transaction | FeeBumpTransaction,
+  offer: Offer,
+): Unsigned {
+  const payload: StellarPayload = { envelope: transaction.toEnvelope().toXDR('base64') };
+  return {
+    chainId: stellarChainId,
+    account,
+    nonce,
+    order,
+    validUntil: validUntil_s === 0 ? null : String(validUntil_s),
+    fee: {
+      maxFee: transaction.fee,
+      inclusion: offer.inclusion.toString(),
+      resources: offer.resources.toString(),
+    },
+    payload,
+  };
+}
+
+/** What a fee bump wraps: the transaction whose bytes were signed, itself or within an earlier bump. */
+export function innermost(bytes: string, networkPassphrase: string): Transaction {
+  const parsed = TransactionBuilder.fromXDR(bytes, networkPassphrase);
+  return parsed instanceof FeeBumpTransaction ? parsed.innerTransaction : parsed;
+}
+
+/** Orders nothing: for transactions that are no transfer. */
+export function noOrder(account: string): TransferOrder {
+  const [token] = stellarChain().tokens;
+  assert(token !== undefined, 'Stellar has a token');
+  return { chainId: stellarChainId, token, receiver: account, receiverMemo: null, amount: 0n };
+}

@@ -1,0 +1,194 @@
+/** The treasury's key on Stellar. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
+import { FeeBumpTransaction, Keypair, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
+import type { Clock } from '../../../../commands/ports.ts';
+import { epochMs } from '../../../../domain/time.ts';
+import type { Spending } from '../../money/spending.ts';
+import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
+import { type StellarConfig, type StellarFees, stellarChain, stellarChainId, stellarToken } from '../config.ts';
+import { actingFor, nothing, type StellarPayload, transferOf } from '../payouts/transaction.ts';
+import { authorizesOnly, resourceFeeOf } from './calls.ts';
+
+/** No transfer may stay valid for longer than this from now on, whatever time a node tells. */
+const validityMax_s = 3_600;
+
+export interface StellarSignerDeps {
+  /** S… */
+  readonly secret: string;
+  /** S… of the accounts that number transfers beside the treasury. */
+  readonly channelSecrets?: readonly string[];
+  readonly config: Pick<StellarConfig, 'networkPassphrase' | 'fees'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly spending: Spending;
+}
+
+/**
+ * Signs treasury transactions on Stellar: transfers of USDC within the limits, their fee bumps, and cancels; nothing else. Signing the
+ * same again gives the same bytes (RFC 8032).
+ */
+export function createStellarSigner({
+  secret,
+  channelSecrets = [],
+  config,
+  clock,
+  spending,
+}: StellarSignerDeps): Signer {
+  const key = Keypair.fromSecret(secret);
+  const account = key.publicKey();
+  const channels = new Map(channelSecrets.map((each) => Keypair.fromSecret(each)).map((own) => [own.publicKey(), own]));
+  const { networkPassphrase, fees } = config;
+  const { contract } = stellarToken(networkPassphrase);
+
+  function examine(unsigned: Unsigned, purpose: SigningPurpose) {
+    if (unsigned.chainId !== stellarChainId || unsigned.order.chainId !== stellarChainId) {
+      throw new SigningRefused(
+        'chain',
+        `this key does not sign for chain ${unsigned.chainId} (order: ${unsigned.order.chainId})`,
+      );
+    }
+    const { envelope } = unsigned.payload as StellarPayload;
+    const whole = parse(envelope, networkPassphrase, purpose);
+    const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
+    checkFrame(unsigned, whole, inner, { account, channels });
+    checkFee(whole, inner, fees);
+    if (purpose.kind === 'cancel') {
+      if (!sameOperation(inner, ours(inner, nothing())) || inner.memo.value !== null) throw mismatch(purpose);
+      return { whole, count: () => {} };
+    }
+    if (purpose.kind === 'sweep') throw new SigningRefused('mismatch', 'nothing is swept on Stellar');
+    checkTransfer(inner, unsigned.order, purpose);
+    checkValidity(inner, unsigned, purpose);
+    return { whole, count: spending(unsigned, purpose) };
+  }
+
+  /** The treasury is who acts, whoever's number is used up. */
+  const ours = ({ source }: Transaction, operation: xdr.Operation): xdr.Operation =>
+    source === account ? operation : actingFor(account, operation);
+
+  function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
+    const known = stellarChain().tokens.some(
+      (token) => token.address === order.token.address && token.decimals === order.token.decimals,
+    );
+    const memo = inner.memo.value === null ? null : String(inner.memo.value);
+    const same =
+      known &&
+      order.amount > 0n &&
+      memo === order.receiverMemo &&
+      (memo === null || inner.memo.type === 'text') &&
+      sameOperation(inner, ours(inner, transferOf(order, account, contract)));
+    if (!same) throw mismatch(purpose);
+  }
+
+  function checkValidity({ timeBounds }: Transaction, { validUntil }: Unsigned, purpose: SigningPurpose): void {
+    const until_s = Number(timeBounds?.maxTime ?? 0);
+    const most_s = epochMs(clock.now()) / 1_000 + validityMax_s;
+    if (until_s === 0 || until_s > most_s || String(until_s) !== validUntil) throw mismatch(purpose);
+  }
+
+  return {
+    account,
+    check: (unsigned, purpose) => void examine(unsigned, purpose),
+    async sign(unsigned, purpose) {
+      const { whole: examined, count } = examine(unsigned, purpose);
+      count();
+      const whole = signed(examined, networkPassphrase, { key, channels });
+      return { bytes: whole.toEnvelope().toXDR('base64'), hash: whole.hash().toString('hex') };
+    },
+  };
+}
+
+function parse(envelope: string, networkPassphrase: string, purpose: SigningPurpose): Transaction | FeeBumpTransaction {
+  try {
+    return TransactionBuilder.fromXDR(envelope, networkPassphrase);
+  } catch {
+    throw mismatch(purpose);
+  }
+}
+
+/** With every signature that it needs and no other; what a fee bump wraps first, for the bump's own covers that. */
+function signed(
+  whole: Transaction | FeeBumpTransaction,
+  networkPassphrase: string,
+  { key, channels }: { readonly key: Keypair; readonly channels: ReadonlyMap<string, Keypair> },
+): Transaction | FeeBumpTransaction {
+  const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
+  const channel = channels.get(inner.source);
+  inner.signatures.splice(0);
+  inner.sign(...(channel ? [channel, key] : [key]));
+  if (inner === whole) return inner;
+  const envelope = whole.toEnvelope();
+  envelope.feeBump().tx().innerTx().v1().signatures(inner.signatures);
+  envelope.feeBump().signatures([]);
+  const bump = TransactionBuilder.fromXDR(envelope.toXDR('base64'), networkPassphrase);
+  bump.sign(key);
+  return bump;
+}
+
+/** One operation of the treasury under the given number of its own, or of a channel whose fee it pays; no conditions that only some software knows. */
+function checkFrame(
+  unsigned: Unsigned,
+  whole: Transaction | FeeBumpTransaction,
+  inner: Transaction,
+  { account, channels }: { readonly account: string; readonly channels: ReadonlyMap<string, Keypair> },
+): void {
+  const own = inner.source === account;
+  const feeSource = whole instanceof FeeBumpTransaction ? whole.feeSource : inner.source;
+  if (
+    inner.source !== unsigned.account ||
+    !(own || channels.has(inner.source)) ||
+    feeSource !== account ||
+    unsigned.nonce === null ||
+    inner.sequence !== unsigned.nonce.toString()
+  ) {
+    throw new SigningRefused(
+      'account',
+      `this key signs for ${account} and its channels with their sequence numbers, not for ${unsigned.account}`,
+    );
+  }
+  const {
+    operations,
+    ledgerBounds,
+    minAccountSequence,
+    minAccountSequenceAge,
+    minAccountSequenceLedgerGap,
+    extraSigners,
+  } = inner;
+  const conditions = [
+    ledgerBounds,
+    minAccountSequence,
+    minAccountSequenceAge,
+    minAccountSequenceLedgerGap,
+    extraSigners?.length,
+  ];
+  const actor = own ? undefined : account;
+  if (operations.length === 1 && operations[0]?.source === actor && !conditions.some(Boolean)) return;
+  throw new SigningRefused(
+    'mismatch',
+    'a treasury transaction has one operation, its own, and no conditions but time bounds',
+  );
+}
+
+function checkFee(
+  whole: Transaction | FeeBumpTransaction,
+  inner: Transaction,
+  { inclusionMax, resourcesMax }: StellarFees,
+): void {
+  const operations = BigInt(inner.operations.length + (whole instanceof FeeBumpTransaction ? 1 : 0));
+  const resources = resourceFeeOf(inner);
+  const most = inclusionMax * operations + resources;
+  if (BigInt(whole.fee) <= most && resources <= resourcesMax) return;
+  throw new SigningRefused(
+    'fee',
+    `a fee of ${whole.fee} stroops, ${resources} of them for resources, is above the limit`,
+  );
+}
+
+/** The same to the last byte, and nothing else authorized by it. */
+function sameOperation(inner: Transaction, wanted: ReturnType<typeof transferOf>): boolean {
+  const envelope = inner.toEnvelope();
+  if (envelope.switch().name !== 'envelopeTypeTx') return false;
+  const [operation] = envelope.v1().tx().operations();
+  return operation !== undefined && authorizesOnly(operation, wanted);
+}
+
+const mismatch = ({ kind, reference }: SigningPurpose): SigningRefused =>
+  new SigningRefused('mismatch', `the transaction is not the one that ${kind} ${reference} orders`);

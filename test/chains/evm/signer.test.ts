@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import {
+  type Address,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  parseTransaction,
+  recoverTransactionAddress,
+} from 'viem';
+import type { Clock } from '../../../commands/ports.ts';
+import { forwarderFactory } from '../../../contracts/evm/artifacts/ForwarderFactory.ts';
+import { type ChainId, chainOf, findToken } from '../../../domain/chains.ts';
+import { hour_ms, instant } from '../../../domain/time.ts';
+import { forwarderAddresses } from '../../../src/chains/evm/deposits/forwarder.ts';
+import { buildUnsigned, type Call, noOrder, transferCall } from '../../../src/chains/evm/payouts/transaction.ts';
+import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
+import { accountOf, treasury, treasuryKey } from '../../support/anvil.ts';
+
+const receiver = accountOf(3);
+const price = { maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 10n ** 8n };
+const payout = { kind: 'payout', reference: 'payment-1' } as const;
+const sweep = { kind: 'sweep', reference: 'sweep-1' } as const;
+const cancel = { kind: 'cancel', reference: 'payment-1' } as const;
+
+describe('treasury signer', () => {
+  let now_ms: number;
+  const clock: Pick<Clock, 'now'> = { now: () => instant(now_ms) };
+  const limits = { chainIds: [8453, 56, 1], perTransfer_usd: 100n, perHour_usd: 250n } as const;
+  const open = () => createKeystoreSigner({ privateKey: treasuryKey, limits, clock });
+  beforeEach(() => {
+    now_ms = 1_750_000_000_000;
+  });
+
+  it('signs the ordered transfer, the same bytes each time', async () => {
+    const signer = open();
+    const unsigned = transfer(usd(5n));
+    const signed = await signer.sign(unsigned, payout);
+    assert.equal(signer.account, treasury);
+    assert.deepEqual(await signer.sign(unsigned, payout), signed);
+    const parsed = parseTransaction(signed.bytes as Hex);
+    assert.equal(await recoverTransactionAddress({ serializedTransaction: signed.bytes as never }), treasury);
+    assert.deepEqual([parsed.to, parsed.nonce, parsed.chainId], [unsigned.order.token.address.toLowerCase(), 7, 8453]);
+  });
+
+  describe('refuses', () => {
+    const refusals: readonly (readonly [string, string, () => Unsigned])[] = [
+      ['a chain that it does not serve', 'chain', () => transfer(usd(1n, 137))],
+      ['a chain other than the order’s', 'chain', () => ({ ...transfer(usd(1n)), chainId: 56 })],
+      ['another account', 'account', () => ({ ...transfer(usd(1n)), account: receiver })],
+      ['a missing nonce', 'account', () => ({ ...transfer(usd(1n)), nonce: null })],
+      ['a fee that burns the treasury', 'fee', () => transfer(usd(1n), { gas: 10n ** 12n })],
+      ['more than one transfer may carry', 'perTransfer', () => transfer(usd(100n, 8453, 1n))],
+      ['the same with 18 decimals', 'perTransfer', () => transfer(usd(100n, 56, 1n))],
+      ['nothing', 'mismatch', () => transfer(usd(0n))],
+      ['another receiver', 'mismatch', () => transfer(usd(1n), { call: callOf({ receiver: accountOf(4) }) })],
+      ['another amount', 'mismatch', () => transfer(usd(1n), { call: callOf({ amount: 1_000_001n }) })],
+      ['another token', 'mismatch', () => transfer(usd(1n), { call: { ...callOf({}), to: accountOf(5) } })],
+      ['another decimals', 'mismatch', () => transfer({ ...usd(1n), token: { ...usd(1n).token, decimals: 18 } })],
+      ['an approval', 'mismatch', () => transfer(usd(1n), { call: approval() })],
+      ['a call with more behind it', 'mismatch', () => transfer(usd(1n), { call: longer() })],
+    ];
+    for (const [what, reason, unsigned] of refusals) {
+      it(what, () => rejectsAs(reason, open().sign(unsigned(), payout)));
+    }
+
+    it('a transfer that calls itself a sweep or a cancel', async () => {
+      await rejectsAs('mismatch', open().sign(transfer(usd(1n)), sweep));
+      await rejectsAs('mismatch', open().sign(transfer(usd(1n)), cancel));
+    });
+
+    it('a sweep by another factory, or of another token', async () => {
+      const usdc = findToken(chainOf(8453), 'USDC')!.address;
+      await rejectsAs('mismatch', open().sign(other({ ...flush(usdc), to: accountOf(9) }), sweep));
+      await rejectsAs('mismatch', open().sign(other(flush(accountOf(9))), sweep));
+    });
+  });
+
+  it('signs a cancel of a nonce and a sweep of its own deposits', async () => {
+    await open().sign(other({ to: treasury, data: '0x' }), cancel);
+    await open().sign(other(flush(findToken(chainOf(8453), 'USDC')!.address)), sweep);
+  });
+
+  it('signs no more than the hourly limit over all chains, in any sixty minutes', async () => {
+    const signer = open();
+    await signer.sign(transfer(usd(100n), { nonce: 1n }), payout);
+    now_ms += hour_ms / 2;
+    await signer.sign(transfer(usd(100n, 56), { nonce: 1n }), payout);
+    await rejectsAs('perHour', signer.sign(transfer(usd(51n), { nonce: 2n }), payout));
+    await signer.sign(transfer(usd(50n), { nonce: 2n }), payout);
+    now_ms += hour_ms / 2;
+    await signer.sign(transfer(usd(100n), { nonce: 3n }), payout);
+    await rejectsAs('perHour', signer.sign(transfer(usd(1n), { nonce: 4n }), payout));
+  });
+
+  it('counts a transfer once, however often it is signed or replaced', async () => {
+    const signer = open();
+    for (let bump = 1n; bump < 6n; bump++) {
+      const dearer = { ...price, maxFeePerGas: price.maxFeePerGas + bump };
+      await signer.sign(transfer(usd(100n), { nonce: 1n, price: dearer }), payout);
+    }
+    await signer.sign(transfer(usd(100n), { nonce: 2n }), payout);
+    await signer.sign(transfer(usd(50n), { nonce: 3n }), payout);
+  });
+});
+
+/** @param fraction smallest units beside the whole tokens */
+function usd(whole: bigint, chainId: ChainId = 8453, fraction = 0n): TransferOrder {
+  const token = findToken(chainOf(chainId), 'USDC')!;
+  return { chainId, token, receiver, receiverMemo: null, amount: whole * 10n ** BigInt(token.decimals) + fraction };
+}
+
+function transfer(order: TransferOrder, other: Partial<Parameters<typeof buildUnsigned>[0]> = {}): Unsigned {
+  return buildUnsigned({
+    account: treasury,
+    nonce: 7n,
+    order,
+    call: transferCall(order),
+    gas: 60_000n,
+    price,
+    ...other,
+  });
+}
+
+const other = (call: Call): Unsigned => transfer(noOrder(chainOf(8453), treasury), { call });
+
+const callOf = (change: Partial<TransferOrder>): Call => transferCall({ ...usd(1n), ...change });
+const longer = (): Call => ({ ...callOf({}), data: `${callOf({}).data}00` });
+const approval = (): Call => ({
+  ...callOf({}),
+  data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [receiver, 1_000_000n] }),
+});
+
+const flush = (token: string): Call => ({
+  to: forwarderAddresses(treasury).factory,
+  data: encodeFunctionData({
+    abi: forwarderFactory.abi,
+    functionName: 'flush',
+    args: [[`0x${'11'.repeat(32)}`], token as Address],
+  }),
+});
+
+const rejectsAs = (reason: string, promise: Promise<unknown>) =>
+  assert.rejects(promise, (error) => error instanceof SigningRefused && error.reason === reason);
