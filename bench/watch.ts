@@ -9,7 +9,7 @@ import { tokenAccountOf } from '../src/chains/solana/addresses.ts';
 import { defaultSolanaConfig } from '../src/chains/solana/config.ts';
 import { createSolanaIngester } from '../src/chains/solana/payins/ingester.ts';
 import { accountsOf, accountsPerCall } from '../src/chains/solana/reads.ts';
-import { createSolanaRpc, type SolanaRpc } from '../src/chains/solana/rpc.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../src/chains/solana/rpc.ts';
 import { loadText } from './machine.ts';
 import { median, table, whole } from './table.ts';
 
@@ -70,11 +70,11 @@ const nameOf: Readonly<Record<string, string>> = {
   plain: 'plain getMultipleAccounts',
 };
 
-async function askAll(node: SolanaRpc['nodes'][number], accounts: readonly string[]): Promise<true> {
+async function askAll(node: SolanaNode, accounts: readonly string[]): Promise<true> {
   const batches = Array.from({ length: accounts.length / accountsPerCall }, (_, at) =>
     accounts.slice(at * accountsPerCall, (at + 1) * accountsPerCall),
   );
-  await inParallel(batches, callsAtOnce, (batch) => accountsOf(node, batch, { commitment: 'confirmed' }, signal));
+  await inParallel(batches, callsAtOnce, (batch) => accountsOf(node, batch, { commitment: 'confirmed' }));
   return true;
 }
 
@@ -87,7 +87,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** The same nodes, their calls counted. */
 function counting(rpc: SolanaRpc): { readonly rpc: SolanaRpc; calls(): number } {
   let calls = 0;
-  const counted = (node: SolanaRpc['nodes'][number]) => ({
+  const counted = (node: SolanaNode) => ({
     ...node,
     request: (...call: Parameters<typeof node.request>) => {
       calls += 1;

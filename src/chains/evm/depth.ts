@@ -9,9 +9,9 @@ import type { EvmNode } from './rpc.ts';
  * @param head the node's newest height
  * @throws RpcFailed when the node lacks the tag
  */
-export async function finalHeight(node: EvmNode, head: bigint, depth: Depth, signal: AbortSignal): Promise<bigint> {
+export async function finalHeight(node: EvmNode, head: bigint, depth: Depth): Promise<bigint> {
   if (typeof depth === 'number') return head - BigInt(depth);
   const { tag, atLeast } = typeof depth === 'string' ? { tag: depth, atLeast: 0 } : depth;
-  const tagged = (await knownHeader(node, tag, signal)).number;
+  const tagged = (await knownHeader(node, tag)).number;
   return lower(tagged, head - BigInt(atLeast));
 }

@@ -48,18 +48,18 @@ type Json = Readonly<Record<string, unknown>>;
 const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
 
 /** Undefined when the node has no such block. */
-export const header = (node: EvmNode, tag: BlockTag, signal: AbortSignal): Promise<Header | undefined> =>
-  ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], signal, (answer) => optional(answer, toHeader));
+export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined> =>
+  ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], (answer) => optional(answer, toHeader));
 
-export const headerByHash = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Header | undefined> =>
-  ask(node, 'eth_getBlockByHash', [hash, false], signal, (answer) => optional(answer, toHeader));
+export const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
+  ask(node, 'eth_getBlockByHash', [hash, false], (answer) => optional(answer, toHeader));
 
 /**
  * The node's block at a height that it must have.
  * @throws RpcFailed when it has not
  */
-export async function knownHeader(node: EvmNode, tag: BlockTag, signal: AbortSignal): Promise<Header> {
-  const found = await header(node, tag, signal);
+export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header> {
+  const found = await header(node, tag);
   if (found) return found;
   throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has no block ${tag}`);
 }
@@ -68,32 +68,31 @@ export async function knownHeader(node: EvmNode, tag: BlockTag, signal: AbortSig
  * Transfer logs of some contracts. By block hash, a node that lacks the block must answer with an error (EIP-234); by range, one that
  * lags may answer with nothing: ask by range only far behind its head.
  */
-export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere, signal: AbortSignal) => {
+export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere) => {
   const place = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
   const filter = { address, topics: [transferTopic], ...place };
-  return ask(node, 'eth_getLogs', [filter], signal, (answer) => list(answer).map(toLog));
+  return ask(node, 'eth_getLogs', [filter], (answer) => list(answer).map(toLog));
 };
 
-export const receiptOf = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Receipt | undefined> =>
-  ask(node, 'eth_getTransactionReceipt', [hash], signal, (answer) => optional(answer, toReceipt));
+export const receiptOf = (node: EvmNode, hash: string): Promise<Receipt | undefined> =>
+  ask(node, 'eth_getTransactionReceipt', [hash], (answer) => optional(answer, toReceipt));
 
-export const transactionOf = (node: EvmNode, hash: string, signal: AbortSignal): Promise<Transaction | undefined> =>
-  ask(node, 'eth_getTransactionByHash', [hash], signal, (answer) => optional(answer, toTransaction));
+export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
+  ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
 
 /** Sender, nonce and hash of each transaction of a block. */
-export const transactionsAt = (node: EvmNode, blockNumber: bigint, signal: AbortSignal) =>
-  ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], signal, (answer) =>
+export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
+  ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], (answer) =>
     list(object(answer)['transactions']).map((entry) => toTransaction(object(entry))),
   );
 
-export const nonceAt = (node: EvmNode, account: string, tag: BlockTag, signal: AbortSignal): Promise<bigint> =>
-  ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], signal, quantity);
+export const nonceAt = (node: EvmNode, account: string, tag: BlockTag): Promise<bigint> =>
+  ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], quantity);
 
-export const coinBalance = (node: EvmNode, account: string, signal: AbortSignal): Promise<bigint> =>
-  ask(node, 'eth_getBalance', [account, 'latest'], signal, quantity);
+export const coinBalance = (node: EvmNode, account: string): Promise<bigint> =>
+  ask(node, 'eth_getBalance', [account, 'latest'], quantity);
 
-export const suggestedTip = (node: EvmNode, signal: AbortSignal): Promise<bigint> =>
-  ask(node, 'eth_maxPriorityFeePerGas', [], signal, quantity);
+export const suggestedTip = (node: EvmNode): Promise<bigint> => ask(node, 'eth_maxPriorityFeePerGas', [], quantity);
 
 interface Call {
   readonly from?: string;
@@ -102,21 +101,19 @@ interface Call {
 }
 
 /** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
-export const simulate = (node: EvmNode, call: Call, signal: AbortSignal): Promise<Hex> =>
-  ask(node, 'eth_call', [call, 'latest'], signal, hex);
+export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
 
 /** On mined state: on pending state, our own pending transfer would make its replacement look cheaper than it is. */
-export const gasNeeded = (node: EvmNode, call: Call, signal: AbortSignal): Promise<bigint> =>
-  ask(node, 'eth_estimateGas', [call, 'latest'], signal, quantity);
+export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
+  ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
 async function ask<T>(
   node: EvmNode,
   method: string,
   params: readonly unknown[],
-  signal: AbortSignal,
   read: (answer: unknown) => T,
 ): Promise<T> {
-  const answer = await node.request(method, params, signal);
+  const answer = await node.request(method, params);
   try {
     return read(answer);
   } catch (error) {

@@ -15,8 +15,8 @@ export const createEvmRpc = ({
     chainId,
     rpcUrls,
     callTimeout_ms,
-    async verify(node, signal) {
-      const id = Number(await node.request('eth_chainId', [], signal));
+    async verify(node) {
+      const id = Number(await node.request('eth_chainId', []));
       if (id === chainId) return;
       throw new RpcFailed(node.name, 'eth_chainId', 'refused', `serves chain ${id}, configured for ${chainId}`);
     },

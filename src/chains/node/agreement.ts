@@ -1,7 +1,7 @@
 /** What several nodes must agree on, and what one of them is enough for. */
 
 import type { Fate } from '../ports.ts';
-import { type ChainNode, type ChainRpc, ChainUnavailable, RpcFailed } from './jsonRpc.ts';
+import { type ChainNode, type ChainRpc, ChainUnavailable, type RpcFailed } from './jsonRpc.ts';
 
 /**
  * Asks the nodes one after the other until one can say what became of attempts; `unknown` when none can. One that calls them dead needs
@@ -36,19 +36,9 @@ export class BroadcastRefused extends Error {
  * @throws ChainUnavailable when no node answers, BroadcastRefused when those that answer refuse; sending again later is safe
  */
 export async function sendToAll(rpc: ChainRpc, send: (node: ChainNode) => Promise<void>): Promise<void> {
-  const outcomes = await Promise.all(
-    rpc.nodes.map(async (node) => {
-      try {
-        await send(node);
-        return 'taken';
-      } catch (error) {
-        if (!(error instanceof RpcFailed)) throw error;
-        return error;
-      }
-    }),
-  );
-  if (outcomes.includes('taken')) return;
-  const failures = outcomes.filter((outcome) => outcome instanceof RpcFailed);
+  const outcomes = await rpc.each(send);
+  if (outcomes.some(({ status }) => status === 'fulfilled')) return;
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : []));
   const refusals = failures.filter(({ kind }) => kind === 'refused');
   if (refusals.length === 0) throw new ChainUnavailable(rpc.chainId, failures);
   throw new BroadcastRefused(

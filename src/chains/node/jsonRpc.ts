@@ -33,25 +33,32 @@ export class ChainUnavailable extends Error {
 
 export type RpcParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 
+/** A node as one reading sees it: its calls end when the reading is aborted. */
 export interface ChainNode {
-  /** Host and place in the configuration; the URL itself may hold a key. */
+  /** Host and number in the configuration; the URL itself may hold a key. */
   readonly name: string;
   /** @throws RpcFailed */
-  request(method: string, params: RpcParams, signal: AbortSignal): Promise<unknown>;
+  request(method: string, params: RpcParams): Promise<unknown>;
 }
 
+/**
+ * The nodes of one chain. A reading that takes several calls makes all of them to the node that it is handed. Without a signal it ends
+ * by the time limit of each call alone.
+ */
 export interface ChainRpc {
   readonly chainId: number;
-  readonly nodes: readonly ChainNode[];
   /**
    * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
-   * A reading that takes several calls does all of them with the node it is handed.
    * @returns undefined when those that could answer had nothing
    * @throws ChainUnavailable when none could
    */
-  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
+  /** Like `first`, where nothing is no answer either. @throws ChainUnavailable when no node has one */
+  answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
   /** Asks all nodes at once. @returns the answers of those that could @throws ChainUnavailable when none could */
-  every<T>(ask: (node: ChainNode) => Promise<T>, signal: AbortSignal): Promise<readonly T[]>;
+  every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
+  each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
 }
 
 export interface ChainRpcOptions {
@@ -61,42 +68,54 @@ export interface ChainRpcOptions {
   /** For one call, its retries included. */
   readonly callTimeout_ms: number;
   /** Asked once of each node before anything else. @throws RpcFailed when it serves another chain or lacks what is needed */
-  readonly verify: (node: ChainNode, signal: AbortSignal) => Promise<void>;
+  readonly verify: (node: ChainNode) => Promise<void>;
 }
 
 export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: ChainRpcOptions): ChainRpc {
-  const nodes = rpcUrls.map((url, at) => createNode(url, at + 1, callTimeout_ms, verify));
+  const connections = rpcUrls.map((url, at) => connect(url, at + 1, callTimeout_ms, verify));
   let preferred = 0;
+
+  async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
+    const failures: Error[] = [];
+    const order = connections.map((_, at) => (preferred + at) % connections.length);
+    for (const at of order) {
+      signal?.throwIfAborted();
+      const connection = connections[at];
+      if (!connection) continue;
+      try {
+        const answer = await ask(connection(signal));
+        if (answer === undefined) continue;
+        preferred = at;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof RpcFailed)) throw error;
+        failures.push(error);
+      }
+    }
+    signal?.throwIfAborted();
+    if (failures.length === connections.length) throw new ChainUnavailable(chainId, failures);
+    return undefined;
+  }
+
+  async function each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal) {
+    const outcomes = await Promise.allSettled(connections.map((connection) => ask(connection(signal))));
+    signal?.throwIfAborted();
+    const unexpected = outcomes.find((o) => o.status === 'rejected' && !(o.reason instanceof RpcFailed));
+    if (unexpected?.status === 'rejected') throw unexpected.reason;
+    return outcomes;
+  }
 
   return {
     chainId,
-    nodes,
-    async first(ask, signal) {
-      const failures: Error[] = [];
-      const order = nodes.map((_, at) => (preferred + at) % nodes.length);
-      for (const at of order) {
-        signal.throwIfAborted();
-        const node = nodes[at];
-        if (!node) continue;
-        try {
-          const answer = await ask(node);
-          if (answer === undefined) continue;
-          preferred = at;
-          return answer;
-        } catch (error) {
-          if (!(error instanceof RpcFailed)) throw error;
-          failures.push(error);
-        }
-      }
-      signal.throwIfAborted();
-      if (failures.length === nodes.length) throw new ChainUnavailable(chainId, failures);
-      return undefined;
+    first,
+    each,
+    async answer(ask, signal) {
+      const found = await first(ask, signal);
+      if (found === undefined) throw new ChainUnavailable(chainId, []);
+      return found;
     },
     async every(ask, signal) {
-      const outcomes = await Promise.allSettled(nodes.map(ask));
-      signal.throwIfAborted();
-      const unexpected = outcomes.find((o) => o.status === 'rejected' && !(o.reason instanceof RpcFailed));
-      if (unexpected?.status === 'rejected') throw unexpected.reason;
+      const outcomes = await each(ask, signal);
       const answers = outcomes.flatMap((o) => (o.status === 'fulfilled' ? [o.value] : []));
       if (answers.length > 0) return answers;
       throw new ChainUnavailable(
@@ -107,32 +126,37 @@ export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: Cha
   };
 }
 
-function createNode(url: string, place: number, timeout_ms: number, verify: ChainRpcOptions['verify']): ChainNode {
+/** @returns the node for a reading that ends with the signal */
+type Connection = (signal?: AbortSignal) => ChainNode;
+
+function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
   const transport = http(url, { retryCount: retries, retryDelay: retryDelay_ms, timeout: timeout_ms })({});
-  const name = `node ${place} (${new URL(url).host})`;
+  const name = `node ${number} (${new URL(url).host})`;
   let verified = false;
 
-  async function call(method: string, params: RpcParams, signal: AbortSignal): Promise<unknown> {
+  async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
     // The library's own time limit ends with the answer's headers; this one covers body and retries.
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
+    const limit = AbortSignal.timeout(timeout_ms);
     try {
-      return await transport.request({ method, params } as never, { signal: limited });
+      return await transport.request({ method, params } as never, {
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
     } catch (error) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       throw failure(name, method, error);
     }
   }
 
-  return {
+  return (signal) => ({
     name,
-    async request(method, params, signal) {
+    async request(method, params) {
       if (!verified) {
-        await verify({ name, request: call }, signal);
+        await verify({ name, request: (asked, withParams) => call(asked, withParams, signal) });
         verified = true;
       }
       return call(method, params, signal);
     },
-  };
+  });
 }
 
 /** The library's error messages quote the URL and the body; ours must not. */

@@ -24,8 +24,8 @@ const options = ({ commitment, minContextSlot }: AsOf): Json => ({
   ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
 });
 
-export const slotOf = async (node: ChainNode, commitment: Commitment, signal: AbortSignal): Promise<bigint> =>
-  whole(node, 'getSlot', await node.request('getSlot', [{ commitment }], signal));
+export const slotOf = async (node: ChainNode, commitment: Commitment): Promise<bigint> =>
+  whole(node, 'getSlot', await node.request('getSlot', [{ commitment }]));
 
 /** How many accounts one call may ask for. */
 export const accountsPerCall = 100;
@@ -38,11 +38,10 @@ export async function accountsOf(
   node: ChainNode,
   addresses: readonly string[],
   asOf: AsOf & { readonly slice?: { readonly offset: number; readonly length: number } },
-  signal: AbortSignal,
 ): Promise<{ readonly slot: bigint; readonly accounts: readonly (RawAccount | null)[] }> {
   const method = 'getMultipleAccounts';
   const config = { ...options(asOf), encoding: 'base64', ...(asOf.slice && { dataSlice: asOf.slice }) };
-  const answer = objectOf(node, method, await node.request(method, [addresses, config], signal));
+  const answer = objectOf(node, method, await node.request(method, [addresses, config]));
   const value = answer['value'];
   if (!Array.isArray(value) || value.length !== addresses.length) throw malformed(node, method, 'value');
   return { slot: contextSlot(node, method, answer), accounts: value.map((each) => accountOf(node, method, each)) };
@@ -71,15 +70,10 @@ export interface Block {
 }
 
 /** @throws RpcFailed also when the slot has no block, or the node does not have it (yet, or any more) */
-export async function blockAt(
-  node: ChainNode,
-  slot: bigint,
-  commitment: Commitment,
-  signal: AbortSignal,
-): Promise<Block> {
+export async function blockAt(node: ChainNode, slot: bigint, commitment: Commitment): Promise<Block> {
   const method = 'getBlock';
   const config = { commitment, transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 };
-  const answer = objectOf(node, method, await node.request(method, [Number(slot), config], signal));
+  const answer = objectOf(node, method, await node.request(method, [Number(slot), config]));
   const { blockhash } = answer;
   if (typeof blockhash !== 'string') throw malformed(node, method, 'blockhash');
   return {
@@ -92,26 +86,18 @@ export async function blockAt(
 }
 
 /** The final slots from `from` to `to` that have a block, as far as the node has them. */
-export async function finalBlocks(
-  node: ChainNode,
-  from: bigint,
-  to: bigint,
-  signal: AbortSignal,
-): Promise<readonly bigint[]> {
+export async function finalBlocks(node: ChainNode, from: bigint, to: bigint): Promise<readonly bigint[]> {
   const method = 'getBlocks';
   const config = { commitment: 'finalized' };
-  const answer = await node.request(method, [Number(from), Number(to), config], signal);
+  const answer = await node.request(method, [Number(from), Number(to), config]);
   if (!Array.isArray(answer)) throw malformed(node, method, 'the answer');
   return answer.map((slot) => whole(node, method, slot));
 }
 
 /** The newest final block. */
-export async function finalHead(
-  node: ChainNode,
-  signal: AbortSignal,
-): Promise<{ readonly slot: bigint; readonly height: bigint }> {
+export async function finalHead(node: ChainNode): Promise<{ readonly slot: bigint; readonly height: bigint }> {
   const method = 'getEpochInfo';
-  const answer = objectOf(node, method, await node.request(method, [{ commitment: 'finalized' }], signal));
+  const answer = objectOf(node, method, await node.request(method, [{ commitment: 'finalized' }]));
   return {
     slot: whole(node, method, answer['absoluteSlot']),
     height: whole(node, method, answer['blockHeight']),
@@ -132,12 +118,11 @@ export async function signaturesOf(
   account: string,
   between: { readonly until: string | null; readonly before: string | null },
   asOf: AsOf,
-  signal: AbortSignal,
 ): Promise<readonly Seen[]> {
   const method = 'getSignaturesForAddress';
   const { until, before } = between;
   const config = { ...options(asOf), limit: signaturesPerCall, ...(until && { until }), ...(before && { before }) };
-  const answer = await node.request(method, [account, config], signal);
+  const answer = await node.request(method, [account, config]);
   if (!Array.isArray(answer)) throw malformed(node, method, 'the answer');
   return answer.map((entry) => {
     const { signature, slot, err } = objectOf(node, method, entry);
@@ -167,15 +152,10 @@ export interface Landed {
 }
 
 /** Null when the node does not know it, or it has not come as far as the commitment. */
-export async function landed(
-  node: ChainNode,
-  signature: string,
-  commitment: Commitment,
-  signal: AbortSignal,
-): Promise<Landed | null> {
+export async function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
   const method = 'getTransaction';
   const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 };
-  const answer = await node.request(method, [signature, config], signal);
+  const answer = await node.request(method, [signature, config]);
   if (answer === null) return null;
   const { slot, meta, transaction } = objectOf(node, method, answer);
   const { err, preTokenBalances, postTokenBalances, loadedAddresses } = objectOf(node, method, meta);
@@ -222,14 +202,9 @@ export interface Status {
 export async function statusOf(
   node: ChainNode,
   signature: string,
-  signal: AbortSignal,
 ): Promise<{ readonly slot: bigint; readonly status: Status | null }> {
   const method = 'getSignatureStatuses';
-  const answer = objectOf(
-    node,
-    method,
-    await node.request(method, [[signature], { searchTransactionHistory: true }], signal),
-  );
+  const answer = objectOf(node, method, await node.request(method, [[signature], { searchTransactionHistory: true }]));
   const value = answer['value'];
   if (!Array.isArray(value) || value.length !== 1) throw malformed(node, method, 'value');
   const slot = contextSlot(node, method, answer);

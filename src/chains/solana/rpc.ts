@@ -16,9 +16,9 @@ export const createSolanaRpc = ({
     chainId,
     rpcUrls,
     callTimeout_ms,
-    async verify(node, signal) {
-      await verifyToken(node, signal);
-      await verifyHistory(node, signal);
+    async verify(node) {
+      await verifyToken(node);
+      await verifyHistory(node);
     },
   });
 
@@ -26,9 +26,9 @@ export const createSolanaRpc = ({
 const decimalsAt = 44;
 
 /** USDC stands at its address on the main network only. */
-async function verifyToken(node: SolanaNode, signal: AbortSignal): Promise<void> {
+async function verifyToken(node: SolanaNode): Promise<void> {
   const { address, decimals, symbol } = solanaToken();
-  const { accounts } = await accountsOf(node, [address], { commitment: 'confirmed' }, signal);
+  const { accounts } = await accountsOf(node, [address], { commitment: 'confirmed' });
   const [mint] = accounts;
   if (mint?.owner === tokenProgram && mint.data[decimalsAt] === decimals) return;
   const detail = `serves a network without ${symbol} at ${address}: use a node of Solana's main network`;
@@ -39,6 +39,6 @@ async function verifyToken(node: SolanaNode, signal: AbortSignal): Promise<void>
 const noSignature = '1'.repeat(64);
 
 /** A node without history does not find old transactions, and would call payouts dead that have landed. It refuses to search. */
-async function verifyHistory(node: SolanaNode, signal: AbortSignal): Promise<void> {
-  await statusOf(node, noSignature, signal);
+async function verifyHistory(node: SolanaNode): Promise<void> {
+  await statusOf(node, noSignature);
 }

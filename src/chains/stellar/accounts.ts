@@ -31,18 +31,13 @@ const baseReserve = 5_000_000n;
 const authorizedFlag = 1;
 
 /** Both at the same ledger. @throws RpcFailed */
-export async function holdingOf(
-  node: StellarNode,
-  account: string,
-  asset: Asset,
-  signal: AbortSignal,
-): Promise<Holding> {
+export async function holdingOf(node: StellarNode, account: string, asset: Asset): Promise<Holding> {
   const accountId = Keypair.fromPublicKey(account).xdrAccountId();
   const ownKey = accountKey(account);
   const trustlineKey = xdr.LedgerKey.trustline(
     new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXDRObject() }),
   );
-  const { found, latestLedger } = await ledgerEntries(node, [ownKey, trustlineKey], signal);
+  const { found, latestLedger } = await ledgerEntries(node, [ownKey, trustlineKey]);
   const [entry, line] = [ownKey, trustlineKey].map((key) => found.get(key.toXDR('base64')));
   return {
     account: entry && readAccount(entry.account()),
@@ -55,10 +50,9 @@ export async function holdingOf(
 export async function accountsOf(
   node: StellarNode,
   accounts: readonly string[],
-  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Account>> {
   const keys = accounts.map(accountKey);
-  const { found } = await ledgerEntries(node, keys, signal);
+  const { found } = await ledgerEntries(node, keys);
   const entries = keys.map((key) => found.get(key.toXDR('base64')));
   return new Map(
     accounts.flatMap((account, at) => (entries[at] ? [[account, readAccount(entries[at].account())]] : [])),

@@ -52,13 +52,12 @@ export interface EventFilter {
 const noHash = '0'.repeat(64);
 
 /** Every node answers with its range and the close times to a question for any transaction: the cheapest one. */
-export const ledgerRange = async (node: ChainNode, signal: AbortSignal): Promise<LedgerRange> =>
-  (await transactionOf(node, noHash, signal)).range;
+export const ledgerRange = async (node: ChainNode): Promise<LedgerRange> => (await transactionOf(node, noHash)).range;
 
 /** By the transaction's own hash or by that of the one inside a fee bump. @throws RpcFailed */
-export async function transactionOf(node: ChainNode, hash: string, signal: AbortSignal): Promise<FoundTransaction> {
+export async function transactionOf(node: ChainNode, hash: string): Promise<FoundTransaction> {
   const method = 'getTransaction';
-  const answer = await ask(node, method, { hash }, signal);
+  const answer = await ask(node, method, { hash });
   const { status } = answer;
   if (status !== 'SUCCESS' && status !== 'FAILED' && status !== 'NOT_FOUND') throw malformed(node, method, 'status');
   const events = (answer['events'] as { contractEventsXdr?: string[][] } | undefined)?.contractEventsXdr ?? [];
@@ -88,7 +87,6 @@ export async function eventsPage(
   node: ChainNode,
   filters: readonly EventFilter[],
   from: { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string },
-  signal: AbortSignal,
 ): Promise<EventPage> {
   const method = 'getEvents';
   const asked = filters.map((filter) => ({ type: 'contract', ...filter }));
@@ -96,7 +94,7 @@ export async function eventsPage(
     'cursor' in from
       ? { pagination: { limit: pageEvents, cursor: from.cursor } }
       : { ...from, pagination: { limit: pageEvents } };
-  const answer = await ask(node, method, { ...place, filters: asked }, signal);
+  const answer = await ask(node, method, { ...place, filters: asked });
   const raw = answer['events'];
   if (!Array.isArray(raw)) throw malformed(node, method, 'events');
   const cursor = raw.length >= pageEvents ? String(answer['cursor'] ?? raw.at(-1).id) : undefined;
@@ -128,13 +126,9 @@ export interface Entries {
   readonly latestLedger: bigint;
 }
 
-export async function ledgerEntries(
-  node: ChainNode,
-  keys: readonly xdr.LedgerKey[],
-  signal: AbortSignal,
-): Promise<Entries> {
+export async function ledgerEntries(node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<Entries> {
   const method = 'getLedgerEntries';
-  const answer = await ask(node, method, { keys: keys.map((key) => key.toXDR('base64')) }, signal);
+  const answer = await ask(node, method, { keys: keys.map((key) => key.toXDR('base64')) });
   const entries = (answer['entries'] ?? []) as readonly { key: string; xdr: string }[];
   try {
     return {
@@ -150,9 +144,8 @@ export async function ask(
   node: ChainNode,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await node.request(method, params, signal);
+  const answer = await node.request(method, params);
   if (typeof answer !== 'object' || answer === null) throw malformed(node, method, 'the answer');
   return answer as Record<string, unknown>;
 }

@@ -16,14 +16,14 @@ export const createStellarRpc = ({
     chainId,
     rpcUrls,
     callTimeout_ms,
-    async verify(node, signal) {
-      await verifyNetwork(node, networkPassphrase, signal);
-      await verifyEvents(node, signal);
+    async verify(node) {
+      await verifyNetwork(node, networkPassphrase);
+      await verifyEvents(node);
     },
   });
 
-async function verifyNetwork(node: StellarNode, passphrase: string, signal: AbortSignal): Promise<void> {
-  const { passphrase: served } = (await node.request('getNetwork', {}, signal)) as { passphrase?: string };
+async function verifyNetwork(node: StellarNode, passphrase: string): Promise<void> {
+  const { passphrase: served } = (await node.request('getNetwork', {})) as { passphrase?: string };
   if (served === passphrase) return;
   throw new RpcFailed(node.name, 'getNetwork', 'refused', `serves the network "${served}", not "${passphrase}"`);
 }
@@ -32,10 +32,10 @@ async function verifyNetwork(node: StellarNode, passphrase: string, signal: Abor
  * Classic payments show as events (CAP-67) only where the node's operator left that on. Then every transaction has the event of its
  * fee, so any one tells. A node that does not would make us blind to payins without an error.
  */
-async function verifyEvents(node: StellarNode, signal: AbortSignal): Promise<void> {
-  const { oldest, latest } = await ledgerRange(node, signal);
+async function verifyEvents(node: StellarNode): Promise<void> {
+  const { oldest, latest } = await ledgerRange(node);
   const startLedger = Math.max(Number(oldest.ledger), Number(latest.ledger) - lookedAt_ledgers);
-  const answer = await node.request('getTransactions', { startLedger, pagination: { limit: 1 } }, signal);
+  const answer = await node.request('getTransactions', { startLedger, pagination: { limit: 1 } });
   const [any] =
     (answer as { transactions?: readonly { events?: { transactionEventsXdr?: string[] } }[] }).transactions ?? [];
   if (!any || (any.events?.transactionEventsXdr?.length ?? 0) > 0) return;

@@ -23,10 +23,10 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     resolve,
     lookUp,
     async hasLeft(block, signal) {
-      return (await rpc.first((node) => standsAt(node, block, signal), signal)) === false;
+      return (await rpc.first((node) => standsAt(node, block), signal)) === false;
     },
     async head(signal) {
-      const heads = await rpc.every((node) => knownHeader(node, 'latest', signal), signal);
+      const heads = await rpc.every((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));
       return { blockNumber: newest.number, chainTime: instant(newest.time_s * 1_000) };
     },

@@ -29,17 +29,16 @@ export async function readByHash(
   node: EvmNode,
   cursor: Cursor,
   end: bigint,
-  signal: AbortSignal,
 ): Promise<BlocksRead | undefined> {
   const first = cursor.blockNumber + 1n;
   const last = lower(end, first + nearHead_blocks - 1n);
   const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
-  const found = await inGroups(heights, (height) => knownHeader(node, height, signal));
+  const found = await inGroups(heights, (height) => knownHeader(node, height));
   const headers = linked(cursor.blockHash, found);
   if (headers.length === 0) return undefined;
 
   const logs = await inGroups(headers, async ({ hash, time_s }) => {
-    const raw = await transferLogs(node, addresses(chain), { blockHash: hash }, signal);
+    const raw = await transferLogs(node, addresses(chain), { blockHash: hash });
     return inOrder(raw, node, (log) => log.blockHash === hash).flatMap(
       (log) => toTransferLog(chain, log, time_s) ?? [],
     );
@@ -72,17 +71,16 @@ export async function readByRange(
   cursor: Cursor,
   end: bigint,
   size: RangeSize,
-  signal: AbortSignal,
 ): Promise<BlocksRead> {
   const from = cursor.blockNumber + 1n;
   for (;;) {
     const to = lower(end, from + size.blocks - 1n);
     // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
-    const last = await knownHeader(node, to, signal);
+    const last = await knownHeader(node, to);
     try {
-      const raw = await transferLogs(node, addresses(chain), { from, to }, signal);
+      const raw = await transferLogs(node, addresses(chain), { from, to });
       const within = inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
-      const logs = await withTimes(chain, node, within, signal);
+      const logs = await withTimes(chain, node, within);
       widen(size);
       return { headers: [last], logs };
     } catch (error) {
@@ -100,14 +98,9 @@ function widen(size: RangeSize): void {
   size.blocks = lower(size.most, size.blocks * 2n);
 }
 
-async function withTimes(
-  chain: Chain,
-  node: EvmNode,
-  logs: readonly RawLog[],
-  signal: AbortSignal,
-): Promise<readonly TransferLog[]> {
+async function withTimes(chain: Chain, node: EvmNode, logs: readonly RawLog[]): Promise<readonly TransferLog[]> {
   const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
-  const headers = await inGroups([...untimed], (height) => knownHeader(node, height, signal));
+  const headers = await inGroups([...untimed], (height) => knownHeader(node, height));
   const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
   return logs.flatMap((log) => {
     const time_s = log.blockTime_s ?? times.get(log.blockNumber);
@@ -132,12 +125,12 @@ export async function inGroups<T, R>(items: readonly T[], act: (item: T) => Prom
 }
 
 /** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
-export async function blockAt(node: EvmNode, end: Header, at_s: number, signal: AbortSignal): Promise<Header> {
+export async function blockAt(node: EvmNode, end: Header, at_s: number): Promise<Header> {
   if (end.time_s <= at_s) return end;
-  let low = await knownHeader(node, 0n, signal);
+  let low = await knownHeader(node, 0n);
   let high = end.number;
   while (high - low.number > 1n) {
-    const middle = await knownHeader(node, (low.number + high) / 2n, signal);
+    const middle = await knownHeader(node, (low.number + high) / 2n);
     if (middle.time_s <= at_s) low = middle;
     else high = middle.number;
   }
@@ -153,17 +146,16 @@ export const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header
 });
 
 /** Whether the node holds a cursor's block for part of its chain. @throws RpcFailed when it has no block at that height */
-export const onChain = async (node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<boolean> =>
-  (await knownHeader(node, cursor.blockNumber, signal)).hash === cursor.blockHash;
+export const onChain = async (node: EvmNode, cursor: Cursor): Promise<boolean> =>
+  (await knownHeader(node, cursor.blockNumber)).hash === cursor.blockHash;
 
 /** Whether a node still has a block on its chain. Undefined when it lags behind that block. */
 export async function standsAt(
   node: EvmNode,
   block: Pick<Cursor, 'blockNumber' | 'blockHash'>,
-  signal: AbortSignal,
 ): Promise<boolean | undefined> {
-  const there = await header(node, block.blockNumber, signal);
+  const there = await header(node, block.blockNumber);
   if (there) return there.hash === block.blockHash;
-  const known = await headerByHash(node, block.blockHash, signal);
+  const known = await headerByHash(node, block.blockHash);
   return known && true;
 }

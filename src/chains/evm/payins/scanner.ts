@@ -5,7 +5,7 @@ import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../depth.ts';
 import { knownHeader } from '../reads.ts';
-import { ChainUnavailable, type EvmNode, type EvmRpc } from '../rpc.ts';
+import type { EvmNode, EvmRpc } from '../rpc.ts';
 import { blockAt, cursorAt, nearHead_blocks, onChain, type RangeSize, readByHash, readByRange } from './ranges.ts';
 import { createTrail } from './trail.ts';
 
@@ -32,25 +32,25 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
   };
   let reached = 0n;
 
-  async function endOf(node: EvmNode, pass: Pass, signal: AbortSignal): Promise<{ head: bigint; end: bigint }> {
-    const head = (await knownHeader(node, 'latest', signal)).number;
-    return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass], signal) };
+  async function endOf(node: EvmNode, pass: Pass): Promise<{ head: bigint; end: bigint }> {
+    const head = (await knownHeader(node, 'latest')).number;
+    return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass]) };
   }
 
-  async function nextRange(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<ScannedRange | undefined> {
-    const { head, end } = await endOf(node, cursor.pass, signal);
+  async function nextRange(node: EvmNode, cursor: Cursor): Promise<ScannedRange | undefined> {
+    const { head, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
-    if (!(await onChain(node, cursor, signal))) {
-      const { from, orphaned } = await trail.fork(node, cursor, signal);
+    if (!(await onChain(node, cursor))) {
+      const { from, orphaned } = await trail.fork(node, cursor);
       return { logs: [], orphaned, next: cursorAt(cursor, from) };
     }
-    if (cursor.pass === 'head') await trail.recall(node, cursor, signal);
+    if (cursor.pass === 'head') await trail.recall(node, cursor);
     const far = head - nearHead_blocks;
     const read =
       cursor.blockNumber < far
-        ? await readByRange(chain, node, cursor, lower(end, far), size, signal)
-        : await readByHash(chain, node, cursor, end, signal);
+        ? await readByRange(chain, node, cursor, lower(end, far), size)
+        : await readByHash(chain, node, cursor, end);
     const last = read?.headers.at(-1);
     if (!read || !last) return undefined;
     trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
@@ -61,25 +61,23 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
     reached: () => reached,
 
     async start(pass, at, signal) {
-      const found = await rpc.first(async (node) => {
-        const { end } = await endOf(node, pass, signal);
-        const newest = await knownHeader(node, higher(end, 0n), signal);
-        return blockAt(node, newest, epochMs(at) / 1_000, signal);
+      const found = await rpc.answer(async (node) => {
+        const { end } = await endOf(node, pass);
+        const newest = await knownHeader(node, higher(end, 0n));
+        return blockAt(node, newest, epochMs(at) / 1_000);
       }, signal);
-      if (!found) throw new ChainUnavailable(chain.id, []);
       return cursorAt({ chainId: chain.id, pass }, found);
     },
 
     async cursorAt(pass, blockNumber, signal) {
-      const found = await rpc.first((node) => knownHeader(node, blockNumber, signal), signal);
-      if (!found) throw new ChainUnavailable(chain.id, []);
+      const found = await rpc.answer((node) => knownHeader(node, blockNumber), signal);
       return cursorAt({ chainId: chain.id, pass }, found);
     },
 
     async *scan(from, signal) {
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
-        const range = await rpc.first((node) => nextRange(node, cursor, signal), signal);
+        const range = await rpc.first((node) => nextRange(node, cursor), signal);
         if (!range) return;
         cursor = range.next;
         reached = higher(reached, cursor.blockNumber);

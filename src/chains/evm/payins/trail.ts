@@ -24,10 +24,10 @@ export interface Fork {
 /** The blocks that one pass has lately handled. In memory: of a fork during a restart the removed blocks cannot all be named. */
 export interface Trail {
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
-  recall(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<void>;
+  recall(node: EvmNode, cursor: Cursor): Promise<void>;
   add(blocks: readonly Block[]): void;
   /** Finds where the node's chain left the one that this pass has followed up to `cursor`, and forgets what is above. */
-  fork(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<Fork>;
+  fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
 }
 
 export function createTrail(): Trail {
@@ -41,27 +41,27 @@ export function createTrail(): Trail {
     }
   }
 
-  async function newestShared(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<Header> {
+  async function newestShared(node: EvmNode, cursor: Cursor): Promise<Header> {
     const known = [...hashes].filter(([number]) => number < cursor.blockNumber).sort(([a], [b]) => Number(b - a));
     for (const [number, hash] of known) {
       // A missing answer proves nothing: a back end that lags behind its balancer's head lacks blocks that never left.
-      const found = await knownHeader(node, number, signal);
+      const found = await knownHeader(node, number);
       if (found.hash === hash) return found;
     }
     const oldest = known.at(-1)?.[0] ?? cursor.blockNumber;
-    return knownHeader(node, oldest > stepBack_blocks ? oldest - stepBack_blocks : 0n, signal);
+    return knownHeader(node, oldest > stepBack_blocks ? oldest - stepBack_blocks : 0n);
   }
 
   return {
     add,
-    async recall(node, cursor, signal) {
+    async recall(node, cursor) {
       if (hashes.size > 0) return;
       const count = Number(lower(cursor.blockNumber, BigInt(recalled_blocks)));
       const heights = Array.from({ length: count }, (_, at) => cursor.blockNumber - BigInt(count - at));
-      add(await inGroups(heights, (height) => knownHeader(node, height, signal)));
+      add(await inGroups(heights, (height) => knownHeader(node, height)));
     },
-    async fork(node, cursor, signal) {
-      const from = await newestShared(node, cursor, signal);
+    async fork(node, cursor) {
+      const from = await newestShared(node, cursor);
       const left = [...hashes].filter(([number]) => number > from.number);
       for (const [number] of left) hashes.delete(number);
       return { from, orphaned: [...new Set([cursor.blockHash, ...left.map(([, hash]) => hash)])] };

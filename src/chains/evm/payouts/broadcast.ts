@@ -12,10 +12,9 @@ const settledElsewhere =
 
 /** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */
 export function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
-  const { signal } = new AbortController();
   return sendToAll(rpc, async (node) => {
     try {
-      await node.request('eth_sendRawTransaction', [bytes], signal);
+      await node.request('eth_sendRawTransaction', [bytes]);
     } catch (error) {
       const has = error instanceof RpcFailed && error.kind === 'refused' && settledElsewhere.test(error.detail);
       if (!has) throw error;

@@ -19,31 +19,26 @@ type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders, depths, signal), signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders, depths), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(
-  node: EvmNode,
-  contenders: Contenders,
-  depths: Depths,
-  signal: AbortSignal,
-): Promise<Fate | undefined> {
-  const head = (await knownHeader(node, 'latest', signal)).number;
-  const final = await finalHeight(node, head, depths.payout, signal);
+async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Promise<Fate | undefined> {
+  const head = (await knownHeader(node, 'latest')).number;
+  const final = await finalHeight(node, head, depths.payout);
   for (const attempt of contenders.attempts) {
-    const receipt = await receiptOf(node, attempt.hash, signal);
+    const receipt = await receiptOf(node, attempt.hash);
     if (!receipt) continue;
     // In another block a reverted transaction may succeed: it is dead only at the chain's deepest finality.
-    const deep = receipt.succeeded ? final : lower(final, await finalHeight(node, head, depths.finalLarge, signal));
-    return fateOfMined(node, contenders, attempt, receipt, deep, signal);
+    const deep = receipt.succeeded ? final : lower(final, await finalHeight(node, head, depths.finalLarge));
+    return fateOfMined(node, contenders, attempt, receipt, deep);
   }
-  const thief = final < 0n ? undefined : await whoUsedNonce(node, contenders, final, signal);
+  const thief = final < 0n ? undefined : await whoUsedNonce(node, contenders, final);
   if (thief && !contenders.attempts.some(({ hash }) => hash === thief.hash)) {
     const detail = `transaction ${thief.hash} in block ${thief.blockNumber} used nonce ${contenders.nonce}`;
     return { kind: 'dead', attempts: numbers(contenders), proof: { reason: 'nonceUsed', detail } };
   }
   for (const attempt of contenders.attempts) {
-    if (await transactionOf(node, attempt.hash, signal)) return { kind: 'pending', mined: thief !== undefined };
+    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: thief !== undefined };
   }
   return undefined;
 }
@@ -56,9 +51,8 @@ async function fateOfMined(
   { attempt }: SignedAttempt,
   { hash, succeeded, blockNumber, blockHash }: Receipt,
   final: bigint,
-  signal: AbortSignal,
 ): Promise<Fate> {
-  const there = blockNumber <= final ? await header(node, blockNumber, signal) : undefined;
+  const there = blockNumber <= final ? await header(node, blockNumber) : undefined;
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
   if (succeeded) return { kind: 'final', attempt, hash, blockNumber, blockHash };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
@@ -73,9 +67,8 @@ async function whoUsedNonce(
   node: EvmNode,
   { account, nonce }: Contenders,
   final: bigint,
-  signal: AbortSignal,
 ): Promise<{ readonly hash: string; readonly blockNumber: bigint } | undefined> {
-  const usedBy = async (height: bigint) => (await nonceAt(node, account, height, signal)) > nonce;
+  const usedBy = async (height: bigint) => (await nonceAt(node, account, height)) > nonce;
   if (!(await usedBy(final))) return undefined;
   let used = final;
   let step = 1n;
@@ -89,7 +82,7 @@ async function whoUsedNonce(
     if (await usedBy(middle)) used = middle;
     else unused = middle;
   }
-  const there = await transactionsAt(node, used, signal);
+  const there = await transactionsAt(node, used);
   const found = there.find(
     (transaction) => transaction.nonce === nonce && transaction.from.toLowerCase() === account.toLowerCase(),
   );

@@ -23,17 +23,17 @@ export interface Payer {
 export const withMargin = (gas: bigint): bigint => (gas * (100n + gasMargin_percent)) / 100n + newSlot_gas;
 
 /** In the token's smallest unit. */
-async function tokenBalance(node: EvmNode, account: Address, token: string, signal: AbortSignal) {
+async function tokenBalance(node: EvmNode, account: Address, token: string) {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  return BigInt(await simulate(node, { to: token, data }, signal));
+  return BigInt(await simulate(node, { to: token, data }));
 }
 
 /** The account's coin, and each token by its address as the catalogue spells it. */
-export async function balancesOf(node: EvmNode, { chain, account }: Payer, signal: AbortSignal) {
+export async function balancesOf(node: EvmNode, { chain, account }: Payer) {
   const addresses = chain.tokens.map(({ address }) => address);
   const [gas, ...held] = await Promise.all([
-    coinBalance(node, account, signal),
-    ...addresses.map((token) => tokenBalance(node, account, token, signal)),
+    coinBalance(node, account),
+    ...addresses.map((token) => tokenBalance(node, account, token)),
   ]);
   return { gas, tokens: Object.fromEntries(addresses.map((token, at) => [token, held[at] ?? 0n])) };
 }
@@ -43,9 +43,8 @@ export async function checkFloat(
   node: EvmNode,
   { chain, account }: Payer,
   { token, amount }: TransferOrder,
-  signal: AbortSignal,
 ): Promise<void> {
-  const held = await tokenBalance(node, account, token.address, signal);
+  const held = await tokenBalance(node, account, token.address);
   if (held >= amount) return;
   const [need, have] = [formatAmount(amount, token.decimals), formatAmount(held, token.decimals)];
   throw new PayoutBlocked(
@@ -60,9 +59,8 @@ export async function checkCoin(
   { chain, account }: Payer,
   gas: bigint,
   { maxFeePerGas }: GasPrice,
-  signal: AbortSignal,
 ): Promise<void> {
-  const held = await coinBalance(node, account, signal);
+  const held = await coinBalance(node, account);
   const need = gas * maxFeePerGas * gasReserve;
   if (held >= need) return;
   throw new PayoutBlocked(
@@ -81,14 +79,13 @@ export async function rehearse(
   { chain, account }: Payer,
   order: TransferOrder,
   { gasMax }: EvmFees,
-  signal: AbortSignal,
 ): Promise<bigint> {
   const call = { from: account, ...transferCall(order) };
   const refused = (why: string) =>
     new PayoutBlocked('refusedByToken', `${order.token.symbol} on ${chain.name} refuses ${order.receiver}: ${why}`);
   try {
-    if (saysFalse(await simulate(node, call, signal))) throw refused('transfer returns false');
-    const gas = withMargin(await gasNeeded(node, call, signal));
+    if (saysFalse(await simulate(node, call))) throw refused('transfer returns false');
+    const gas = withMargin(await gasNeeded(node, call));
     if (gas > gasMax) throw refused(`it needs ${gas} gas, the limit is ${gasMax}`);
     return gas;
   } catch (error) {

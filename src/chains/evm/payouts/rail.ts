@@ -6,7 +6,7 @@ import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { standsAt } from '../payins/ranges.ts';
 import { gasNeeded, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
-import { ChainUnavailable, createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
+import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
 import { broadcastTo } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { balancesOf, checkCoin, checkFloat, type Payer, rehearse, withMargin } from './preflight.ts';
@@ -19,9 +19,6 @@ import {
   priceToReplace,
   transferCall,
 } from './transaction.ts';
-
-/** Preparing is not aborted: each of its calls has its own time limit. */
-const unaborted = new AbortController().signal;
 
 /** A payout rail that can also build calls other than transfers. */
 export interface EvmPayoutRail extends PayoutRail {
@@ -41,32 +38,26 @@ export function createEvmPayoutRail(
   const { chainId, fees, depths } = config;
   const payer: Payer = { chain: chainOf(chainId), account };
 
-  async function answer<T>(ask: (node: EvmNode) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const found = await rpc.first(ask, signal);
-    if (found === undefined) throw new ChainUnavailable(chainId, []);
-    return found;
-  }
-
   async function price(node: EvmNode): Promise<GasPrice> {
-    const [latest, tip] = await Promise.all([knownHeader(node, 'latest', unaborted), suggestedTip(node, unaborted)]);
+    const [latest, tip] = await Promise.all([knownHeader(node, 'latest'), suggestedTip(node)]);
     return priceFor(latest.baseFee_wei, tip, fees);
   }
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    await checkFloat(node, payer, order, unaborted);
-    const gas = await rehearse(node, payer, order, fees, unaborted);
+    await checkFloat(node, payer, order);
+    const gas = await rehearse(node, payer, order, fees);
     const fresh = await price(node);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    await checkCoin(node, payer, gas, chosen, unaborted);
+    await checkCoin(node, payer, gas, chosen);
     return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
   }
 
   async function prepareCall(call: Call, nonce: bigint): Promise<Unsigned> {
-    return answer(async (node) => {
-      const gas = withMargin(await gasNeeded(node, { from: account, ...call }, unaborted));
+    return rpc.answer(async (node) => {
+      const gas = withMargin(await gasNeeded(node, { from: account, ...call }));
       const order = noOrder(payer.chain, account);
       return buildUnsigned({ account, nonce, order, call, gas, price: await price(node) });
-    }, unaborted);
+    });
   }
 
   return {
@@ -78,7 +69,7 @@ export function createEvmPayoutRail(
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
       assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-      return answer((node) => build(node, order, nonce, replaces), unaborted);
+      return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 
     broadcast: (bytes) => broadcastTo(rpc, bytes as Hex),
@@ -90,11 +81,11 @@ export function createEvmPayoutRail(
     },
 
     async stillFinal(settled, signal) {
-      return (await rpc.first((node) => standsAt(node, settled, signal), signal)) ?? true;
+      return (await rpc.first((node) => standsAt(node, settled), signal)) ?? true;
     },
 
-    minedNonce: (signal) => answer((node) => nonceAt(node, account, 'latest', signal), signal),
+    minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),
 
-    balances: (signal) => answer((node) => balancesOf(node, payer, signal), signal),
+    balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),
   };
 }

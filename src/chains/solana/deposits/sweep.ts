@@ -14,7 +14,7 @@ import { checkLamports, rehearse, spendableIn, spendableLamports } from '../payo
 import { latestBlockhash } from '../payouts/rail.ts';
 import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
 import { type AsOf, accountsOf } from '../reads.ts';
-import { ChainUnavailable, createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 
 export type Swept =
   | { readonly kind: 'swept'; readonly amount: bigint; readonly hash: string }
@@ -51,34 +51,28 @@ export function createSolanaSweep(
   const { treasury, fees } = config;
   const broadcast = createBroadcast(rpc);
 
-  async function answer<T>(ask: (node: SolanaNode) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const found = await rpc.first(ask, signal);
-    if (found === undefined) throw new ChainUnavailable(solanaChainId, []);
-    return found;
-  }
-
   /** Built on what is final: what a fork could take back is no reason to close an account. */
-  async function prepare(node: SolanaNode, payment: Payment, signal: AbortSignal): Promise<Unsigned | Swept> {
+  async function prepare(node: SolanaNode, payment: Payment): Promise<Unsigned | Swept> {
     const { address: owner, salt } = payment.terms.deposit;
     const account = tokenAccountOf(owner);
-    const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' }, signal);
+    const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' });
     const [wallet, held] = accounts;
     if (!held) return { kind: 'empty' };
     const asOf: AsOf = { commitment: 'finalized', minContextSlot: slot };
     const amount = spendableIn(held);
-    const { credits, readTo } = await newsOf(node, account, unread, asOf, signal);
+    const { credits, readTo } = await newsOf(node, account, unread, asOf);
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
     const known = credits.every(({ credit, transaction }) =>
       recorded.has(transferId({ chainId: solanaChainId, txHash: transaction.signature, index: credit.index })),
     );
     if (!known || readTo.amount !== amount) return { kind: 'left', why: 'holds money that is not recorded yet' };
 
-    const price_microLamports = await freshPrice(node, [account], fees, signal);
+    const price_microLamports = await freshPrice(node, [account], fees);
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, { commitment: 'confirmed' });
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const deposited = { owner, amount };
     const rehearsedAt: AsOf = { commitment: 'confirmed', minContextSlot: slot };
-    const used = await rehearse(node, sweepMessage(treasury, deposited, terms), 2, rehearsedAt, signal);
+    const used = await rehearse(node, sweepMessage(treasury, deposited, terms), 2, rehearsedAt);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 2);
     checkLamports(spendableLamports(wallet), treasury, fee);
@@ -111,8 +105,8 @@ export function createSolanaSweep(
   return {
     async held(owners, signal) {
       const asked = owners.map(tokenAccountOf);
-      const { accounts } = await answer(
-        (node) => accountsOf(node, asked, { commitment: 'finalized', slice: { offset: 0, length: 0 } }, signal),
+      const { accounts } = await rpc.answer(
+        (node) => accountsOf(node, asked, { commitment: 'finalized', slice: { offset: 0, length: 0 } }),
         signal,
       );
       return owners.filter((_, at) => accounts[at] !== null);
@@ -120,7 +114,7 @@ export function createSolanaSweep(
 
     async sweep(payment, signal) {
       if (!terminalStatuses.includes(statusOf(payment))) return { kind: 'left', why: 'its payment is not over' };
-      const prepared = await answer((node) => prepare(node, payment, signal), signal);
+      const prepared = await rpc.answer((node) => prepare(node, payment), signal);
       if ('kind' in prepared) return prepared;
       const purpose = { kind: 'sweep', reference: payment.terms.paymentId } as const;
       const { bytes, hash } = await signer.sign(prepared, purpose);

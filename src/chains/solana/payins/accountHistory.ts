@@ -24,17 +24,9 @@ const pagesMax = 20;
 const callsAtOnce = 4;
 
 /** @param to where it was read to last; when that transaction has left the chain, everything is read again @throws RpcFailed */
-export async function newsOf(
-  node: ChainNode,
-  account: string,
-  to: ReadTo,
-  asOf: AsOf,
-  signal: AbortSignal,
-): Promise<AccountNews> {
-  const succeeded = (await signaturesSince(node, account, to, asOf, signal)).filter(({ failed }) => !failed).reverse();
-  const found = await inParallel(succeeded, callsAtOnce, ({ signature }) =>
-    landed(node, signature, asOf.commitment, signal),
-  );
+export async function newsOf(node: ChainNode, account: string, to: ReadTo, asOf: AsOf): Promise<AccountNews> {
+  const succeeded = (await signaturesSince(node, account, to, asOf)).filter(({ failed }) => !failed).reverse();
+  const found = await inParallel(succeeded, callsAtOnce, ({ signature }) => landed(node, signature, asOf.commitment));
   // What the node lists but does not have yet is read next time, and so is all that came after it.
   const missing = found.indexOf(null);
   const transactions = (missing < 0 ? found : found.slice(0, missing)).filter((each) => each !== null);
@@ -55,11 +47,10 @@ async function signaturesSince(
   account: string,
   { signature: until }: ReadTo,
   asOf: AsOf,
-  signal: AbortSignal,
 ): Promise<readonly Seen[]> {
   const found: Seen[] = [];
   for (let pages = 0; pages < pagesMax; pages++) {
-    const page = await signaturesOf(node, account, { until, before: found.at(-1)?.signature ?? null }, asOf, signal);
+    const page = await signaturesOf(node, account, { until, before: found.at(-1)?.signature ?? null }, asOf);
     found.push(...page);
     if (page.length < signaturesPerCall) break;
   }

@@ -23,10 +23,10 @@ export function createSolanaIngester(
   const { finalSlot, ...scanner } = createScanner(rpc, watch);
 
   /** What is only confirmed in a slot that is final by now has left the chain, or the node lags: it is no fact. */
-  async function find(node: SolanaNode, signature: string, signal: AbortSignal): Promise<Found | undefined> {
-    const final = await landed(node, signature, 'finalized', signal);
+  async function find(node: SolanaNode, signature: string): Promise<Found | undefined> {
+    const final = await landed(node, signature, 'finalized');
     if (final) return { transaction: final, commitment: 'finalized' };
-    const seen = await landed(node, signature, 'confirmed', signal);
+    const seen = await landed(node, signature, 'confirmed');
     return seen && seen.slot > finalSlot() ? { transaction: seen, commitment: 'confirmed' } : undefined;
   }
 
@@ -40,9 +40,9 @@ export function createSolanaIngester(
 
     async lookUp(txHash, signal) {
       const found = await rpc.first(async (node) => {
-        const seen = await find(node, txHash, signal);
+        const seen = await find(node, txHash);
         if (!seen) return undefined;
-        const block = await blockAt(node, seen.transaction.slot, seen.commitment, signal);
+        const block = await blockAt(node, seen.transaction.slot, seen.commitment);
         return { transaction: seen.transaction, block };
       }, signal);
       if (!found) return [];
@@ -54,13 +54,13 @@ export function createSolanaIngester(
     },
 
     async hasLeft(block, signal) {
-      return (await rpc.first((node) => hasLeft(node, block, signal), signal)) ?? false;
+      return (await rpc.first((node) => hasLeft(node, block), signal)) ?? false;
     },
 
     async head(signal) {
-      const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed', signal) }), signal);
+      const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
       const { node, slot } = slots.reduce((a, b) => (b.slot > a.slot ? b : a));
-      return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed', signal)) };
+      return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed')) };
     },
   };
 }
@@ -74,20 +74,19 @@ interface Found {
 async function hasLeft(
   node: SolanaNode,
   { blockNumber, blockHash }: { readonly blockNumber: bigint; readonly blockHash: string },
-  signal: AbortSignal,
 ): Promise<boolean | undefined> {
-  const { slot: newest } = await finalHead(node, signal);
+  const { slot: newest } = await finalHead(node);
   if (newest < blockNumber) return undefined;
   const from = blockNumber > around_slots ? blockNumber - around_slots : 0n;
-  const slots = await finalBlocks(node, from, blockNumber + around_slots, signal);
+  const slots = await finalBlocks(node, from, blockNumber + around_slots);
   if (slots.includes(blockNumber)) {
-    return (await blockAt(node, blockNumber, 'finalized', signal)).hash !== blockHash;
+    return (await blockAt(node, blockNumber, 'finalized')).hash !== blockHash;
   }
   // A slot without a block, and not one that the node misses: the next block follows on the one before.
   const before = slots.findLast((slot) => slot < blockNumber);
   const after = slots.find((slot) => slot > blockNumber);
   if (before === undefined || after === undefined) return undefined;
-  return (await blockAt(node, after, 'finalized', signal)).parentSlot === before ? true : undefined;
+  return (await blockAt(node, after, 'finalized')).parentSlot === before ? true : undefined;
 }
 
 const transferOf = ({ logIndex, amount, blockNumber, ...log }: TransferLog): Transfer => ({

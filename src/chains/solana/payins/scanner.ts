@@ -69,7 +69,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   async function look(node: SolanaNode, cursor: Cursor, signal: AbortSignal): Promise<Look | undefined> {
     const memory = memoryOf(cursor.pass);
     const commitment = commitments[cursor.pass] ?? 'finalized';
-    const slot = await slotOf(node, commitment, signal);
+    const slot = await slotOf(node, commitment);
     if (slot === cursor.blockNumber) return undefined;
     if (slot < cursor.blockNumber) throw lagging(node, 'getSlot', cursor.blockNumber);
     const asOf: AsOf = { commitment, minContextSlot: slot };
@@ -79,7 +79,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const lateDue = memory.lateAt === null || slot - memory.lateAt >= lateEvery_slots;
     const isOpen = new Set(open);
     const late = lateDue ? (await watch.late(signal)).filter((owner) => !isOpen.has(owner)) : [];
-    const amounts = await amountsOf(node, [...open, ...late], asOf, signal);
+    const amounts = await amountsOf(node, [...open, ...late], asOf);
     const changed = (owners: readonly string[]) =>
       owners.filter((owner) => amounts.get(owner) !== (memory.readTo.get(owner) ?? unread).amount);
     const [lateChanged, lateAgain] = parted(changed(late), memory.unexplained);
@@ -89,12 +89,12 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
       if (amount === 0n) return { owner, explained: true, readTo: unread, credits: [] };
       const to = memory.readTo.get(owner) ?? unread;
-      const { credits, readTo } = await newsOf(node, accounts.of(owner), to, asOf, signal);
+      const { credits, readTo } = await newsOf(node, accounts.of(owner), to, asOf);
       const explained = readTo.amount === amount;
       return { owner, explained, readTo: explained ? readTo : { ...readTo, signature: null }, credits };
     });
 
-    const blocks = createBlocks(node, commitment, signal);
+    const blocks = createBlocks(node, commitment);
     const logs = await logsOf(
       news.flatMap(({ credits }) => credits),
       blocks,
@@ -121,13 +121,12 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     node: SolanaNode,
     owners: readonly string[],
     asOf: AsOf,
-    signal: AbortSignal,
   ): Promise<ReadonlyMap<string, bigint>> {
     const batches = Array.from({ length: Math.ceil(owners.length / accountsPerCall) }, (_, at) =>
       owners.slice(at * accountsPerCall, (at + 1) * accountsPerCall),
     );
     const answers = await inParallel(batches, callsAtOnce, async (batch) => {
-      const found = await accountsOf(node, batch.map(accounts.of), { ...asOf, slice: amountSlice }, signal);
+      const found = await accountsOf(node, batch.map(accounts.of), { ...asOf, slice: amountSlice });
       return found.accounts.map((account) => (account?.data.length === 8 ? account.data.readBigUInt64LE() : 0n));
     });
     const amounts = answers.flat();
@@ -171,11 +170,11 @@ async function logsOf(
 }
 
 /** Each block is asked for once. */
-export function createBlocks(node: SolanaNode, commitment: Commitment, signal: AbortSignal) {
+export function createBlocks(node: SolanaNode, commitment: Commitment) {
   const asked = new Map<bigint, Promise<Block>>();
   return {
     at(slot: bigint): Promise<Block> {
-      const block = asked.get(slot) ?? blockAt(node, slot, commitment, signal);
+      const block = asked.get(slot) ?? blockAt(node, slot, commitment);
       asked.set(slot, block);
       return block;
     },

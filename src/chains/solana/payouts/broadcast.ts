@@ -2,7 +2,6 @@ import { sendToAll } from '../../node/agreement.ts';
 import { type ChainNode, type ChainRpc, RpcFailed } from '../../node/jsonRpc.ts';
 
 const method = 'sendTransaction';
-const { signal } = new AbortController();
 
 /** Refusals of a preflight that the chain itself resolves: what they mean for the attempt is for its fate to say. */
 const resolvedElsewhere = /already been processed|AlreadyProcessed|blockhash not found|BlockhashNotFound/i;
@@ -30,7 +29,7 @@ export function createBroadcast(rpc: ChainRpc): (bytes: string) => Promise<void>
 async function sendTo(node: ChainNode, bytes: string, skipPreflight: boolean): Promise<void> {
   const config = { encoding: 'base64', skipPreflight, preflightCommitment: 'confirmed', maxRetries: 0 };
   try {
-    await node.request(method, [bytes, config], signal);
+    await node.request(method, [bytes, config]);
   } catch (error) {
     if (!(error instanceof RpcFailed) || error.kind !== 'refused') throw error;
     if (unhealthy.has(error.code)) throw new RpcFailed(node.name, method, 'unreachable', error.detail, error.code);

@@ -19,7 +19,7 @@ const provableFor_blocks = 200_000n;
  * answers: each of them has to prove it by its own blocks.
  */
 export async function fateOf(rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> {
-  const ask = (node: SolanaNode) => fateAt(node, attempt, signal);
+  const ask = (node: SolanaNode) => fateAt(node, attempt);
   try {
     const said = await rpc.first(ask, signal);
     if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
@@ -33,48 +33,38 @@ export async function fateOf(rpc: SolanaRpc, attempt: Sent, signal: AbortSignal)
 }
 
 /** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
-async function fateAt(node: SolanaNode, attempt: Sent, signal: AbortSignal): Promise<Fate | undefined> {
-  const first = await statusOf(node, attempt.hash, signal);
-  if (first.status) return decided(node, attempt, first.status, signal);
+async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined> {
+  const first = await statusOf(node, attempt.hash);
+  if (first.status) return decided(node, attempt, first.status);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
-  const head = await finalHead(node, signal);
+  const head = await finalHead(node);
   if (head.height <= lastHeight) return undefined;
 
   // No block takes it any more. It is not in any that did if the node has them all and, asked again, does not know it.
-  if (await isValid(node, attempt, head.slot, signal)) return undefined;
-  const complete = await hasBlocksFrom(node, lastHeight - blockhashAge_blocks, head, signal);
+  if (await isValid(node, attempt, head.slot)) return undefined;
+  const complete = await hasBlocksFrom(node, lastHeight - blockhashAge_blocks, head);
   if (!complete) return { kind: 'pending', mined: true };
-  const { slot, status } = await statusOf(node, attempt.hash, signal);
-  if (status) return decided(node, attempt, status, signal);
+  const { slot, status } = await statusOf(node, attempt.hash);
+  if (status) return decided(node, attempt, status);
   if (slot < head.slot) throw lagging(node, 'getSignatureStatuses', head.slot);
   const detail = `block height ${head.height} is final, past ${lastHeight}, and the transaction is in no block`;
   return dead(attempt, 'validityPassed', detail);
 }
 
-async function decided(
-  node: SolanaNode,
-  attempt: Sent,
-  { slot, final, error }: Status,
-  signal: AbortSignal,
-): Promise<Fate> {
+async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: Status): Promise<Fate> {
   if (!final) return { kind: 'pending', mined: true };
   if (error !== null) return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`);
-  const { hash: blockHash } = await blockAt(node, slot, 'finalized', signal);
+  const { hash: blockHash } = await blockAt(node, slot, 'finalized');
   return { kind: 'final', attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
 }
 
 /** The height was told when it was signed; what the node says of the blockhash itself does not depend on that. */
-async function isValid(
-  node: SolanaNode,
-  { bytes }: Sent,
-  minContextSlot: bigint,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
   const method = 'isBlockhashValid';
   const terms = termsOf(messageIn(bytes));
   assert(terms !== undefined, 'what was signed here can be read here');
   const config = { commitment: 'finalized', minContextSlot: Number(minContextSlot) };
-  const answer = objectOf(node, method, await node.request(method, [terms.blockhash, config], signal));
+  const answer = objectOf(node, method, await node.request(method, [terms.blockhash, config]));
   contextSlot(node, method, answer);
   return answer['value'] !== false;
 }
@@ -84,15 +74,14 @@ async function hasBlocksFrom(
   node: SolanaNode,
   height: bigint,
   head: { readonly slot: bigint; readonly height: bigint },
-  signal: AbortSignal,
 ): Promise<boolean> {
   const blocks = head.height - height;
   if (blocks > provableFor_blocks) return false;
   // Some slots have no block: looked through are twice as many as there are blocks.
   const from = head.slot - blocks * 2n;
-  const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot, signal);
+  const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot);
   const earliest = slots.at(-Number(blocks) - 1);
-  return earliest !== undefined && (await blockAt(node, earliest, 'finalized', signal)).height === height;
+  return earliest !== undefined && (await blockAt(node, earliest, 'finalized')).height === height;
 }
 
 const dead = ({ attempt }: Sent, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({

@@ -10,10 +10,9 @@ export async function freshPrice(
   node: ChainNode,
   accounts: readonly string[],
   { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
-  signal: AbortSignal,
 ): Promise<bigint> {
   const method = 'getRecentPrioritizationFees';
-  const answer = await node.request(method, [accounts], signal);
+  const answer = await node.request(method, [accounts]);
   if (!Array.isArray(answer)) throw malformed(node, method, 'the answer');
   const fees = answer.map((entry) => whole(node, method, objectOf(node, method, entry)['prioritizationFee']));
   const sorted = fees.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));

@@ -47,7 +47,6 @@ export async function rehearse(
   message: Uint8Array,
   signers: number,
   { commitment, minContextSlot }: AsOf,
-  signal: AbortSignal,
 ): Promise<number> {
   const method = 'simulateTransaction';
   const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
@@ -57,7 +56,7 @@ export async function rehearse(
     commitment,
     ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
   };
-  const answer = objectOf(node, method, await node.request(method, [unsigned, config], signal));
+  const answer = objectOf(node, method, await node.request(method, [unsigned, config]));
   const { err, logs, unitsConsumed } = objectOf(node, method, answer['value']);
   // Behind one address there may be several nodes, and this one does not know the block yet.
   if (err === 'BlockhashNotFound') throw new RpcFailed(node.name, method, 'refused', 'it lags behind its blockhash');
@@ -77,18 +76,13 @@ const namedMax = 100;
  * Without nonces nothing else tells that a log is an old copy, which would pay again what was paid since.
  * @throws PayoutBlocked when a transaction of the treasury with the same reference has landed, or there are too many to tell
  */
-export async function checkUnpaid(
-  node: ChainNode,
-  treasury: string,
-  reference: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function checkUnpaid(node: ChainNode, treasury: string, reference: string): Promise<void> {
   const asOf: AsOf = { commitment: 'confirmed' };
-  const named = await signaturesOf(node, reference, { until: null, before: null }, asOf, signal);
+  const named = await signaturesOf(node, reference, { until: null, before: null }, asOf);
   const succeeded = named.filter(({ failed }) => !failed);
   if (succeeded.length > namedMax) throw behindChain(`${succeeded.length} transactions`, reference);
   for (const { signature } of succeeded) {
-    const found = await landed(node, signature, asOf.commitment, signal);
+    const found = await landed(node, signature, asOf.commitment);
     if (found === null || found.feePayer === treasury) throw behindChain(`transaction ${signature}`, reference);
   }
 }

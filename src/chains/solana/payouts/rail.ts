@@ -4,16 +4,13 @@ import { PayoutBlocked } from '../../ports.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import { type SolanaConfig, solanaChainId, solanaToken, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, contextSlot, malformed, objectOf, whole } from '../reads.ts';
-import { ChainUnavailable, createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { createBroadcast } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { feeOf, freshPrice } from './fees.ts';
 import { checkFloat, checkLamports, checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { obstacle } from './receivers.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
-
-/** Preparing is not aborted: each of its calls has its own time limit. */
-const unaborted = new AbortController().signal;
 
 /** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */
 const unitsMargin = 30_000;
@@ -27,29 +24,23 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
   const source = tokenAccountOf(account);
   const token = solanaToken();
 
-  async function answer<T>(ask: (node: SolanaNode) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const found = await rpc.first(ask, signal);
-    if (found === undefined) throw new ChainUnavailable(solanaChainId, []);
-    return found;
-  }
-
   async function build(node: SolanaNode, order: TransferOrder, reference: string): Promise<Unsigned> {
     const destination = tokenAccountOf(order.receiver);
     const asked = [account, source, order.receiver, destination];
-    const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' }, unaborted);
+    const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
     const [wallet, float, receiver, held] = accounts;
     checkFloat(spendableIn(float), account, order);
     const why = obstacle(order.receiver, receiver, held);
     if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
 
-    await checkUnpaid(node, account, reference, unaborted);
+    await checkUnpaid(node, account, reference);
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
-    const price_microLamports = await freshPrice(node, [source, destination], fees, unaborted);
+    const price_microLamports = await freshPrice(node, [source, destination], fees);
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
     checkLamports(spendableLamports(wallet), account, most);
-    const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf, unaborted);
+    const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 1);
     const message = transferMessage(account, order, reference, { ...terms, units });
@@ -77,7 +68,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
       assert(order.chainId === solanaChainId, 'this rail serves Solana');
       assert(order.reference !== undefined, 'a transfer on Solana says what it is for');
       const reference = referenceOf('payout', order.reference);
-      return answer((node) => build(node, order, reference), unaborted);
+      return rpc.answer((node) => build(node, order, reference));
     },
 
     async prepareCancel() {
@@ -98,8 +89,8 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     minedNonce: async () => null,
 
     balances: (signal) =>
-      answer(async (node) => {
-        const { accounts } = await accountsOf(node, [account, source], { commitment: 'confirmed' }, signal);
+      rpc.answer(async (node) => {
+        const { accounts } = await accountsOf(node, [account, source], { commitment: 'confirmed' });
         const [wallet, float] = accounts;
         return { gas: spendableLamports(wallet), tokens: { [token.address]: spendableIn(float) } };
       }, signal),
@@ -113,7 +104,7 @@ export async function latestBlockhash(
 ): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: bigint }> {
   const method = 'getLatestBlockhash';
   const config = { commitment, ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }) };
-  const answer = objectOf(node, method, await node.request(method, [config], unaborted));
+  const answer = objectOf(node, method, await node.request(method, [config]));
   contextSlot(node, method, answer);
   const { blockhash, lastValidBlockHeight } = objectOf(node, method, answer['value']);
   if (typeof blockhash !== 'string') throw malformed(node, method, 'blockhash');

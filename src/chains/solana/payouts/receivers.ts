@@ -57,10 +57,7 @@ export function createCanReceive(rpc: SolanaRpc): CanReceive {
   return async (_chain, token, receiver) => {
     const asked = [receiver, tokenAccountOf(receiver)];
     try {
-      const answer = await rpc.first(
-        (node) => accountsOf(node, asked, { commitment: 'confirmed' }, unaborted),
-        unaborted,
-      );
+      const answer = await rpc.first((node) => accountsOf(node, asked, { commitment: 'confirmed' }), unaborted);
       const why = answer && obstacle(receiver, ...pairOf(answer.accounts));
       return why === undefined ? undefined : refuse('invalidRequest', why);
     } catch (error) {

@@ -25,7 +25,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
 
     async lookUp(txHash, signal) {
       const found = await rpc.first(async (node) => {
-        const transaction = await transactionOf(node, txHash, signal);
+        const transaction = await transactionOf(node, txHash);
         return transaction.status === 'NOT_FOUND' ? undefined : transaction;
       }, signal);
       return found ? reader.transfers(found, txHash) : [];
@@ -34,7 +34,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     hasLeft: async () => false,
 
     async head(signal) {
-      const ranges = await rpc.every((node) => ledgerRange(node, signal), signal);
+      const ranges = await rpc.every((node) => ledgerRange(node), signal);
       const { latest } = ranges.reduce((a, b) => (b.latest.ledger > a.latest.ledger ? b : a));
       return { blockNumber: latest.ledger, chainTime: instant(latest.closedAt_s * 1_000) };
     },

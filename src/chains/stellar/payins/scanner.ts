@@ -26,15 +26,15 @@ export function createScanner(
   const chain = stellarChain();
   const filters = filtersOf(watched);
 
-  async function nextRange(node: StellarNode, cursor: Cursor, signal: AbortSignal): Promise<ScannedRange | undefined> {
-    const { oldest, latest } = await ledgerRange(node, signal);
+  async function nextRange(node: StellarNode, cursor: Cursor): Promise<ScannedRange | undefined> {
+    const { oldest, latest } = await ledgerRange(node);
     const from = cursor.blockNumber + 1n;
     if (latest.ledger < from) return undefined;
     if (oldest.ledger > from) throw new Forgotten(node.name, oldest.ledger, from);
     let ledgers = BigInt(config.rangeLedgersMax);
     for (;;) {
       const to = lower(latest.ledger, from + ledgers - 1n);
-      const read = await readRange(node, filters, { from, to }, signal);
+      const read = await readRange(node, filters, { from, to });
       if (read) return { logs: logs(read.events), orphaned: [], next: cursorAt(cursor, to, read) };
       if (to === from) throw new RpcFailed(node.name, 'getEvents', 'malformed', `ledger ${from} has no end of events`);
       ledgers = (to - from + 1n) / 2n;
@@ -45,9 +45,10 @@ export function createScanner(
   async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
     if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
       throw error;
-    const oldest = await rpc.every(async (node) => (await ledgerRange(node, signal)).oldest.ledger, signal);
+    const asked = await rpc.each(async (node) => (await ledgerRange(node)).oldest.ledger, signal);
+    const oldest = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     // A node that does not answer now may remember: it is waited for.
-    if (oldest.length < rpc.nodes.length) throw error;
+    if (oldest.length < asked.length) throw error;
     const to = oldest.reduce(lower) - 1n;
     if (to <= cursor.blockNumber) throw error;
     const missed = { from: cursor.blockNumber + 1n, to };
@@ -56,13 +57,12 @@ export function createScanner(
 
   return {
     async start(pass, at, signal) {
-      const found = await rpc.first((node) => ledgerAt(node, epochMs(at) / 1_000, signal), signal);
-      if (!found) throw new ChainUnavailable(chain.id, []);
+      const found = await rpc.answer((node) => ledgerAt(node, epochMs(at) / 1_000), signal);
       return cursorOf(pass, found.ledger, found.closedAt_s);
     },
 
     async cursorAt(pass, ledger, signal) {
-      const oldest = await rpc.first(async (node) => (await ledgerRange(node, signal)).oldest, signal);
+      const oldest = await rpc.first(async (node) => (await ledgerRange(node)).oldest, signal);
       if (!oldest) throw new ChainUnavailable(chain.id, []);
       return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);
     },
@@ -71,7 +71,7 @@ export function createScanner(
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
         const range = await rpc
-          .first((node) => nextRange(node, cursor, signal), signal)
+          .first((node) => nextRange(node, cursor), signal)
           .catch((error: unknown) => skipForgotten(cursor, error, signal));
         if (!range) return;
         cursor = range.next;
@@ -98,12 +98,11 @@ async function readRange(
   node: StellarNode,
   filters: readonly EventFilter[],
   { from, to }: { from: bigint; to: bigint },
-  signal: AbortSignal,
 ): Promise<RangeRead | undefined> {
   const events = new Map<string, RawEvent>();
   let place: Parameters<typeof eventsPage>[2] = { startLedger: Number(from), endLedger: Number(to) + 1 };
   for (let pages = 0; pages < pagesMax; pages++) {
-    const page = await eventsPage(node, filters, place, signal);
+    const page = await eventsPage(node, filters, place);
     // Behind one address there may be several nodes, and this answer is of one that lags.
     if (page.range.latest.ledger < to)
       throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);

@@ -5,14 +5,14 @@ import type { StellarNode } from '../rpc.ts';
  * A ledger that closed at or before a time, near it: where a scan begins that must not miss what came after. The oldest one that the
  * node remembers when even that is later. Found by the transactions of ledgers, of which every node tells the time.
  */
-export async function ledgerAt(node: StellarNode, at_s: number, signal: AbortSignal): Promise<LedgerHead> {
-  const { oldest, latest } = await ledgerRange(node, signal);
+export async function ledgerAt(node: StellarNode, at_s: number): Promise<LedgerHead> {
+  const { oldest, latest } = await ledgerRange(node);
   if (latest.closedAt_s <= at_s) return latest;
   let before = oldest;
   let after = latest.ledger;
   while (after - before.ledger > 1n) {
     const middle = (before.ledger + after) / 2n;
-    const next = await firstFrom(node, middle, signal);
+    const next = await firstFrom(node, middle);
     if (next && next.closedAt_s <= at_s && next.ledger < after) before = next;
     else after = middle;
   }
@@ -20,9 +20,9 @@ export async function ledgerAt(node: StellarNode, at_s: number, signal: AbortSig
 }
 
 /** The first ledger from here on that holds a transaction. */
-async function firstFrom(node: StellarNode, ledger: bigint, signal: AbortSignal): Promise<LedgerHead | undefined> {
+async function firstFrom(node: StellarNode, ledger: bigint): Promise<LedgerHead | undefined> {
   const method = 'getTransactions';
-  const answer = await ask(node, method, { startLedger: Number(ledger), pagination: { limit: 1 } }, signal);
+  const answer = await ask(node, method, { startLedger: Number(ledger), pagination: { limit: 1 } });
   const [first] = (answer['transactions'] ?? []) as readonly { ledger?: number; createdAt?: number | string }[];
   if (!first) return undefined;
   const [number, closedAt_s] = [Number(first.ledger), Number(first.createdAt)];

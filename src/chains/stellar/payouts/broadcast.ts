@@ -15,10 +15,9 @@ const resolvedElsewhere: ReadonlySet<string> = new Set(['txBadSeq', 'txTooLate',
  * @throws ChainUnavailable, BroadcastRefused as `sendToAll` does
  */
 export function broadcastTo(rpc: StellarRpc, bytes: string): Promise<void> {
-  const { signal } = new AbortController();
   const method = 'sendTransaction';
   return sendToAll(rpc, async (node) => {
-    const answer = await ask(node, method, { transaction: bytes }, signal);
+    const answer = await ask(node, method, { transaction: bytes });
     if (answer['status'] !== 'ERROR') return;
     const code = codeOf(String(answer['errorResultXdr'] ?? ''));
     if (!resolvedElsewhere.has(code)) throw new RpcFailed(node.name, method, 'refused', code);

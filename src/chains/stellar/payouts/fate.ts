@@ -22,19 +22,19 @@ const clockDifference_s = 600;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders, signal), signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(node: StellarNode, contenders: Contenders, signal: AbortSignal): Promise<Fate | undefined> {
-  const before = await look(node, contenders, signal);
+async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {
+  const before = await look(node, contenders);
   if (before.landed) return before.landed;
   const { account, asset, nonce } = contenders;
-  const holding = await holdingOf(node, account, asset, signal);
+  const holding = await holdingOf(node, account, asset);
   if (!holding.account || holding.ledger < before.range.latest.ledger) throw behind(node, before.range.latest.ledger);
   if (holding.account.sequence < nonce) return expired(contenders, before.range);
 
   // The number is used up: by one of ours in a ledger closed since the first look, or by another transaction.
-  const after = await look(node, contenders, signal);
+  const after = await look(node, contenders);
   if (after.landed) return after.landed;
   if (after.range.latest.ledger < holding.ledger) throw behind(node, holding.ledger);
   if (after.failed) return dead(contenders, 'reverted', after.failed);
@@ -53,11 +53,11 @@ interface Look {
 }
 
 /** The latest attempt first: what a fee bump wraps is found by its own hash as well. */
-async function look(node: StellarNode, { attempts }: Contenders, signal: AbortSignal): Promise<Look> {
+async function look(node: StellarNode, { attempts }: Contenders): Promise<Look> {
   let range: LedgerRange | undefined;
   let failed: string | undefined;
   for (const { attempt, hash } of attempts.toReversed()) {
-    const found = await transactionOf(node, hash, signal);
+    const found = await transactionOf(node, hash);
     range ??= found.range;
     if (found.status === 'SUCCESS') return { range, landed: final(attempt, hash, found), failed };
     if (found.status === 'FAILED') failed ??= `transaction ${hash} failed in ledger ${found.ledger}`;

@@ -16,9 +16,8 @@ export async function freshInclusion(
   node: StellarNode,
   kind: 'inclusionFee' | 'sorobanInclusionFee',
   fees: StellarFees,
-  signal: AbortSignal,
 ): Promise<bigint> {
-  const answer = await ask(node, 'getFeeStats', {}, signal);
+  const answer = await ask(node, 'getFeeStats', {});
   const p90 = (answer[kind] as { p90?: string } | undefined)?.p90;
   if (!/^\d{1,19}$/.test(p90 ?? '')) throw malformed(node, 'getFeeStats', kind);
   return within(higher(fees.inclusion, BigInt(p90 ?? 0)), fees);

@@ -34,11 +34,10 @@ export async function checkReceiver(
   node: StellarNode,
   token: StellarToken,
   { receiver, receiverMemo, amount }: TransferOrder,
-  signal: AbortSignal,
 ): Promise<void> {
   const why =
     (receiverMemo === null ? undefined : memoProblem(stellarChain(), receiver, receiverMemo)) ??
-    (await obstacle(node, token, receiver, amount, signal));
+    (await obstacle(node, token, receiver, amount));
   if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
 }
 
@@ -50,10 +49,9 @@ export async function rehearse(
   node: StellarNode,
   call: Transaction,
   { resourcesMax }: StellarFees,
-  signal: AbortSignal,
 ): Promise<{ readonly assembled: Transaction; readonly resources: bigint }> {
   const method = 'simulateTransaction';
-  const answer = await ask(node, method, { transaction: call.toEnvelope().toXDR('base64') }, signal);
+  const answer = await ask(node, method, { transaction: call.toEnvelope().toXDR('base64') });
   if (typeof answer['error'] === 'string') {
     const [first = ''] = answer['error'].split('\n');
     throw new PayoutBlocked('refusedByToken', `the transfer to the contract would fail: ${first.slice(0, 200)}`);

@@ -6,7 +6,7 @@ import { accountsOf, type Holding, holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
-import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { broadcastTo } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { freshInclusion, inclusionToReplace } from './fees.ts';
@@ -22,22 +22,13 @@ import {
   unsignedOf,
 } from './transaction.ts';
 
-/** Preparing is not aborted: each of its calls has its own time limit. */
-const unaborted = new AbortController().signal;
-
 /** Transfers of USDC from the treasury account on Stellar. A nonce is a sequence number: the account's own plus one is next. */
 export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): PayoutRail {
   const { treasury: account, channels, networkPassphrase, fees } = config;
   const held = stellarToken(networkPassphrase);
 
-  async function answer<T>(ask: (node: StellarNode) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const found = await rpc.first(ask, signal);
-    if (found === undefined) throw new ChainUnavailable(stellarChainId, []);
-    return found;
-  }
-
-  async function holding(node: StellarNode, signal: AbortSignal): Promise<Holding & { readonly sequence: bigint }> {
-    const found = await holdingOf(node, account, held.asset, signal);
+  async function holding(node: StellarNode): Promise<Holding & { readonly sequence: bigint }> {
+    const found = await holdingOf(node, account, held.asset);
     if (found.account) return { ...found, sequence: found.account.sequence };
     throw unknownTreasury(node);
   }
@@ -47,12 +38,12 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
   async function build(node: StellarNode, order: TransferOrder, nonce: bigint, lane: string): Promise<Unsigned> {
     const toContract = accountOf(order.receiver) === undefined;
-    const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees, unaborted);
+    const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const building = { ...(await terms(node)), account: lane, nonce, inclusion };
     const transfer = actingIn(lane, transferOf(order, account, held.contract));
     const plain = buildTransaction(transfer, order.receiverMemo, building);
     const { assembled, resources } = toContract
-      ? await rehearse(node, plain, fees, unaborted)
+      ? await rehearse(node, plain, fees)
       : { assembled: plain, resources: 0n };
     return unsignedOf(order, building, paidFor(assembled, inclusion), { inclusion, resources });
   }
@@ -69,7 +60,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
   /** The clock that decides how long a transaction is valid is the network's. */
   async function terms(node: StellarNode): Promise<Pick<Building, 'networkPassphrase' | 'validUntil_s'>> {
-    const { latest } = await ledgerRange(node, unaborted);
+    const { latest } = await ledgerRange(node);
     return { networkPassphrase, validUntil_s: latest.closedAt_s + config.validity_s };
   }
 
@@ -82,7 +73,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
   ): Promise<Unsigned> {
     const inner: Transaction = innermost(replaced.bytes, networkPassphrase);
     const resources = BigInt(replaced.fee['resources'] ?? '0');
-    const fresh = await freshInclusion(node, resources > 0n ? 'sorobanInclusionFee' : 'inclusionFee', fees, unaborted);
+    const fresh = await freshInclusion(node, resources > 0n ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const inclusion = inclusionToReplace(replaced, fresh, fees);
     const bump = TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
     const validUntil_s = Number(replaced.validUntil ?? 0);
@@ -96,23 +87,23 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     async prepare(order, nonce, replaces, lane = account) {
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
-      return answer(async (node) => {
-        const holds = await holding(node, unaborted);
+      return rpc.answer(async (node) => {
+        const holds = await holding(node);
         checkFloat(holds, account, order);
-        await checkReceiver(node, held, order, unaborted);
+        await checkReceiver(node, held, order);
         const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, lane);
         checkLumens(holds, account, BigInt(unsigned.fee['maxFee'] ?? '0'));
         return unsigned;
-      }, unaborted);
+      });
     },
 
     prepareCancel: (nonce, lane = account) =>
-      answer(async (node) => {
-        const inclusion = await freshInclusion(node, 'inclusionFee', fees, unaborted);
+      rpc.answer(async (node) => {
+        const inclusion = await freshInclusion(node, 'inclusionFee', fees);
         const building = { account: lane, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
         const transaction = buildTransaction(actingIn(lane, nothing()), null, building);
         return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
-      }, unaborted),
+      }),
 
     broadcast: (bytes) => broadcastTo(rpc, bytes),
 
@@ -126,18 +117,18 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     // A closed ledger is final.
     stillFinal: async () => true,
 
-    minedNonce: (signal) => answer(async (node) => (await holding(node, signal)).sequence + 1n, signal),
+    minedNonce: (signal) => rpc.answer(async (node) => (await holding(node)).sequence + 1n, signal),
 
     lanes: (signal) =>
-      answer(async (node) => {
-        const found = await accountsOf(node, [account, ...channels], signal);
+      rpc.answer(async (node) => {
+        const found = await accountsOf(node, [account, ...channels]);
         if (!found.has(account)) throw unknownTreasury(node);
         return [...found].map(([each, { sequence }]) => laneOf(each, sequence));
       }, signal),
 
     balances: (signal) =>
-      answer(async (node) => {
-        const { account: lumens, trustline } = await holding(node, signal);
+      rpc.answer(async (node) => {
+        const { account: lumens, trustline } = await holding(node);
         const usable = trustline?.authorized ? trustline.spendable : 0n;
         return { gas: lumens?.spendable ?? 0n, tokens: { [held.token.address]: usable } };
       }, signal),

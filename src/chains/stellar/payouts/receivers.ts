@@ -18,11 +18,10 @@ export async function obstacle(
   { token, asset }: Pick<StellarToken, 'token' | 'asset'>,
   receiver: string,
   amount: bigint | null,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
   const account = accountOf(receiver);
   if (account === undefined) return undefined;
-  const { account: found, trustline } = await holdingOf(node, account, asset, signal);
+  const { account: found, trustline } = await holdingOf(node, account, asset);
   const { symbol, decimals } = token;
   if (!found)
     return `the account ${account} does not exist on Stellar: fund it with lumens and add a trustline for ${symbol}`;
@@ -40,10 +39,7 @@ export function createCanReceive(rpc: StellarRpc): CanReceive {
   return async (_chain, token, receiver, amount = null) => {
     const held = { token, asset: assetOf(token.address) };
     try {
-      const found = await rpc.first(
-        async (node) => ({ why: await obstacle(node, held, receiver, amount, unaborted) }),
-        unaborted,
-      );
+      const found = await rpc.first(async (node) => ({ why: await obstacle(node, held, receiver, amount) }), unaborted);
       return found?.why === undefined ? undefined : refuse('invalidRequest', found.why);
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
