@@ -1,23 +1,12 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
-import { type Chain, type ChainId, chainOf, chains } from '../domain/chains.ts';
-import { readTreasuries, type Treasuries } from './config/treasuries.ts';
-import { createReader, type DepthSetting, type Env, type Reader } from './environment/reader.ts';
-
-export type { DepthSetting } from './environment/reader.ts';
+import { type Chain, chainOf, chains } from '../domain/chains.ts';
+import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
+import type { SpendingLimits } from './chains/money/spending.ts';
+import { type ChainSettings, readChainSettings } from './chains/settings.ts';
+import { createReader, type Env } from './environment/reader.ts';
 
 export const roles = ['api', 'projections', 'subscribers'] as const;
 export type Role = (typeof roles)[number];
-
-export interface ChainConfig {
-  readonly chainId: ChainId;
-  readonly rpcUrls: readonly string[];
-  /** Undefined: the chain's default. */
-  readonly confirmations?: DepthSetting;
-  readonly confirmationsLarge?: DepthSetting;
-  readonly payoutConfirmations?: DepthSetting;
-  readonly largeFrom_usd?: bigint;
-  readonly poll_ms?: number;
-}
 
 export interface Config {
   readonly mode: 'production' | 'sandbox';
@@ -30,8 +19,8 @@ export interface Config {
   readonly eventStoreUrl: string | null;
   readonly masterKey: string;
   readonly treasuries: Treasuries;
-  readonly signer: { readonly perTransfer_usd: bigint; readonly perHour_usd: bigint };
-  readonly chains: readonly ChainConfig[];
+  readonly signer: SpendingLimits;
+  readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
   readonly logLevel: string;
@@ -52,7 +41,7 @@ export function readConfig(env: Env): Config {
   const problems: string[] = [];
   const read = createReader(env, problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
-  const served = chains.flatMap((chain) => chainConfig(read, chain));
+  const served = chains.flatMap((chain) => readChainSettings(read, chain, familyOf(chain).choosesDepth) ?? []);
   const chosen = read.list('ROLES');
   const config: Config = {
     mode,
@@ -95,7 +84,7 @@ export function readConfig(env: Env): Config {
 }
 
 /** An installation without any chain is told what most need: a treasury for EVM chains. */
-const familiesOf = (served: readonly ChainConfig[]): ReadonlySet<Chain['family']> =>
+const familiesOf = (served: readonly ChainSettings[]): ReadonlySet<Chain['family']> =>
   new Set(served.length > 0 ? served.map(({ chainId }) => chainOf(chainId).family) : ['evm']);
 
 /** The payouts of all chains run in one instance, for its limits count over all of them: it has every key or none. */
@@ -112,35 +101,4 @@ function productionProblems(config: Config): string[] {
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
   return problems;
-}
-
-function chainConfig(read: Reader, chain: Chain): ChainConfig[] {
-  const { id } = chain;
-  const rpcUrls = read.list(`RPC_URLS_${id}`);
-  if (rpcUrls.length === 0) return [];
-  for (const [index, url] of rpcUrls.entries()) {
-    // It may hold the key to a paid node: it is never printed.
-    read.check(/^https?:\/\//.test(url) && URL.canParse(url), `RPC_URLS_${id}: entry ${index + 1} is no http(s) URL`);
-  }
-  const depth = (name: string) => read.depth(`${name}_${id}`);
-  const [confirmations, confirmationsLarge, payoutConfirmations] = [
-    'CONFIRMATIONS',
-    'CONFIRMATIONS_LARGE',
-    'PAYOUT_CONFIRMATIONS',
-  ].map(depth);
-  const hasDepth = [confirmations, confirmationsLarge, payoutConfirmations].some(Boolean);
-  read.check(chain.family === 'evm' || !hasDepth, `CONFIRMATIONS_${id}: ${chain.name} itself says what is final`);
-  const largeFrom_usd = read.optionalWhole(`LARGE_FROM_USD_${id}`);
-  const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
-  return [
-    {
-      chainId: id,
-      rpcUrls,
-      ...(confirmations && { confirmations }),
-      ...(confirmationsLarge && { confirmationsLarge }),
-      ...(payoutConfirmations && { payoutConfirmations }),
-      ...(largeFrom_usd !== undefined && { largeFrom_usd }),
-      ...(poll_ms !== undefined && { poll_ms }),
-    },
-  ];
 }

@@ -1,16 +1,47 @@
-/** The shape in which the service knows its chains, whatever their family. */
-import type { ChainFamily } from '../../domain/chains.ts';
-import type { CanReceive, DepositScheme, Ingester, PayoutRail } from './ports.ts';
+/** What a chain family is: everything that the service asks of one. families.ts lists them. */
+import type { Clock } from '../../commands/ports.ts';
+import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Reader } from '../environment/reader.ts';
+import type { Spending } from './money/spending.ts';
+import type { CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
+import type { ChainSettings } from './settings.ts';
+import type { Treasury } from './treasury.ts';
+
+/** Chains that work alike and share one treasury account. */
+export interface Family<T extends Treasury = Treasury> {
+  readonly name: ChainFamily;
+  /** Of the coin that fees are paid in. */
+  readonly coinDecimals: number;
+  /** Whether the operator chooses how deep is final; false where the chain itself says it. */
+  readonly choosesDepth: boolean;
+  /** The canonical spelling of an address that can be paid; null when the text is none. */
+  canonicalAddress(chain: Chain, text: string): string | null;
+  /** A transaction's identity as its chain spells it; null when the text is none. */
+  canonicalTxHash(text: string): string | null;
+  /** Reads the variables of the treasury; what is wrong with them goes to the reader. Null when it cannot be used. */
+  readTreasury(read: Reader, production: boolean): T | null;
+  /** @param settings of this family's chains */
+  open(settings: readonly [ChainSettings, ...ChainSettings[]], treasury: T, needs: FamilyNeeds): OpenFamily;
+  /** Null on an instance without the treasury's key. */
+  openSigner(treasury: T, deps: SignerDeps): Signer | null;
+  /** What a wallet needs to pay, as a link of this family's own; null for a payment that has none. */
+  paymentLink?(payment: PaymentView): string | null;
+  /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
+  depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
+  /** Where deposits hold money that has to be taken to the treasury. */
+  openSweep?(setting: ChainSettings, treasury: T, deps: SweepDeps): DepositSweep;
+}
 
 /** One configured chain: what watches it and what pays out on it share its nodes. */
 export interface OpenChain {
   readonly ingester: Ingester;
   readonly rail: PayoutRail;
-  /** How often the chain is looked at. */
+  /** How often the chain is polled. */
   readonly poll_ms: number;
 }
 
-/** Chains that work alike and share one treasury account. */
 export interface OpenFamily {
   readonly family: ChainFamily;
   readonly chains: readonly OpenChain[];
@@ -22,4 +53,54 @@ export interface OpenFamily {
    * @throws ChainUnavailable when no node can tell
    */
   readonly misfit: ((signal: AbortSignal) => Promise<string | undefined>) | null;
+}
+
+/** A deposit address whose key the signer can derive from the salt. */
+export interface DepositOwner {
+  readonly address: string;
+  readonly scheme: string;
+  readonly salt: string;
+}
+
+/** What a family may need of the service's own memory. */
+export interface FamilyNeeds {
+  /** Addresses that nobody else gets and no payment has; fewer than asked for when there are not so many. */
+  readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
+  readonly watch: (chainId: ChainId) => Watch;
+}
+
+/** Which deposits a chain that cannot be read block by block is asked about. Each answer holds all that was created before the question. */
+export interface Watch {
+  /** Of payments that wait for their money. */
+  open(signal: AbortSignal): Promise<readonly string[]>;
+  /** Of payments that are over, as long as late money is looked for. May hold open ones as well. */
+  late(signal: AbortSignal): Promise<readonly string[]>;
+}
+
+export interface SignerDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  /** What all families may spend together. */
+  readonly spending: Spending;
+}
+
+export interface SweepDeps {
+  readonly signer: Signer;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+export type Swept =
+  | { readonly kind: 'swept'; readonly amount: bigint; readonly hash: string }
+  /** It holds nothing: never paid, or swept before. */
+  | { readonly kind: 'empty' }
+  /** Left as it is; nothing was sent. */
+  | { readonly kind: 'left'; readonly why: string };
+
+/** Takes what deposits hold to the treasury. */
+export interface DepositSweep {
+  /** Addresses that one call of `held` takes at most. */
+  readonly heldMax: number;
+  /** Which of these deposits may hold something, in their order. */
+  held(addresses: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
+  /** Doing it again does nothing. @throws PayoutBlocked, SigningRefused, ChainUnavailable */
+  sweep(payment: Payment, signal: AbortSignal): Promise<Swept>;
 }

@@ -1,10 +1,10 @@
-import type { ChainFamily, ChainId } from '../../domain/chains.ts';
-import type { Config } from '../config.ts';
-import { openEvm } from './evm/index.ts';
-import type { OpenChain, OpenFamily } from './family.ts';
-import type { DepositScheme, ReceiverChecks } from './ports.ts';
-import { openSolana, type SolanaNeeds } from './solana/index.ts';
-import { openStellar } from './stellar/index.ts';
+import type { Clock } from '../../commands/ports.ts';
+import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
+import { allFamilies, type Treasuries } from './families.ts';
+import type { FamilyNeeds, OpenChain } from './family.ts';
+import { createSpending, type SpendingLimits } from './money/spending.ts';
+import type { DepositScheme, ReceiverChecks, Signer } from './ports.ts';
+import type { ChainSettings } from './settings.ts';
 
 export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
@@ -14,14 +14,18 @@ export interface Chains {
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
+interface Configured {
+  readonly chains: readonly ChainSettings[];
+  readonly treasuries: Treasuries;
+}
+
 /** Every chain that the configuration names. */
-export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'treasuries'>, solana: SolanaNeeds): Chains {
-  const families = [
-    openEvm(chains, treasuries.evm),
-    openSolana(chains, treasuries.solana, solana),
-    openStellar(chains, treasuries.stellar),
-  ];
-  const open = families.filter((family): family is OpenFamily => family !== null);
+export function openChains({ chains, treasuries }: Configured, needs: FamilyNeeds): Chains {
+  const open = allFamilies.flatMap((family) => {
+    const [first, ...others] = chains.filter(({ chainId }) => chainOf(chainId).family === family.name);
+    const treasury = treasuries[family.name];
+    return first && treasury ? [family.open([first, ...others], treasury, needs)] : [];
+  });
   return {
     chains: new Map(open.flatMap((family) => family.chains.map((chain) => [chain.ingester.chainId, chain]))),
     deposits: Object.fromEntries(open.map(({ family, deposits }) => [family, deposits])),
@@ -33,4 +37,20 @@ export function openChains({ chains, treasuries }: Pick<Config, 'chains' | 'trea
       return asked.filter((problem) => problem !== undefined);
     },
   };
+}
+
+export type Signers = ReadonlyMap<ChainFamily, Signer>;
+
+/** A signer for each family whose treasury key this instance holds. What they spend counts together, over all chains. */
+export function openSigners(
+  { treasuries, signer: limits }: { readonly treasuries: Treasuries; readonly signer: SpendingLimits },
+  clock: Pick<Clock, 'now'>,
+): Signers {
+  const spending = createSpending(limits, clock);
+  const open = allFamilies.flatMap((family) => {
+    const treasury = treasuries[family.name];
+    const signer = treasury && family.openSigner(treasury, { clock, spending });
+    return signer ? [[family.name, signer] as const] : [];
+  });
+  return new Map(open);
 }

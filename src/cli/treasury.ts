@@ -5,13 +5,12 @@ import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/pauseP
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { familyOf } from '../chains/families.ts';
 import { readConfig } from '../config.ts';
 import { type Core, openCore } from '../roles/core.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { loadEnvironment } from './environment.ts';
 
-/** Of ether and its like, lumens, SOL. */
-const coinDecimals = { evm: 18, stellar: 7, solana: 9 } as const;
 const answer_ms = 15_000;
 
 type Line = Readonly<Record<string, string>>;
@@ -56,7 +55,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
-    const coin = formatAmount(gas, coinDecimals[chain.family]);
+    const coin = formatAmount(gas, familyOf(chain).coinDecimals);
     const numbering = lanes && { 'numbering accounts': String(lanes.length) };
     return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined ?? 'has none'), ...numbering };
   } catch {

@@ -3,12 +3,6 @@ import { parseAmount } from '../../domain/money.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
-export interface DepthSetting {
-  readonly blocks: number;
-  readonly tag: 'safe' | 'finalized' | null;
-}
-
 export type Reader = ReturnType<typeof createReader>;
 
 /** @param problems receives a sentence about each value that cannot be used; what may be secret is never in it */
@@ -79,14 +73,6 @@ export function createReader(env: Env, problems: string[]) {
       const amount = parseAmount(raw(name) ?? fallback, 6);
       check(typeof amount === 'bigint', `${name}: ${raw(name)} is no amount like 0.01 with at most 6 decimals`);
       return typeof amount === 'bigint' ? amount : 0n;
-    },
-    depth(name: string): DepthSetting | undefined {
-      const value = raw(name);
-      if (value === undefined) return undefined;
-      const match = /^(?:(\d{1,5})|(safe|finalized)(?:\+(\d{1,5}))?)$/.exec(value);
-      if (!check(match !== null, `${name}: ${value} is neither blocks (12), a tag (finalized) nor both (finalized+15)`))
-        return undefined;
-      return { blocks: Number(match?.[1] ?? match?.[3] ?? 0), tag: (match?.[2] as DepthSetting['tag']) ?? null };
     },
   };
   return self;

@@ -26,7 +26,7 @@ import { createLogger, createTelemetry, type Telemetry } from '../runtime/teleme
 import { newApiKey } from '../security/apiKey.ts';
 import { createAddressCheck, literalAddress } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
-import { solanaNeeds } from './solana.ts';
+import { depositNeeds } from './depositNeeds.ts';
 
 export interface Core extends Chains {
   readonly config: Config;
@@ -63,7 +63,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
   const open = openChains(
     config,
-    solanaNeeds(() => stores),
+    depositNeeds(() => stores),
   );
   const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
   if (misfits.length > 0) throw new ConfigError(misfits);

@@ -13,14 +13,14 @@ import { findWebhookSecret } from '../../queries/findApp.ts';
 import { oldestOpenPayment, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/settledPayouts.ts';
 import { unfinishedMatches } from '../../queries/unmatched.ts';
+import { allFamilies } from '../chains/families.ts';
 import type { OpenChain } from '../chains/family.ts';
-import { ownerKey, ownerScheme } from '../chains/solana/signer/keys.ts';
+import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
 import { randomIds } from '../runtime/ids.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
-import { openSigners, type Signers } from '../security/signers.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
@@ -140,13 +140,13 @@ function payoutAudits({ workHandle, chains, database, telemetry }: Core): readon
 
 /** Filled by an instance that has the seed. */
 function depositStock({ config, clock, database }: Core): readonly Shift[] {
-  const seed = config.treasuries.solana?.depositSeed;
-  if (!seed) return [];
-  const make = () => {
-    const salt = randomIds.secret();
-    return { address: ownerKey(seed, salt).address, scheme: ownerScheme, salt };
-  };
-  return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
+  return allFamilies.flatMap((family) => {
+    const treasury = config.treasuries[family.name];
+    const ownerOf = treasury && family.depositOwners?.(treasury);
+    if (!ownerOf) return [];
+    const make = () => ownerOf(randomIds.secret());
+    return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
+  });
 }
 
 function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {

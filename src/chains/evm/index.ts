@@ -1,27 +1,39 @@
-import type { Address } from 'viem';
-import type { Treasury } from '../../config/treasuries.ts';
-import type { ChainConfig, DepthSetting } from '../../config.ts';
-import type { OpenChain, OpenFamily } from '../family.ts';
+import type { Address, Hex } from 'viem';
+import type { Family, OpenChain } from '../family.ts';
+import type { ChainSettings, DepthSetting } from '../settings.ts';
+import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
 import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createEvmRpc } from './rpc.ts';
+import { createEvmSigner } from './signer/signer.ts';
+import { readEvmTreasury } from './treasury.ts';
 
-/** The EVM chains that the settings name; null when they name none. */
-export function openEvm(settings: readonly ChainConfig[], treasury: Treasury | null): OpenFamily | null {
-  if (!treasury) return null;
-  const account = treasury.address as Address;
-  return {
-    family: 'evm',
-    chains: settings.flatMap((setting) => openChain(setting, account)),
-    deposits: createEvmDeposits({ treasury: account }),
-    canReceive: null,
-    misfit: null,
-  };
-}
+/** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, the same deposit addresses on all of them. */
+export const evm: Family = {
+  name: 'evm',
+  coinDecimals: 18,
+  choosesDepth: true,
+  canonicalAddress: canonicalEvmAddress,
+  canonicalTxHash: canonicalEvmHash,
+  readTreasury: readEvmTreasury,
+  open(settings, treasury) {
+    const account = treasury.address as Address;
+    return {
+      family: 'evm',
+      chains: settings.flatMap((setting) => openChain(setting, account)),
+      deposits: createEvmDeposits({ treasury: account }),
+      canReceive: null,
+      misfit: null,
+    };
+  },
+  openSigner({ key }, { spending }) {
+    return key === null ? null : createEvmSigner({ privateKey: key as Hex, spending });
+  },
+};
 
-function openChain(setting: ChainConfig, treasury: Address): OpenChain[] {
+function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
   if (!isEvmChain(setting.chainId)) return [];
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
   const rpc = createEvmRpc(config);
@@ -35,7 +47,7 @@ function openChain(setting: ChainConfig, treasury: Address): OpenChain[] {
 }
 
 /** The operator's settings over the chain's defaults. */
-function evmConfig(setting: ChainConfig, defaults: EvmChainConfig): EvmChainConfig {
+function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
   const { confirmations, confirmationsLarge, payoutConfirmations, largeFrom_usd, poll_ms } = setting;
   return {
     ...defaults,

@@ -27,10 +27,10 @@ export function canonicalSolanaAddress(text: string): string | null {
   return isAddress(text) && text !== systemProgram && text !== solanaToken().address ? text : null;
 }
 
-/** The base58 of 64 bytes. Its letters' case matters. */
-export function isSignature(text: string): boolean {
-  if (!/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text)) return false;
-  return getBase58Encoder().encode(text).length === signature_bytes;
+/** A signature names its transaction: the base58 of 64 bytes, or null. Its letters' case matters. */
+export function canonicalSolanaHash(text: string): string | null {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text)) return null;
+  return getBase58Encoder().encode(text).length === signature_bytes ? text : null;
 }
 
 /** Whether a key can exist for the address. */

@@ -1,51 +1,63 @@
-import type { SolanaTreasury } from '../../config/treasuries.ts';
-import type { ChainConfig } from '../../config.ts';
-import type { OpenFamily } from '../family.ts';
-import { defaultSolanaConfig, type SolanaConfig, solanaChainId } from './config.ts';
-import { createSolanaDeposits, type Owner } from './deposits/scheme.ts';
+import type { Family } from '../family.ts';
+import { createCanReceive } from '../money/receiverCheck.ts';
+import type { ChainSettings } from '../settings.ts';
+import type { Treasury } from '../treasury.ts';
+import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
+import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } from './config.ts';
+import { createSolanaDeposits } from './deposits/scheme.ts';
+import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
-import type { Watch } from './payins/scanner.ts';
+import { solanaPaymentLink } from './paymentLink.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
-import { createCanReceive } from './payouts/receivers.ts';
+import { obstacleTo } from './payouts/receivers.ts';
 import { createSolanaRpc } from './rpc.ts';
+import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
+import { createSolanaSigner } from './signer/signer.ts';
+import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 
-/** What Solana needs of the service's own memory. */
-export interface SolanaNeeds {
-  /** Addresses that nobody else gets and no payment has. */
-  readonly takeOwners: (max: number) => Promise<readonly Owner[]>;
-  readonly watch: Watch;
-}
+/** Solana: one wallet for each deposit, payouts without nonces. */
+export const solana: Family<SolanaTreasury> = {
+  name: 'solana',
+  coinDecimals: 9,
+  choosesDepth: false,
+  canonicalAddress: (_chain, text) => canonicalSolanaAddress(text),
+  canonicalTxHash: canonicalSolanaHash,
+  readTreasury: readSolanaTreasury,
+  paymentLink: solanaPaymentLink,
 
-/** Null when Solana is not served. */
-export function openSolana(
-  settings: readonly ChainConfig[],
-  treasury: SolanaTreasury | null,
-  { takeOwners, watch }: SolanaNeeds,
-): OpenFamily | null {
-  const setting = settings.find(({ chainId }) => chainId === solanaChainId);
-  if (!setting || !treasury) return null;
-  const config = solanaConfig(setting, treasury);
-  const rpc = createSolanaRpc(config);
-  return {
-    family: 'solana',
-    chains: [
-      {
-        ingester: createSolanaIngester(config, watch, rpc),
-        rail: createSolanaPayoutRail(config, rpc),
-        poll_ms: config.pollInterval_ms,
-      },
-    ],
-    deposits: createSolanaDeposits(takeOwners),
-    canReceive: createCanReceive(rpc),
-    misfit: null,
-  };
-}
+  open([setting], treasury, { takeOwners, watch }) {
+    const config = solanaConfig(setting, treasury);
+    const rpc = createSolanaRpc(config);
+    return {
+      family: 'solana',
+      chains: [
+        {
+          ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
+          rail: createSolanaPayoutRail(config, rpc),
+          poll_ms: config.pollInterval_ms,
+        },
+      ],
+      deposits: createSolanaDeposits(takeOwners),
+      canReceive: createCanReceive(rpc, obstacleTo),
+      misfit: null,
+    };
+  },
+
+  openSigner({ key, depositSeed }, { spending }) {
+    const parsed = key === null ? undefined : parseSolanaKey(key);
+    return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees: solanaFees, spending }) : null;
+  },
+
+  depositOwners({ depositSeed: seed }) {
+    if (seed === null) return null;
+    return (salt) => ({ address: ownerKey(seed, salt).address, scheme: ownerScheme, salt });
+  },
+
+  openSweep: (setting, treasury, deps) => createSolanaSweep(solanaConfig(setting, treasury), deps),
+};
 
 /** The operator's settings over the network's defaults. */
-export function solanaConfig(
-  { rpcUrls, poll_ms }: Pick<ChainConfig, 'rpcUrls' | 'poll_ms'>,
-  { address: treasury }: Pick<SolanaTreasury, 'address'>,
-): SolanaConfig {
+function solanaConfig({ rpcUrls, poll_ms }: ChainSettings, { address: treasury }: Treasury): SolanaConfig {
   const defaults = defaultSolanaConfig({ rpcUrls, treasury });
   return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
 }

@@ -18,3 +18,7 @@ export function canonicalStellarAddress(text: string): string | null {
   const { asset, contract } = stellarToken(publicNetwork);
   return text === contract || accountOf(text) === asset.getIssuer() ? null : text;
 }
+
+/** 32 bytes in hexadecimal, lower case; null for any other text. */
+export const canonicalStellarHash = (text: string): string | null =>
+  /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null;

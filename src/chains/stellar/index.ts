@@ -1,47 +1,63 @@
-import { Keypair } from '@stellar/stellar-sdk';
-import type { StellarTreasury } from '../../config/treasuries.ts';
-import type { ChainConfig } from '../../config.ts';
-import type { OpenFamily } from '../family.ts';
-import { defaultStellarConfig, publicNetwork, type StellarConfig, stellarChainId } from './config.ts';
+import type { Family } from '../family.ts';
+import { createCanReceive } from '../money/receiverCheck.ts';
+import type { ChainSettings } from '../settings.ts';
+import { canonicalStellarAddress, canonicalStellarHash } from './addresses.ts';
+import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
 import { contractProblem } from './deposits/payinContract.ts';
 import { createStellarDeposits } from './deposits/scheme.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
-import { createCanReceive } from './payouts/receivers.ts';
+import { obstacle } from './payouts/receivers.ts';
 import { createStellarRpc } from './rpc.ts';
+import { accountOf } from './signer/keys.ts';
+import { createStellarSigner } from './signer/signer.ts';
+import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
 
-/** Null when Stellar is not served. */
-export function openStellar(settings: readonly ChainConfig[], treasury: StellarTreasury | null): OpenFamily | null {
-  const setting = settings.find(({ chainId }) => chainId === stellarChainId);
-  if (!setting || !treasury) return null;
-  const config = stellarConfig(setting, treasury);
-  const rpc = createStellarRpc(config);
-  return {
-    family: 'stellar',
-    chains: [
-      {
-        ingester: createStellarIngester(config, rpc),
-        rail: createStellarPayoutRail(config, rpc),
-        poll_ms: config.pollInterval_ms,
-      },
-    ],
-    deposits: createStellarDeposits({ treasury: treasury.address, payinContract: treasury.payinContract }),
-    canReceive: createCanReceive(rpc),
-    misfit: (signal) => contractProblem(config, rpc, signal),
-  };
-}
+/** Stellar: payins with a memo or through a contract, payouts numbered by the treasury and its channel accounts. */
+export const stellar: Family<StellarTreasury> = {
+  name: 'stellar',
+  coinDecimals: 7,
+  choosesDepth: false,
+  canonicalAddress: (_chain, text) => canonicalStellarAddress(text),
+  canonicalTxHash: canonicalStellarHash,
+  readTreasury: readStellarTreasury,
+
+  open([setting], treasury) {
+    const config = stellarConfig(setting, treasury);
+    const rpc = createStellarRpc(config);
+    return {
+      family: 'stellar',
+      chains: [
+        {
+          ingester: createStellarIngester(config, rpc),
+          rail: createStellarPayoutRail(config, rpc),
+          poll_ms: config.pollInterval_ms,
+        },
+      ],
+      deposits: createStellarDeposits({ treasury: treasury.address, payinContract: treasury.payinContract }),
+      canReceive: createCanReceive(rpc, obstacle),
+      misfit: (signal) => contractProblem(config, rpc, signal),
+    };
+  },
+
+  openSigner(treasury, { clock, spending }) {
+    const { key: secret, channelKeys: channelSecrets } = treasury;
+    if (secret === null) return null;
+    return createStellarSigner({ secret, channelSecrets, config: stellarConfig({}, treasury), clock, spending });
+  },
+};
 
 /** The operator's settings over the network's defaults. */
-export function stellarConfig(
-  { rpcUrls, poll_ms }: Pick<ChainConfig, 'rpcUrls' | 'poll_ms'>,
-  { address, payinContract, channelKeys }: Pick<StellarTreasury, 'address' | 'payinContract' | 'channelKeys'>,
+function stellarConfig(
+  { rpcUrls = [], poll_ms }: Partial<ChainSettings>,
+  { address, payinContract, channelKeys }: StellarTreasury,
 ): StellarConfig {
   const defaults = defaultStellarConfig({
     rpcUrls,
     networkPassphrase: publicNetwork,
     treasury: address,
     payinContract,
-    channels: channelKeys.map((key) => Keypair.fromSecret(key).publicKey()),
+    channels: channelKeys.map(accountOf),
   });
   return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
 }

@@ -6,7 +6,8 @@ import { instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
-import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../src/chains/money/spending.ts';
 import { BroadcastRefused } from '../../../src/chains/node/agreement.ts';
 import type { PayoutRail } from '../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';
@@ -161,11 +162,9 @@ const refusing =
 const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
 
 async function signed(rail: PayoutRail, given?: Awaited<ReturnType<PayoutRail['prepare']>>): Promise<SignedAttempt> {
-  const signer = createKeystoreSigner({
-    privateKey: treasuryKey,
-    limits: { chainIds: [8453], perTransfer_usd: 100n, perHour_usd: 1_000n },
-    clock: { now: () => instant(0) },
-  });
+  const limits = { perTransfer_usd: 100n, perHour_usd: 1_000n };
+  const spending = createSpending(limits, { now: () => instant(0) });
+  const signer = createEvmSigner({ privateKey: treasuryKey, chainIds: [8453], spending });
   const order = { chainId: 8453, token: usdc, receiver: accountOf(41), receiverMemo: null, amount: 5n } as const;
   const unsigned = given ?? (await rail.prepare(order, await rail.minedNonce(signal)));
   const { bytes, hash } = await signer.sign(unsigned, { kind: given ? 'cancel' : 'payout', reference: 'test' });

@@ -7,7 +7,8 @@ import { fund, sandboxTokenAbi } from '../../../sandbox/tokens.ts';
 import { createEvmDeposits } from '../../../src/chains/evm/deposits/scheme.ts';
 import { prepareSweep } from '../../../src/chains/evm/deposits/sweep.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
-import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../src/chains/money/spending.ts';
 import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
 import {
   accountOf,
@@ -21,11 +22,9 @@ import {
 import { evmConfig } from './support.ts';
 
 const { signal } = new AbortController();
-const signer = createKeystoreSigner({
-  privateKey: treasuryKey,
-  limits: { chainIds: [8453, 56, 1, 42161, 137], perTransfer_usd: 10_000n, perHour_usd: 1_000_000n },
-  clock: { now: () => instant(0) },
-});
+const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n };
+const spending = createSpending(limits, { now: () => instant(0) });
+const signer = createEvmSigner({ privateKey: treasuryKey, spending });
 const payoutDepth = 3;
 
 describe('EVM payouts', () => {

@@ -13,7 +13,8 @@ import { type ChainId, chainOf, findToken } from '../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../domain/time.ts';
 import { forwarderAddresses } from '../../../src/chains/evm/deposits/forwarder.ts';
 import { buildUnsigned, type Call, noOrder, transferCall } from '../../../src/chains/evm/payouts/transaction.ts';
-import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../src/chains/money/spending.ts';
 import { SigningRefused, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
 import { accountOf, treasury, treasuryKey } from '../../support/anvil.ts';
 
@@ -26,8 +27,9 @@ const cancel = { kind: 'cancel', reference: 'payment-1' } as const;
 describe('treasury signer', () => {
   let now_ms: number;
   const clock: Pick<Clock, 'now'> = { now: () => instant(now_ms) };
-  const limits = { chainIds: [8453, 56, 1], perTransfer_usd: 100n, perHour_usd: 250n } as const;
-  const open = () => createKeystoreSigner({ privateKey: treasuryKey, limits, clock });
+  const limits = { perTransfer_usd: 100n, perHour_usd: 250n };
+  const open = () =>
+    createEvmSigner({ privateKey: treasuryKey, chainIds: [8453, 56, 1], spending: createSpending(limits, clock) });
   beforeEach(() => {
     now_ms = 1_750_000_000_000;
   });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../../commands/ports.ts';
 import { workSet } from '../../../projections/sets.ts';
-import { createSolanaDeposits, type Owner } from '../../../src/chains/solana/deposits/scheme.ts';
+import type { DepositOwner } from '../../../src/chains/family.ts';
+import { createSolanaDeposits } from '../../../src/chains/solana/deposits/scheme.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { createDepositOwners, type DepositOwners } from '../../../src/postgres/depositOwners.ts';
-import { solanaNeeds } from '../../../src/roles/solana.ts';
+import { depositNeeds } from '../../../src/roles/depositNeeds.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { randomIds } from '../../../src/runtime/ids.ts';
 import { depositOwnersWorker } from '../../../src/subscribers/depositOwners.ts';
@@ -63,7 +64,7 @@ describe('deposits on Solana', () => {
     const data = { ...created.data, deposit };
     const tail = await append(world, `payment-${data.paymentId}`, [{ ...created, data }]);
     const waitedFor: bigint[] = [];
-    const { takeOwners } = solanaNeeds(() => ({
+    const { takeOwners } = depositNeeds(() => ({
       ...{ clock: world.clock, store: world.store, database, reads: database },
       async projected(position) {
         waitedFor.push(position);
@@ -77,7 +78,7 @@ describe('deposits on Solana', () => {
   });
 
   it('are refused for a moment when none is ready, and there again when some are', async () => {
-    const stock: Owner[] = [];
+    const stock: DepositOwner[] = [];
     const scheme = createSolanaDeposits(async (max) => stock.splice(0, max));
     const asking = () => scheme.assign('payment', usdcToken, null);
     await assert.rejects(asking(), (error) => error instanceof Unavailable && error.retryAfter_s > 0);

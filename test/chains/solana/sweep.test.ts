@@ -3,7 +3,8 @@ import { PublicKey } from '@solana/web3.js';
 import type { Signer } from '../../../commands/chainPorts.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import { addFault } from '../../../sandbox/solana/controls.ts';
-import { createSolanaSweep, type SolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
+import type { DepositSweep } from '../../../src/chains/family.ts';
+import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import * as p from '../../support/payments.ts';
@@ -17,7 +18,7 @@ const rent = 2_039_280;
 
 describe('sweeping deposits on Solana', () => {
   let world: SolanaWorld;
-  let sweep: SolanaSweep;
+  let sweep: DepositSweep;
   beforeEach(async () => {
     world = await solanaWorld({ slot_ms: 20 });
     sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });

@@ -3,7 +3,8 @@ import { Asset, Keypair, Operation, StrKey } from '@stellar/stellar-sdk';
 import { Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
-import { createCanReceive } from '../../../src/chains/stellar/payouts/receivers.ts';
+import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
+import { obstacle } from '../../../src/chains/stellar/payouts/receivers.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
 import { broken, startProxy } from '../evm/proxy.ts';
@@ -21,7 +22,8 @@ describe('who can take USDC on Stellar', () => {
   after(() => world.lab.stop());
 
   const ask = async (receiver: string, amount?: bigint | null, urls = [world.stellar.rpcUrl]) => {
-    const refusal = await createCanReceive(createStellarRpc(world.config(urls)))(stellar, token, receiver, amount);
+    const canReceive = createCanReceive(createStellarRpc(world.config(urls)), obstacle);
+    const refusal = await canReceive(stellar, token, receiver, amount);
     return refusal?.message;
   };
   const account = async () => {

@@ -4,7 +4,7 @@ import { SigningRefused, type TransferOrder, type Unsigned } from '../../../comm
 import { chainOf } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { buildUnsigned, transferCall } from '../../../src/chains/evm/payouts/transaction.ts';
-import { createKeystoreSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
 import { innermost, type StellarPayload } from '../../../src/chains/stellar/payouts/transaction.ts';
 import { createStellarSigner } from '../../../src/chains/stellar/signer/signer.ts';
@@ -265,12 +265,7 @@ describe('the Stellar signer', () => {
     const shared = { perTransfer_usd: 100n, perHour_usd: 9n };
     const spending = createSpending(shared, clock);
     const stellar = createStellarSigner({ secret: world.treasury.secret(), config: world.config(), clock, spending });
-    const evm = createKeystoreSigner({
-      privateKey: `0x${'11'.repeat(32)}`,
-      limits: { ...shared, chainIds: [1] },
-      clock,
-      spending,
-    });
+    const evm = createEvmSigner({ privateKey: `0x${'11'.repeat(32)}`, chainIds: [1], spending });
     const [token] = chainOf(1).tokens as [TransferOrder['token']];
     const order: TransferOrder = { chainId: 1, token, receiver: evm.account, receiverMemo: null, amount: 5_000000n };
     const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };

@@ -1,7 +1,6 @@
 import { type Address, hexToBytes } from 'viem';
 import type { DepositScheme } from '../../ports.ts';
-import { checksummed } from '../checksum.ts';
-import { keccak } from '../keccak.ts';
+import { checksummed, keccak } from '../addresses.ts';
 import { forwarderAddresses } from './forwarder.ts';
 
 /** Names the derivation of salt and address; a change of either is a new version beside this one. */

@@ -1,7 +1,7 @@
 /** What is checked before anything is signed: a transfer that cannot be made is better refused here than reverted on the chain. */
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
-import { formatAmount } from '../../../../domain/money.ts';
+import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import type { EvmFees } from '../config.ts';
 import { coinBalance, gasNeeded, simulate } from '../reads.ts';
@@ -12,9 +12,6 @@ import { type GasPrice, transferCall } from './transaction.ts';
 const gasMargin_percent = 20n;
 /** A receiver that empties its account before the transfer lands makes it dearer by a new storage slot (EIP-2929: 22,100). */
 const newSlot_gas = 22_100n;
-/** Coin to hold, in multiples of the dearest outcome: one transfer and one replacement, and what rollups charge beside gas. */
-const gasReserve = 2n;
-
 export interface Payer {
   readonly chain: Chain;
   readonly account: Address;
@@ -39,34 +36,18 @@ export async function balancesOf(node: EvmNode, { chain, account }: Payer) {
 }
 
 /** @throws PayoutBlocked when the account holds less than the order's amount */
-export async function checkFloat(
-  node: EvmNode,
-  { chain, account }: Payer,
-  { token, amount }: TransferOrder,
-): Promise<void> {
-  const held = await tokenBalance(node, account, token.address);
-  if (held >= amount) return;
-  const [need, have] = [formatAmount(amount, token.decimals), formatAmount(held, token.decimals)];
-  throw new PayoutBlocked(
-    'float',
-    `the treasury ${account} holds ${have} ${token.symbol} on ${chain.name}, ${need} are to be paid: top it up`,
-  );
-}
+export const checkTokens = async (node: EvmNode, { account }: Payer, order: TransferOrder): Promise<void> =>
+  checkFloat(await tokenBalance(node, account, order.token.address), account, order);
 
 /** @throws PayoutBlocked when the account's coin cannot pay for the gas, twice */
-export async function checkCoin(
+export async function checkGas(
   node: EvmNode,
   { chain, account }: Payer,
   gas: bigint,
   { maxFeePerGas }: GasPrice,
 ): Promise<void> {
-  const held = await coinBalance(node, account);
-  const need = gas * maxFeePerGas * gasReserve;
-  if (held >= need) return;
-  throw new PayoutBlocked(
-    'gas',
-    `the treasury ${account} holds ${held} wei on ${chain.name}, a transfer needs ${need}: top it up`,
-  );
+  const fee = { chainId: chain.id, unit: 'wei', most: gas * maxFeePerGas };
+  checkCoin(await coinBalance(node, account), account, fee);
 }
 
 /**

@@ -9,7 +9,7 @@ import { gasNeeded, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
 import { broadcastTo } from './broadcast.ts';
 import { fateOf } from './fate.ts';
-import { balancesOf, checkCoin, checkFloat, type Payer, rehearse, withMargin } from './preflight.ts';
+import { balancesOf, checkGas, checkTokens, type Payer, rehearse, withMargin } from './preflight.ts';
 import {
   buildUnsigned,
   type Call,
@@ -44,11 +44,11 @@ export function createEvmPayoutRail(
   }
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    await checkFloat(node, payer, order);
+    await checkTokens(node, payer, order);
     const gas = await rehearse(node, payer, order, fees);
     const fresh = await price(node);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    await checkCoin(node, payer, gas, chosen);
+    await checkGas(node, payer, gas, chosen);
     return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
   }
 

@@ -9,20 +9,20 @@ import {
   keccak256,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Clock } from '../../../../commands/ports.ts';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
-import { createSpending, type Spending, type SpendingLimits } from '../../money/spending.ts';
+import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { defaultEvmChainConfig, type EvmChainId, isEvmChain } from '../config.ts';
+import { defaultEvmChainConfig, type EvmChainId, evmChainIds, isEvmChain } from '../config.ts';
 import { forwarderAddresses } from '../deposits/forwarder.ts';
 import type { EvmPayload } from '../payouts/transaction.ts';
 
-export interface SigningLimits extends SpendingLimits {
-  /** Chains it signs for. */
-  readonly chainIds: readonly EvmChainId[];
-  /** Most coin that one transaction may burn, where it is not the product of the chain's default gas limits. */
-  readonly feeMax_wei?: Readonly<Partial<Record<EvmChainId, bigint>>>;
+export interface EvmSignerDeps {
+  readonly privateKey: Hex;
+  /** Chains that it signs for. */
+  readonly chainIds?: readonly EvmChainId[];
+  /** Limits what is signed, over all chains together. */
+  readonly spending: Spending;
 }
 
 /**
@@ -30,19 +30,18 @@ export interface SigningLimits extends SpendingLimits {
  * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
  * @throws SigningRefused from `sign`
  */
-export function createKeystoreSigner({ privateKey, limits, clock, spending }: KeystoreDeps): Signer {
+export function createEvmSigner({ privateKey, chainIds = evmChainIds, spending }: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
-  const spend = spending ?? createSpending(limits, clock);
   const sweepTo = forwarderAddresses(key.address).factory;
 
   /** @returns what signing needs, and what counts it towards the hour's limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
-    const { chain, payload } = checkFrame(unsigned, key.address, limits);
+    const { chain, payload } = checkFrame(unsigned, key.address, chainIds);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
     else {
       checkTransfer(payload, chain, unsigned.order, purpose);
-      return { payload, count: spend(unsigned, purpose) };
+      return { payload, count: spending(unsigned, purpose) };
     }
     return { payload, count: () => {} };
   }
@@ -59,22 +58,14 @@ export function createKeystoreSigner({ privateKey, limits, clock, spending }: Ke
   };
 }
 
-export interface KeystoreDeps {
-  readonly privateKey: Hex;
-  readonly limits: SigningLimits;
-  readonly clock: Pick<Clock, 'now'>;
-  /** What is spent over all chains, where other signers count it too. */
-  readonly spending?: Spending;
-}
-
 interface Framed {
   readonly chain: Chain;
   readonly payload: EvmPayload;
 }
 
-function checkFrame(unsigned: Unsigned, account: Address, limits: SigningLimits): Framed {
+function checkFrame(unsigned: Unsigned, account: Address, chainIds: readonly EvmChainId[]): Framed {
   const { chainId, order } = unsigned;
-  if (!isEvmChain(chainId) || !limits.chainIds.includes(chainId) || order.chainId !== chainId) {
+  if (!isEvmChain(chainId) || !chainIds.includes(chainId) || order.chainId !== chainId) {
     throw new SigningRefused('chain', `this key does not sign for chain ${chainId} (order: ${order.chainId})`);
   }
   if (unsigned.account !== account || unsigned.nonce === null) {
@@ -82,7 +73,7 @@ function checkFrame(unsigned: Unsigned, account: Address, limits: SigningLimits)
   }
   const payload = unsigned.payload as EvmPayload;
   const { gasMax, maxFeePerGas_wei } = defaultEvmChainConfig(chainId, []).fees;
-  const most = limits.feeMax_wei?.[chainId] ?? gasMax * maxFeePerGas_wei;
+  const most = gasMax * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * BigInt(payload.maxFeePerGas);
   if (fee > most) throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
   return { chain: chainOf(chainId), payload };

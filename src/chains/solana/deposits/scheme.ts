@@ -1,13 +1,7 @@
 import { Unavailable } from '../../../../commands/ports.ts';
 import type { Deposit } from '../../../../domain/payment/events.ts';
+import type { DepositOwner } from '../../family.ts';
 import type { DepositScheme } from '../../ports.ts';
-
-/** An address whose key the signer can derive from the salt. */
-export interface Owner {
-  readonly address: string;
-  readonly scheme: string;
-  readonly salt: string;
-}
 
 /** How many are asked for at a time. What a crash forgets of them is nobody's for ever, which costs nothing. */
 const stockMax = 32;
@@ -19,8 +13,8 @@ const retryAfter_s = 2;
  *
  * @param take addresses that nobody else gets and no payment has; fewer than asked for when there are not so many
  */
-export function createSolanaDeposits(take: (max: number) => Promise<readonly Owner[]>): DepositScheme {
-  const stock: Owner[] = [];
+export function createSolanaDeposits(take: (max: number) => Promise<readonly DepositOwner[]>): DepositScheme {
+  const stock: DepositOwner[] = [];
   let underWay: Promise<number> | undefined;
 
   /** @returns how many came */
@@ -37,7 +31,7 @@ export function createSolanaDeposits(take: (max: number) => Promise<readonly Own
   }
 
   /** Many may wait for the same few; whoever gets none asks again, as long as any come. */
-  async function next(): Promise<Owner> {
+  async function next(): Promise<DepositOwner> {
     for (let came = 1; came > 0; came = await refill()) {
       const owner = stock.shift();
       if (!owner) continue;

@@ -1,53 +1,35 @@
 /** Takes what deposits hold to the treasury, and their rent with it. Off the way of payouts: those come from the treasury's float. */
-import type { Clock } from '../../../../commands/ports.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { statusOf, terminalStatuses } from '../../../../domain/payment/status.ts';
-import type { Signer, Unsigned } from '../../ports.ts';
+import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
+import { checkCoin } from '../../money/floatCheck.ts';
+import type { Unsigned } from '../../ports.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import { type SolanaConfig, solanaChainId, solanaToken } from '../config.ts';
 import { newsOf, unread } from '../payins/accountHistory.ts';
 import { createBroadcast } from '../payouts/broadcast.ts';
 import { fateOf, type Sent } from '../payouts/fate.ts';
 import { feeOf, freshPrice } from '../payouts/fees.ts';
-import { checkLamports, rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
+import { rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
 import { latestBlockhash } from '../payouts/rail.ts';
 import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
-import { type AsOf, accountsOf } from '../reads.ts';
+import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
-
-export type Swept =
-  | { readonly kind: 'swept'; readonly amount: bigint; readonly hash: string }
-  /** It has no token account: never paid, or swept before. */
-  | { readonly kind: 'empty' }
-  /** Left as it is; nothing was sent. */
-  | { readonly kind: 'left'; readonly why: string };
-
-export interface SweepDeps {
-  readonly signer: Signer;
-  readonly clock: Pick<Clock, 'sleep'>;
-}
-
-export interface SolanaSweep {
-  /** Which of these wallets have a token account, in their order. @param owners at most 100 */
-  held(owners: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
-  /**
-   * Empties and closes the deposit of a payment that is over, if its payment has recorded everything that came in. Doing it again does
-   * nothing; what arrives in between makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next
-   * time finds the account gone or as it was.
-   * @throws PayoutBlocked, SigningRefused, ChainUnavailable
-   */
-  sweep(payment: Payment, signal: AbortSignal): Promise<Swept>;
-}
 
 const look_ms = 1_000;
 const unitsMargin = 5_000;
 
+/**
+ * Empties and closes the deposit of a payment that is over, if its payment has recorded everything that came in. What arrives in between
+ * makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next time finds the account gone or as
+ * it was.
+ */
 export function createSolanaSweep(
   config: SolanaConfig,
   { signer, clock }: SweepDeps,
   rpc: SolanaRpc = createSolanaRpc(config),
-): SolanaSweep {
+): DepositSweep {
   const { treasury, fees } = config;
   const broadcast = createBroadcast(rpc);
 
@@ -75,7 +57,7 @@ export function createSolanaSweep(
     const used = await rehearse(node, sweepMessage(treasury, deposited, terms), 2, rehearsedAt);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 2);
-    checkLamports(spendableLamports(wallet), treasury, fee);
+    checkCoin(spendableLamports(wallet), treasury, { chainId: solanaChainId, unit: 'lamports', most: fee });
     const message = sweepMessage(treasury, deposited, { ...terms, units });
     const payload: SolanaPayload = { message: Buffer.from(message).toString('base64'), salt };
     const token = solanaToken();
@@ -103,6 +85,8 @@ export function createSolanaSweep(
   }
 
   return {
+    heldMax: accountsPerCall,
+
     async held(owners, signal) {
       const asked = owners.map(tokenAccountOf);
       const { accounts } = await rpc.answer(

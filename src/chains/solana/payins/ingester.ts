@@ -1,10 +1,11 @@
 import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { Watch } from '../../family.ts';
 import type { Ingester, TransferLog } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { blockAt, type Commitment, finalBlocks, finalHead, type Landed, landed, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { creditsOf } from './credits.ts';
-import { createScanner, timeOf, type Watch } from './scanner.ts';
+import { createScanner, timeOf } from './scanner.ts';
 
 /** More than there can be of any token: 32 slots are final within seconds, which everything waits for. */
 const nothingIsLarge = 10n ** 15n;

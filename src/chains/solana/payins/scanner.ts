@@ -1,5 +1,6 @@
 /** Looks at the token accounts of deposits, and reads the transactions of those that changed. */
 import { type Instant, instant } from '../../../../domain/time.ts';
+import type { Watch } from '../../family.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../ports.ts';
 import { tokenAccountOf } from '../addresses.ts';
@@ -16,14 +17,6 @@ import {
 } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { newsOf, type ReadTo, unread } from './accountHistory.ts';
-
-/** Which deposits are to be looked at; wallets, not token accounts. Each answer holds all that was created before it was asked for. */
-export interface Watch {
-  /** Of payments that wait for their money. */
-  open(signal: AbortSignal): Promise<readonly string[]>;
-  /** Of payments that are over, as long as late money is looked for. May hold open ones as well. */
-  late(signal: AbortSignal): Promise<readonly string[]>;
-}
 
 export interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   /** The newest slot that a final pass has looked at. */

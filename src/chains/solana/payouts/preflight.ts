@@ -1,15 +1,11 @@
 /** What is checked before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
-import { formatAmount } from '../../../../domain/money.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
-import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
+import { PayoutBlocked } from '../../ports.ts';
 import { walletRent } from '../config.ts';
 import { type AsOf, landed, malformed, objectOf, type RawAccount, signaturesOf } from '../reads.ts';
 import { tokenAccountIn } from './receivers.ts';
 import { signature_bytes, wireOf } from './transaction.ts';
-
-/** SOL to hold, in multiples of what one transfer can cost: this one, and one more if it dies. */
-const gasReserve = 2n;
 
 /** USDC that a token account can pay, in smallest units. */
 export function spendableIn(account: RawAccount | null | undefined): bigint {
@@ -20,21 +16,6 @@ export function spendableIn(account: RawAccount | null | undefined): bigint {
 /** Lamports above what a wallet must keep. */
 export const spendableLamports = (wallet: RawAccount | null | undefined): bigint =>
   wallet && wallet.lamports > walletRent ? wallet.lamports - walletRent : 0n;
-
-/** @throws PayoutBlocked when the treasury holds less than the order's amount */
-export function checkFloat(held: bigint, treasury: string, { token, amount }: TransferOrder): void {
-  if (held >= amount) return;
-  const [need, have] = [formatAmount(amount, token.decimals), formatAmount(held, token.decimals)];
-  const message = `the treasury ${treasury} holds ${have} ${token.symbol} on Solana, ${need} are to be paid: top it up`;
-  throw new PayoutBlocked('float', message);
-}
-
-/** @throws PayoutBlocked when the treasury's SOL above its reserve cannot pay the cost, twice */
-export function checkLamports(held: bigint, treasury: string, cost: bigint): void {
-  if (held >= cost * gasReserve) return;
-  const message = `the treasury ${treasury} can spend ${held} lamports, a transfer needs ${cost * gasReserve}: send it SOL`;
-  throw new PayoutBlocked('gas', message);
-}
 
 /**
  * Runs a message without sending it.

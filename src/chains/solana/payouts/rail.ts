@@ -1,4 +1,5 @@
 import { assert } from '../../../../domain/decider.ts';
+import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { tokenAccountOf } from '../addresses.ts';
@@ -8,7 +9,7 @@ import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { createBroadcast } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { feeOf, freshPrice } from './fees.ts';
-import { checkFloat, checkLamports, checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import { checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { obstacle } from './receivers.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
 
@@ -39,7 +40,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
-    checkLamports(spendableLamports(wallet), account, most);
+    checkCoin(spendableLamports(wallet), account, { chainId: solanaChainId, unit: 'lamports', most });
     const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 1);

@@ -1,12 +1,9 @@
 /** Who can take USDC: wallets, with a token account or without one, for it is created with the first payout. */
 import { AccountState, getTokenDecoder } from '@solana-program/token';
-import { Unavailable } from '../../../../commands/ports.ts';
-import { refuse } from '../../../../domain/decider.ts';
-import type { CanReceive } from '../../ports.ts';
+import type { Token } from '../../../../domain/chains.ts';
 import { isOnCurve, systemProgram, tokenAccountOf, tokenProgram } from '../addresses.ts';
-import { solanaChain } from '../config.ts';
 import { accountsOf, type RawAccount } from '../reads.ts';
-import { ChainUnavailable, type SolanaRpc } from '../rpc.ts';
+import type { SolanaNode } from '../rpc.ts';
 
 /** A token account as the token program keeps it. */
 export interface TokenAccount {
@@ -50,22 +47,9 @@ export function obstacle(
   return account.usable ? undefined : `the token account of ${receiver} is frozen by the issuer: use another wallet`;
 }
 
-const unaborted = new AbortController().signal;
-
-/** Asked before a payment to Solana is created. A node that cannot be asked is Unavailable: the answer is never guessed. */
-export function createCanReceive(rpc: SolanaRpc): CanReceive {
-  return async (_chain, token, receiver) => {
-    const asked = [receiver, tokenAccountOf(receiver)];
-    try {
-      const answer = await rpc.first((node) => accountsOf(node, asked, { commitment: 'confirmed' }), unaborted);
-      const why = answer && obstacle(receiver, ...pairOf(answer.accounts));
-      return why === undefined ? undefined : refuse('invalidRequest', why);
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error;
-      const message = `${solanaChain().name} cannot be asked at present whether the receiver takes ${token.symbol}`;
-      throw new Unavailable(message, error.retryAfter_s, { cause: error });
-    }
-  };
+/** @throws RpcFailed */
+export async function obstacleTo(node: SolanaNode, _token: Token, receiver: string): Promise<string | undefined> {
+  const { accounts } = await accountsOf(node, [receiver, tokenAccountOf(receiver)], { commitment: 'confirmed' });
+  const [found, held] = accounts;
+  return obstacle(receiver, found, held);
 }
-
-const pairOf = ([found, held]: readonly (RawAccount | null)[]) => [found, held] as const;

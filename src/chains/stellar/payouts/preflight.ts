@@ -1,39 +1,16 @@
 /** What is checked before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
-import { formatAmount } from '../../../../domain/money.ts';
 import { memoProblem } from '../../../../domain/payment/memo.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
-import type { Holding } from '../accounts.ts';
-import { type StellarFees, type StellarToken, stellarChain } from '../config.ts';
+import { type StellarFees, stellarChain } from '../config.ts';
 import { ask, malformed } from '../reads.ts';
 import type { StellarNode } from '../rpc.ts';
 import { obstacle } from './receivers.ts';
 
-/** Lumens to hold, in multiples of the dearest outcome: one transfer and one replacement. */
-const gasReserve = 2n;
-
-/** @throws PayoutBlocked when the treasury holds less than the order's amount */
-export function checkFloat({ trustline }: Holding, treasury: string, { token, amount }: TransferOrder): void {
-  const held = trustline?.authorized ? trustline.spendable : 0n;
-  if (held >= amount) return;
-  const [need, have] = [formatAmount(amount, token.decimals), formatAmount(held, token.decimals)];
-  const message = `the treasury ${treasury} holds ${have} ${token.symbol} on Stellar, ${need} are to be paid: top it up`;
-  throw new PayoutBlocked('float', message);
-}
-
-/** @throws PayoutBlocked when the treasury's lumens above its reserve cannot pay the fee, twice */
-export function checkLumens({ account }: Holding, treasury: string, fee: bigint): void {
-  const held = account?.spendable ?? 0n;
-  if (held >= fee * gasReserve) return;
-  const message = `the treasury ${treasury} can spend ${held} stroops on fees, a transfer needs ${fee * gasReserve}: send it lumens`;
-  throw new PayoutBlocked('gas', message);
-}
-
 /** @throws PayoutBlocked when the receiver cannot take the amount, or the transfer to it cannot carry the memo */
 export async function checkReceiver(
   node: StellarNode,
-  token: StellarToken,
-  { receiver, receiverMemo, amount }: TransferOrder,
+  { token, receiver, receiverMemo, amount }: TransferOrder,
 ): Promise<void> {
   const why =
     (receiverMemo === null ? undefined : memoProblem(stellarChain(), receiver, receiverMemo)) ??

@@ -1,6 +1,7 @@
 import { type FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import type { Lane, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { accountsOf, type Holding, holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
@@ -10,7 +11,7 @@ import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '
 import { broadcastTo } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { freshInclusion, inclusionToReplace } from './fees.ts';
-import { checkFloat, checkLumens, checkReceiver, rehearse } from './preflight.ts';
+import { checkReceiver, rehearse } from './preflight.ts';
 import {
   actingFor,
   type Building,
@@ -89,10 +90,11 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
       return rpc.answer(async (node) => {
         const holds = await holding(node);
-        checkFloat(holds, account, order);
-        await checkReceiver(node, held, order);
+        checkFloat(spendableIn(holds), account, order);
+        await checkReceiver(node, order);
         const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, lane);
-        checkLumens(holds, account, BigInt(unsigned.fee['maxFee'] ?? '0'));
+        const most = BigInt(unsigned.fee['maxFee'] ?? '0');
+        checkCoin(holds.account?.spendable ?? 0n, account, { chainId: stellarChainId, unit: 'stroops', most });
         return unsigned;
       });
     },
@@ -129,11 +131,14 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     balances: (signal) =>
       rpc.answer(async (node) => {
         const { account: lumens, trustline } = await holding(node);
-        const usable = trustline?.authorized ? trustline.spendable : 0n;
-        return { gas: lumens?.spendable ?? 0n, tokens: { [held.token.address]: usable } };
+        return { gas: lumens?.spendable ?? 0n, tokens: { [held.token.address]: spendableIn({ trustline }) } };
       }, signal),
   };
 }
+
+/** Smallest units of the token that the treasury can pay. */
+const spendableIn = ({ trustline }: Pick<Holding, 'trustline'>): bigint =>
+  trustline?.authorized ? trustline.spendable : 0n;
 
 /** A new account's numbers begin behind that of the ledger which made it, 32 bits higher. */
 const laneOf = (account: string, sequence: bigint): Lane => ({

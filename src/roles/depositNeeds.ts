@@ -1,15 +1,14 @@
-/** What Solana's chain needs of the stores: addresses to give out, and which of them to look at. */
+/** What chain families need of the stores: deposit addresses to give out, and which of them are waited for. */
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { knownDeposits } from '../../queries/knownDeposits.ts';
 import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
-import { solanaChainId } from '../chains/solana/config.ts';
-import type { SolanaNeeds } from '../chains/solana/index.ts';
+import type { FamilyNeeds } from '../chains/family.ts';
 import type { Sql } from '../postgres/database.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';
 
-export interface SolanaStores {
+export interface NeededStores {
   readonly clock: Pick<Clock, 'now'>;
   readonly store: Pick<EventStore, 'tail'>;
   readonly database: Sql;
@@ -22,7 +21,7 @@ const lateFor_ms = 7 * 24 * 60 * minute_ms;
 const projectedWait_ms = 30_000;
 
 /** @param stores asked for when they are needed: chains are opened before them */
-export function solanaNeeds(stores: () => SolanaStores): SolanaNeeds {
+export function depositNeeds(stores: () => NeededStores): FamilyNeeds {
   return {
     /**
      * A restored backup has addresses in stock that were given out since. Their payments are in the log, and so in the rows by now:
@@ -38,21 +37,21 @@ export function solanaNeeds(stores: () => SolanaStores): SolanaNeeds {
       );
       return taken.filter(({ address }) => !known.has(address));
     },
-    watch: {
+    watch: (chainId) => ({
       async open(signal) {
         const { database } = await upToDate(stores(), signal);
-        return openDeposits(database, solanaChainId);
+        return openDeposits(database, chainId);
       },
       async late(signal) {
         const { database, clock } = await upToDate(stores(), signal);
-        return lateDeposits(database, solanaChainId, plus(clock.now(), -lateFor_ms));
+        return lateDeposits(database, chainId, plus(clock.now(), -lateFor_ms));
       },
-    },
+    }),
   };
 }
 
 /** Whatever was created before this moment is in the rows afterwards. */
-async function upToDate(stores: SolanaStores, signal: AbortSignal): Promise<SolanaStores> {
+async function upToDate(stores: NeededStores, signal: AbortSignal): Promise<NeededStores> {
   await stores.projected(await stores.store.tail(), { signal, timeout_ms: projectedWait_ms });
   return stores;
 }

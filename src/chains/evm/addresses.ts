@@ -1,0 +1,42 @@
+import sha3 from 'js-sha3';
+import { type Address, isHash, zeroAddress } from 'viem';
+import type { Chain } from '../../../domain/chains.ts';
+
+/** Keccak-256. For what every payment needs: viem's implementation gives the same and takes more than twice the time. */
+export const keccak = (message: Uint8Array | string): Uint8Array => new Uint8Array(sha3.keccak256.arrayBuffer(message));
+
+/** From here on a digit of the hash makes the letter above it a capital. */
+const capitalFrom = 8;
+
+/**
+ * Spells an address with its checksum (EIP-55). Without a cache: most addresses here are a payment's own and met once, and
+ * viem's cache costs more per new address than the hash does.
+ *
+ * @param digits the address's 40 hex digits in lower case, without 0x
+ */
+export function checksummed(digits: string): Address {
+  const hash = keccak(digits);
+  let spelled = '0x';
+  for (let i = 0; i < digits.length; i += 1) {
+    const byte = hash[i >> 1] ?? 0;
+    const digit = digits.charAt(i);
+    spelled += (i % 2 === 0 ? byte >> 4 : byte & 15) >= capitalFrom ? digit.toUpperCase() : digit;
+  }
+  return spelled as Address;
+}
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/;
+
+/**
+ * An address in mixed case must carry the right checksum; all lower case has none and is taken. Null for the zero address and the
+ * chain's own token contracts: money sent there is refused or lost.
+ */
+export function canonicalEvmAddress(chain: Pick<Chain, 'tokens'>, text: string): Address | null {
+  if (!evmAddress.test(text)) return null;
+  const lower = text.toLowerCase();
+  const address = checksummed(lower.slice(2));
+  if (address === zeroAddress || chain.tokens.some((token) => token.address === address)) return null;
+  return text === address || text === lower ? address : null;
+}
+
+export const canonicalEvmHash = (text: string): string | null => (isHash(text) ? text.toLowerCase() : null);

@@ -1,0 +1,25 @@
+import type { Chain, ChainFamily } from '../../domain/chains.ts';
+import type { Reader } from '../environment/reader.ts';
+import { evm } from './evm/index.ts';
+import type { Family } from './family.ts';
+import { solana } from './solana/index.ts';
+import { stellar } from './stellar/index.ts';
+
+/** Every chain family that can be served; the only list of them. */
+export const families = { evm, solana, stellar } as const satisfies Readonly<Record<ChainFamily, Family>>;
+
+export const allFamilies: readonly Family[] = Object.values(families);
+
+export const familyOf = ({ family }: Pick<Chain, 'family'>): Family => families[family];
+
+/** The accounts that pay out. Null for a family of which no chain is served. */
+export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };
+
+/** A family needs its treasury as soon as one of its chains is served. */
+export function readTreasuries(read: Reader, served: ReadonlySet<ChainFamily>, production: boolean): Treasuries {
+  const treasuries = allFamilies.map((family) => [
+    family.name,
+    served.has(family.name) ? family.readTreasury(read, production) : null,
+  ]);
+  return Object.fromEntries(treasuries) as Treasuries;
+}

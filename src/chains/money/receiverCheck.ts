@@ -1,0 +1,31 @@
+import { Unavailable } from '../../../commands/ports.ts';
+import type { Token } from '../../../domain/chains.ts';
+import { refuse } from '../../../domain/decider.ts';
+import { type ChainNode, type ChainRpc, ChainUnavailable } from '../node/jsonRpc.ts';
+import type { CanReceive } from '../ports.ts';
+
+/**
+ * Why a receiver cannot take an amount now, and what it must do; undefined when it can.
+ * @param amount in smallest units; null asks for any room at all
+ * @throws RpcFailed
+ */
+export type Obstacle = (
+  node: ChainNode,
+  token: Token,
+  receiver: string,
+  amount: bigint | null,
+) => Promise<string | undefined>;
+
+/** Asked before a payment is created. A chain that cannot be asked is Unavailable: the answer is never guessed. */
+export function createCanReceive(rpc: ChainRpc, obstacle: Obstacle): CanReceive {
+  return async (chain, token, receiver, amount = null) => {
+    try {
+      const { why } = await rpc.answer(async (node) => ({ why: await obstacle(node, token, receiver, amount) }));
+      return why === undefined ? undefined : refuse('invalidRequest', why);
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      const message = `${chain.name} cannot be asked at present whether the receiver takes ${token.symbol}`;
+      throw new Unavailable(message, error.retryAfter_s, { cause: error });
+    }
+  };
+}

@@ -1,0 +1,71 @@
+/** What an operator may set of one chain. Without a node the chain is not served. */
+import type { Chain, ChainId } from '../../domain/chains.ts';
+import type { Reader } from '../environment/reader.ts';
+
+/** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
+export interface DepthSetting {
+  readonly blocks: number;
+  readonly tag: 'safe' | 'finalized' | null;
+}
+
+/** Undefined: the chain's default. */
+export interface DepthSettings {
+  readonly confirmations?: DepthSetting;
+  readonly confirmationsLarge?: DepthSetting;
+  readonly payoutConfirmations?: DepthSetting;
+}
+
+export interface ChainSettings extends DepthSettings {
+  readonly chainId: ChainId;
+  /** In order of preference. They may hold API keys: never logged. */
+  readonly rpcUrls: readonly string[];
+  readonly largeFrom_usd?: bigint;
+  readonly poll_ms?: number;
+}
+
+const depthNames = {
+  confirmations: 'CONFIRMATIONS',
+  confirmationsLarge: 'CONFIRMATIONS_LARGE',
+  payoutConfirmations: 'PAYOUT_CONFIRMATIONS',
+} as const satisfies Record<keyof DepthSettings, string>;
+
+/**
+ * @param choosesDepth whether the chain leaves it to its users what is final
+ * @returns undefined for a chain that the operator gives no node of
+ */
+export function readChainSettings(read: Reader, { id, name }: Chain, choosesDepth: boolean): ChainSettings | undefined {
+  const rpcUrls = read.list(`RPC_URLS_${id}`);
+  if (rpcUrls.length === 0) return undefined;
+  for (const [index, url] of rpcUrls.entries()) {
+    // It may hold the key to a paid node: it is never printed.
+    read.check(/^https?:\/\//.test(url) && URL.canParse(url), `RPC_URLS_${id}: entry ${index + 1} is no http(s) URL`);
+  }
+  const depths = readDepths(read, id);
+  const fits = choosesDepth || Object.keys(depths).length === 0;
+  read.check(fits, `CONFIRMATIONS_${id}: ${name} itself says what is final`);
+  const largeFrom_usd = read.optionalWhole(`LARGE_FROM_USD_${id}`);
+  const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
+  return {
+    chainId: id,
+    rpcUrls,
+    ...depths,
+    ...(largeFrom_usd !== undefined && { largeFrom_usd }),
+    ...(poll_ms !== undefined && { poll_ms }),
+  };
+}
+
+function readDepths(read: Reader, id: ChainId): DepthSettings {
+  const stated = Object.entries(depthNames).map(([key, name]) => [key, readDepth(read, `${name}_${id}`)]);
+  return Object.fromEntries(stated.filter(([, depth]) => depth !== undefined));
+}
+
+function readDepth(read: Reader, name: string): DepthSetting | undefined {
+  const value = read.text(name, '');
+  if (value === '') return undefined;
+  const match = /^(?:(\d{1,5})|(safe|finalized)(?:\+(\d{1,5}))?)$/.exec(value);
+  if (
+    !read.check(match !== null, `${name}: ${value} is neither blocks (12), a tag (finalized) nor both (finalized+15)`)
+  )
+    return undefined;
+  return { blocks: Number(match?.[1] ?? match?.[3] ?? 0), tag: (match?.[2] as DepthSetting['tag']) ?? null };
+}

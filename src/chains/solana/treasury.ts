@@ -1,0 +1,25 @@
+import type { Reader } from '../../environment/reader.ts';
+import { readAccount, type Treasury } from '../treasury.ts';
+import { canonicalSolanaAddress } from './addresses.ts';
+import { parseSolanaKey } from './signer/keys.ts';
+
+export interface SolanaTreasury extends Treasury {
+  /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
+  readonly depositSeed: string | null;
+}
+
+export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
+  const names = { address: 'SOLANA_TREASURY_ADDRESS', key: 'SOLANA_TREASURY_PRIVATE_KEY' };
+  const isWallet = (text: string) => canonicalSolanaAddress(text) !== null;
+  const isKey = (text: string) => accountOf(text) !== undefined;
+  const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
+  const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
+  const depositSeed = read.hex('SOLANA_DEPOSIT_SEED', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
+  const treasury = readAccount(read, names, { stated, key, accountOf });
+  if (!treasury?.key) return treasury && { ...treasury, depositSeed: null };
+  const given = read.given('SOLANA_DEPOSIT_SEED');
+  read.check(given, `SOLANA_DEPOSIT_SEED is required beside ${names.key}: the keys of deposits are derived from it`);
+  return { ...treasury, depositSeed };
+}
+
+const accountOf = (key: string): string | undefined => parseSolanaKey(key)?.address;

@@ -1,0 +1,34 @@
+import { StrKey } from '@stellar/stellar-sdk';
+import type { Reader } from '../../environment/reader.ts';
+import { readAccount, type Treasury } from '../treasury.ts';
+import { accountOf, isSecret } from './signer/keys.ts';
+
+export interface StellarTreasury extends Treasury {
+  /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
+  readonly payinContract: string | null;
+  /** Secrets of the accounts that number payouts beside it; none on an instance that does not sign. */
+  readonly channelKeys: readonly string[];
+}
+
+/** Each is asked for at every payout. */
+const channelsMax = 32;
+
+export function readStellarTreasury(read: Reader): StellarTreasury | null {
+  const names = { address: 'STELLAR_TREASURY_ADDRESS', key: 'STELLAR_TREASURY_SECRET' };
+  const stated = read.accepted(names.address, StrKey.isValidEd25519PublicKey, 'an account of Stellar: G…');
+  const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
+  const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
+  const treasury = readAccount(read, names, { stated, key, accountOf });
+  return treasury && { ...treasury, payinContract, channelKeys: readChannels(read, treasury) };
+}
+
+function readChannels(read: Reader, { address, key }: Treasury): readonly string[] {
+  const name = 'STELLAR_CHANNEL_SECRETS';
+  const stated = read.list(name);
+  if (key === null) return [];
+  if (!read.check(stated.every(isSecret), `${name} is not a list of secrets of Stellar: S…,S…`)) return [];
+  const accounts = new Set([address, ...stated.map(accountOf)]);
+  read.check(accounts.size === stated.length + 1, `${name}: each must be an account of its own, and none the treasury`);
+  read.check(stated.length <= channelsMax, `${name}: ${stated.length} are more than ${channelsMax}`);
+  return stated;
+}

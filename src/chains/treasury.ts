@@ -1,0 +1,36 @@
+/** The account that pays out on the chains of a family: with its key, or its address alone. */
+import type { Reader } from '../environment/reader.ts';
+
+export interface Treasury {
+  /** As its chains spell it. */
+  readonly address: string;
+  /** Null on an instance that does not sign. */
+  readonly key: string | null;
+}
+
+export interface StatedAccount {
+  readonly stated: string | null;
+  readonly key: string | null;
+  /** Undefined when the curve has no such key. */
+  readonly accountOf: (key: string) => string | undefined;
+}
+
+/** Of a key and an address the key decides; both together must be of one account. @param names of the variables */
+export function readAccount(
+  read: Reader,
+  names: { readonly address: string; readonly key: string },
+  { stated, key, accountOf }: StatedAccount,
+): Treasury | null {
+  if (key === null) {
+    const given = read.given(names.address) || read.given(names.key);
+    read.check(stated !== null || given, `${names.address} or ${names.key} is required`);
+    return { address: stated ?? '', key: null };
+  }
+  const address = accountOf(key);
+  if (!read.check(address !== undefined, `${names.key} is no key of its curve`)) return null;
+  read.check(
+    stated === null || stated === address,
+    `${names.address} is not the account of ${names.key}: deposits would go to one and payouts leave the other`,
+  );
+  return { address: address ?? '', key };
+}
