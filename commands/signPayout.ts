@@ -1,10 +1,10 @@
-import type { ChainId } from '../domain/chains.ts';
 import { assert, type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
 import { signPayout as decideSign } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
+import type { Instant } from '../domain/time.ts';
 import {
   allowTransfer,
   assignNonce,
@@ -56,7 +56,7 @@ export async function signPayout(
 ): Promise<Handled<PaymentState> | Refusal> {
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
-  const order = { ...orderOf(leg), reference: payment.terms.paymentId };
+  const order = { ...leg.order, reference: payment.terms.paymentId };
   const replaced = liveAttempts(leg).at(-1);
   assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const taken = replaced ? takenBy(replaced) : await takeNonce(deps, payment, leg, order, signal);
@@ -71,8 +71,6 @@ export async function signPayout(
     appId: payment.terms.appId,
   });
 }
-
-const orderOf = ({ order }: TransferLeg): TransferOrder => ({ ...order, chainId: order.chainId as ChainId });
 
 /** Whose nonce a transfer uses up; null where the chain has none. */
 interface Taken {
@@ -159,7 +157,7 @@ const holdsUpOthers = (error: unknown): boolean =>
 
 function assign(
   state: TreasuryState,
-  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: string },
+  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: Instant },
 ): Decision<TreasuryEvent> {
   const { chainId } = rail;
   const { account, minedNonce } = numbering;
@@ -174,7 +172,7 @@ function attemptOf(
   leg: TransferLeg,
   unsigned: Unsigned,
   signed: { bytes: string; hash: string },
-  now: string,
+  now: Instant,
 ): SignedAttempt {
   const { order } = unsigned;
   return {

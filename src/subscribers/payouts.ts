@@ -134,7 +134,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     }
     const latest = attempts.at(-1);
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
-      const late = epochMs(clock.now()) - epochMs(latest.signedAt as Instant) > bumpAfter_ms;
+      const late = epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
       // Nodes also drop, or do not take, what has become too cheap: what was sent in vain for long is outbid like what waits.
       const outbid =
         late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
