@@ -8,7 +8,7 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury.ts';
-import type { Lane, PayoutRail, Signed, Signer } from './chainPorts.ts';
+import type { NumberingAccount, PayoutRail, Signed, Signer } from './chainPorts.ts';
 import type { Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
 
@@ -25,7 +25,11 @@ interface Deps {
  *
  * Crash after the append: the nonce is nobody's and unused, and `fillGap` uses it up when the next one is asked for.
  */
-export async function releaseNonce(deps: Deps, { account, minedNonce }: Lane, purpose: Purpose): Promise<void> {
+export async function releaseNonce(
+  deps: Deps,
+  { account, minedNonce }: NumberingAccount,
+  purpose: Purpose,
+): Promise<void> {
   const { handle, clock, rail } = deps;
   const instance = treasuryInstance(rail.chainId, account);
   const known = await handle(treasury, instance, () => [], { cause: 'read', appId: null });
@@ -41,7 +45,7 @@ export async function releaseNonce(deps: Deps, { account, minedNonce }: Lane, pu
 /** Uses up the account's next nonce when it was handed out before and is nobody's any more. Sending it again changes nothing. */
 export async function fillGap(
   deps: Deps,
-  { account, minedNonce }: Lane,
+  { account, minedNonce }: NumberingAccount,
   { nextNonce, assigned }: TreasuryState,
 ): Promise<void> {
   if (nextNonce === null || minedNonce >= nextNonce || assigned.some(({ nonce }) => nonce === minedNonce)) return;

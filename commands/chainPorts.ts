@@ -123,7 +123,7 @@ export interface Settled {
 }
 
 /** An account whose nonces number transfers of the treasury. */
-export interface Lane {
+export interface NumberingAccount {
   readonly account: string;
   /** Its next nonce as the chain has mined it. */
   readonly minedNonce: bigint;
@@ -141,16 +141,16 @@ export interface PayoutRail {
    * The account, and those beside it that number its transfers, so that more of them land at a time; only such as stand on the chain.
    * Left out where the account's own nonces are enough.
    */
-  lanes?(signal: AbortSignal): Promise<readonly Lane[]>;
+  numberingAccounts?(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
   /**
    * Checks float, gas and that the transfer would succeed, then builds it.
    * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
-   * @param lane whose nonce it is; the account's own when left out
+   * @param numberedBy whose nonce it is; the account's own when left out
    * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
    */
-  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, lane?: string): Promise<Unsigned>;
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
   /** A no-value transaction to itself that uses up a nonce whose purpose is gone. */
-  prepareCancel(nonce: bigint, lane?: string): Promise<Unsigned>;
+  prepareCancel(nonce: bigint, numberedBy?: string): Promise<Unsigned>;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
   broadcast(bytes: string): Promise<void>;
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */

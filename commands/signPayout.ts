@@ -1,10 +1,10 @@
-import type { ChainId } from '../domain/chains.ts';
 import { assert, type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
 import { signPayout as decideSign } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
+import type { Instant } from '../domain/time.ts';
 import {
   allowTransfer,
   assignNonce,
@@ -19,7 +19,7 @@ import {
 } from '../domain/treasury.ts';
 import { fillGap, releaseNonce } from './cancelNonce.ts';
 import {
-  type Lane,
+  type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -28,7 +28,7 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
-import { admit, hasForsaken, laneFor, lanesOf } from './lanes.ts';
+import { admit, nonceIsAbandoned, numberingAccountFor, numberingAccountsOf } from './numberingAccounts.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 export interface SignDeps {
@@ -56,7 +56,7 @@ export async function signPayout(
 ): Promise<Handled<PaymentState> | Refusal> {
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
-  const order = { ...orderOf(leg), reference: payment.terms.paymentId };
+  const order = { ...leg.order, reference: payment.terms.paymentId };
   const replaced = liveAttempts(leg).at(-1);
   assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const taken = replaced ? takenBy(replaced) : await takeNonce(deps, payment, leg, order, signal);
@@ -72,8 +72,6 @@ export async function signPayout(
   });
 }
 
-const orderOf = ({ order }: TransferLeg): TransferOrder => ({ ...order, chainId: order.chainId as ChainId });
-
 /** Whose nonce a transfer uses up; null where the chain has none. */
 interface Taken {
   readonly account: string;
@@ -85,7 +83,7 @@ const takenBy = ({ account, nonce }: SignedAttempt): Taken => ({
   nonce: nonce === null ? null : BigInt(nonce),
 });
 
-/** The purpose's own nonce, or the lane's next. A dry run first: a nonce taken for what cannot be sent would block the lane. */
+/** The purpose's own nonce, or the account's next. A dry run first: a nonce taken for what cannot be sent would block the account. */
 async function takeNonce(
   deps: SignDeps,
   payment: Payment,
@@ -94,45 +92,51 @@ async function takeNonce(
   signal: AbortSignal,
 ): Promise<Taken | Refusal> {
   const { handle, rail, clock } = deps;
-  const lanes = await lanesOf(deps, signal);
+  const accounts = await numberingAccountsOf(deps, signal);
   const { paymentId } = payment.terms;
-  const lane = laneFor(lanes, paymentId);
-  if (!lane) return withoutNonce(deps, paymentId);
+  const numbering = numberingAccountFor(accounts, paymentId);
+  if (!numbering) return withoutNonce(deps, paymentId);
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
   try {
     // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
-    const rehearsed = await rail.prepare(order, lane.minedNonce + BigInt(outstandingMax), undefined, lane.account);
+    const rehearsed = await rail.prepare(
+      order,
+      numbering.minedNonce + BigInt(outstandingMax),
+      undefined,
+      numbering.account,
+    );
     deps.signer.check(rehearsed, { kind: 'payout', reference: paymentId });
   } catch (error) {
-    if (holdsUpOthers(error)) await releaseNonce(deps, lane, purpose);
+    if (holdsUpOthers(error)) await releaseNonce(deps, numbering, purpose);
     throw error;
   }
-  const closed = await admit(deps, lane, lanes);
+  const closed = await admit(deps, numbering, accounts);
   if (closed) return closed;
   const handled = await handle(
     treasury,
-    treasuryInstance(rail.chainId, lane.account),
-    (state) => assign(state, { rail, purpose, lane, now: clock.now() }),
+    treasuryInstance(rail.chainId, numbering.account),
+    (state) => assign(state, { rail, purpose, numbering, now: clock.now() }),
     { cause: `payout ${paymentId}`, appId: null },
   );
   if (isRefusal(handled)) return handled;
   const nonce = nonceOf(handled.state, purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
-  await keepMoving(deps, { lane, lanes }, handled.state);
-  return { account: lane.account, nonce };
+  await keepMoving(deps, { numbering, accounts }, handled.state);
+  return { account: numbering.account, nonce };
 }
 
-/** The lane's next nonce must be somebody's who will use it: all later ones wait for it. */
+/** The account's next nonce must be somebody's who will use it: all later ones wait for it. */
 async function keepMoving(
   deps: SignDeps,
-  where: { readonly lane: Lane; readonly lanes: readonly Lane[] },
+  where: { readonly numbering: NumberingAccount; readonly accounts: readonly NumberingAccount[] },
   state: TreasuryState,
 ): Promise<void> {
-  const { lane } = where;
-  await fillGap(deps, lane, state);
-  const holder = state.assigned.find(({ nonce }) => nonce === lane.minedNonce)?.purpose;
-  if (!holder || !deps.rail.lanes || !(await hasForsaken(deps, holder, lane.minedNonce, where))) return;
-  await releaseNonce(deps, lane, holder);
+  const { numbering } = where;
+  await fillGap(deps, numbering, state);
+  const holder = state.assigned.find(({ nonce }) => nonce === numbering.minedNonce)?.purpose;
+  if (!holder || !deps.rail.numberingAccounts || !(await nonceIsAbandoned(deps, holder, numbering.minedNonce, where)))
+    return;
+  await releaseNonce(deps, numbering, holder);
 }
 
 /** An account without nonces is opened and paused all the same. */
@@ -153,10 +157,10 @@ const holdsUpOthers = (error: unknown): boolean =>
 
 function assign(
   state: TreasuryState,
-  { rail, purpose, lane, now }: { rail: PayoutRail; purpose: Purpose; lane: Lane; now: string },
+  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: Instant },
 ): Decision<TreasuryEvent> {
   const { chainId } = rail;
-  const { account, minedNonce } = lane;
+  const { account, minedNonce } = numbering;
   const opening = openTreasury(state, { chainId, account, minedNonce, now });
   if (isRefusal(opening)) return opening;
   const opened = opening.reduce(treasury.evolve, state);
@@ -168,7 +172,7 @@ function attemptOf(
   leg: TransferLeg,
   unsigned: Unsigned,
   signed: { bytes: string; hash: string },
-  now: string,
+  now: Instant,
 ): SignedAttempt {
   const { order } = unsigned;
   return {

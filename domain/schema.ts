@@ -1,5 +1,6 @@
 /** Building blocks of stored event schemas. */
 import Type, { type TSchema } from 'typebox';
+import type { Instant } from './time.ts';
 
 /** Stored events hold what their schema names and nothing else. */
 export const closed = { additionalProperties: false } as const;
@@ -12,7 +13,7 @@ export const oneOf = <const T extends readonly (string | number)[]>(values: T) =
 export const Text = (maxLength: number) => Type.String({ maxLength });
 export const Id = Type.String({ minLength: 1, maxLength: 128 });
 /** ISO 8601 UTC with milliseconds. */
-export const Time = Type.String({ minLength: 24, maxLength: 24 });
+export const Time = Type.Unsafe<Instant>({ type: 'string', minLength: 24, maxLength: 24 });
 export const Url = Type.String({ minLength: 1, maxLength: 2_048 });
 /** SHA-256 as 64 hex digits. */
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });

@@ -5,9 +5,10 @@
  * unmined at a time, so what matters now always lies in the stream's last events, and only those are read.
  */
 import Type, { type Static } from 'typebox';
-import { chainIds } from './chains.ts';
+import { type ChainId, chainIds } from './chains.ts';
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from './decider.ts';
 import { Address, closed, Hash, Height, Id, oneOf, Text, Time } from './schema.ts';
+import type { Instant } from './time.ts';
 
 export const treasurySchemaVersion = 1;
 
@@ -108,7 +109,7 @@ export const nonceOf = (state: TreasuryState, purpose: Purpose): bigint | null =
 
 export function openTreasury(
   state: TreasuryState,
-  at: { chainId: (typeof chainIds)[number]; account: string; minedNonce: bigint; now: string },
+  at: { chainId: ChainId; account: string; minedNonce: bigint; now: Instant },
 ): Decision<TreasuryEvent> {
   if (state.opened) return [];
   const { chainId, account, minedNonce, now } = at;
@@ -137,7 +138,7 @@ export const whilePaused = ({ paused }: TreasuryState): Refusal | undefined =>
  */
 export function assignNonce(
   state: TreasuryState,
-  { purpose, minedNonce, now }: { purpose: Purpose; minedNonce: bigint; now: string },
+  { purpose, minedNonce, now }: { purpose: Purpose; minedNonce: bigint; now: Instant },
 ): Decision<TreasuryEvent> {
   const { nextNonce } = state;
   if (nextNonce === null)
@@ -164,7 +165,7 @@ export function assignNonce(
 /** For an account of a chain without nonces: may a transfer be signed now? The first one opens the account's history. */
 export function allowTransfer(
   state: TreasuryState,
-  at: { chainId: (typeof chainIds)[number]; account: string; now: string },
+  at: { chainId: ChainId; account: string; now: Instant },
 ): Decision<TreasuryEvent> {
   return whilePaused(state) ?? openTreasury(state, { ...at, minedNonce: 0n });
 }
@@ -172,20 +173,20 @@ export function allowTransfer(
 /** Takes a nonce from a purpose that cannot use it now: a transaction that does nothing uses it up. `[]` when the purpose has it no more. */
 export const cancelNonce = (
   state: TreasuryState,
-  { nonce, hash, now }: { nonce: bigint; hash: string; now: string },
+  { nonce, hash, now }: { nonce: bigint; hash: string; now: Instant },
 ): Decision<TreasuryEvent> =>
   state.assigned.some((assignment) => assignment.nonce === nonce)
     ? [{ type: 'NonceCancelled', data: { nonce: nonce.toString(), hash, cancelledAt: now } }]
     : [];
 
 /** @param reason at most 400 characters, for whoever asks why */
-export function pausePayouts(state: TreasuryState, reason: string, now: string): Decision<TreasuryEvent> {
+export function pausePayouts(state: TreasuryState, reason: string, now: Instant): Decision<TreasuryEvent> {
   if (!state.opened) {
     return refuse('illegalStep', 'nothing was ever paid from here: leave the chain out of the configuration instead');
   }
   return state.paused === null ? [{ type: 'PayoutsPaused', data: { reason, pausedAt: now } }] : [];
 }
 
-export function resumePayouts(state: TreasuryState, now: string): Decision<TreasuryEvent> {
+export function resumePayouts(state: TreasuryState, now: Instant): Decision<TreasuryEvent> {
   return state.paused === null ? [] : [{ type: 'PayoutsResumed', data: { resumedAt: now } }];
 }

@@ -7,6 +7,7 @@ import { type Decider, type Decision, InvariantBroken, refuse } from './decider.
 import { rescale } from './money.ts';
 import { Transfer } from './payment/events.ts';
 import { Address, closed, Id, nullable, Text, Time } from './schema.ts';
+import type { Instant } from './time.ts';
 
 export const unmatchedSchemaVersion = 1;
 
@@ -44,7 +45,7 @@ export type Verdict =
 /** `null` before the transfer is seen. */
 export type UnmatchedState = {
   readonly transfer: Transfer;
-  readonly seenAt: string;
+  readonly seenAt: Instant;
   readonly verdict: Verdict;
 } | null;
 
@@ -64,7 +65,7 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
 export const leastKept = { value: 1n, decimals: 2 } as const;
 
 /** A final transfer without the memo of any payment. Seen again it changes nothing. */
-export function see(state: UnmatchedState, transfer: Transfer, now: string): Decision<UnmatchedEvent> {
+export function see(state: UnmatchedState, transfer: Transfer, now: Instant): Decision<UnmatchedEvent> {
   const least = rescale(leastKept.value, leastKept.decimals, transfer.token.decimals);
   if (state || BigInt(transfer.amount) < least) return [];
   return [{ type: 'UnmatchedPayinSeen', data: { transfer, seenAt: now } }];
@@ -74,7 +75,7 @@ export function see(state: UnmatchedState, transfer: Transfer, now: string): Dec
 export function assign(
   state: UnmatchedState,
   payment: { readonly paymentId: string; readonly appId: string },
-  now: string,
+  now: Instant,
 ): Decision<UnmatchedEvent> {
   if (!state) return unknownTransfer;
   const { verdict } = state;
@@ -88,7 +89,7 @@ export function assign(
 export function requestRefund(
   state: UnmatchedState,
   order: Omit<RefundOrder, 'requestedAt'>,
-  now: string,
+  now: Instant,
 ): Decision<UnmatchedEvent> {
   if (!state) return unknownTransfer;
   const { verdict } = state;

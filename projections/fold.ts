@@ -110,7 +110,7 @@ const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined
 const isOver = (stream: string, state: unknown): boolean => {
   if (stream.startsWith('payment-')) {
     const payment = state as PaymentState;
-    return payment !== null && nextStep(payment, payment.terms.createdAt as never).do === 'done';
+    return payment !== null && nextStep(payment, payment.terms.createdAt).do === 'done';
   }
   return stream.startsWith('webhook-') && (state as { stage: string }).stage !== 'started';
 };

@@ -20,7 +20,7 @@ export type Step =
 export function nextStep(p: PaymentState, now: Instant): Step {
   if (!p || p.closed) return { do: 'done' };
   if (!p.funded) {
-    const expiresAt = p.terms.expiresAt as Instant;
+    const expiresAt = p.terms.expiresAt;
     return now <= expiresAt ? { do: 'wait', until: expiresAt } : { do: 'expire' };
   }
   if (p.payout?.settled) return { do: 'done' };

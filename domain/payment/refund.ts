@@ -1,4 +1,5 @@
 /** The refund leg: money goes back by the same rule as a payout, sign, record, then send. */
+import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
@@ -9,7 +10,7 @@ import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
 /** Money of a payment that is nobody's payout: it can only go back. */
 export interface Refundable {
   readonly reason: Refund['reason'];
-  readonly chainId: Payment['terms']['source']['chainId'];
+  readonly chainId: ChainId;
   readonly token: TokenRef;
   readonly amount: bigint;
 }
@@ -31,7 +32,7 @@ export function refundable(p: Payment): readonly Refundable[] {
   }
   if (p.funded && !bounced) add({ reason: 'excess', chainId, token, amount: heldExcess(p.funded, p) });
   for (const { reason, order } of p.refunds) {
-    add({ reason, chainId: order.chainId as Refundable['chainId'], token: order.token, amount: -order.amount });
+    add({ reason, chainId: order.chainId, token: order.token, amount: -order.amount });
   }
   return [...owed.values()].filter(({ amount }) => amount > 0n);
 }

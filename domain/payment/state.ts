@@ -122,9 +122,9 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
 function evolveClosing(p: Payment, event: PaymentEvent): Payment | undefined {
   switch (event.type) {
     case 'PaymentExpired':
-      return { ...p, closed: { kind: 'expired', at: event.data.expiredAt as Instant } };
+      return { ...p, closed: { kind: 'expired', at: event.data.expiredAt } };
     case 'PaymentBounced':
-      return { ...p, closed: { kind: 'bounced', code: event.data.code, at: event.data.bouncedAt as Instant } };
+      return { ...p, closed: { kind: 'bounced', code: event.data.code, at: event.data.bouncedAt } };
     default:
       return undefined;
   }
@@ -209,5 +209,5 @@ function fundingOf(data: PaymentEventData<'PaymentFunded'>): Funding {
     data.dust,
     data.payout,
   ].map(BigInt) as [bigint, bigint, bigint, bigint, bigint, bigint];
-  return { rule, transferIds, received, sourceAmount, fee, excess, dust, payout, fundedAt: fundedAt as Instant };
+  return { rule, transferIds, received, sourceAmount, fee, excess, dust, payout, fundedAt: fundedAt };
 }

@@ -2,11 +2,13 @@
  * One transfer that we owe (a payout or a refund) and its signed attempts.
  * Sign, record, then send: a second signature under another nonce needs proof that the first can never land.
  */
+import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
+import type { Instant } from '../time.ts';
 import type { DeathProof, SignedAttempt, TokenRef } from './events.ts';
 
 export interface Order {
-  readonly chainId: number;
+  readonly chainId: ChainId;
   readonly token: TokenRef;
   readonly receiver: string;
   readonly receiverMemo: string | null;
@@ -18,7 +20,7 @@ export interface Settled {
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
-  readonly confirmedAt: string;
+  readonly confirmedAt: Instant;
 }
 
 export interface Attempt {

@@ -1,9 +1,13 @@
 /** The one view of a payment: the read model's row, the answer of GET, the data of a webhook are all made from it. */
+import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
-import { counted, type Payin, type Payment, sumOf } from './state.ts';
+import type { Instant } from '../time.ts';
+import type { BounceCode, PaymentType } from './events.ts';
+import type { Intent } from './intent.ts';
+import { counted, type Payin, type Payment, type Standing, sumOf } from './state.ts';
 import type { PaymentStatus } from './status.ts';
 import { statusOf } from './status.ts';
-import type { TransferLeg } from './transfer.ts';
+import type { Attempt, TransferLeg } from './transfer.ts';
 
 /** Flat, JSON, amounts as decimal texts, times ISO 8601 UTC. Null where nothing is known yet. */
 export interface PaymentView {
@@ -11,21 +15,21 @@ export interface PaymentView {
   readonly appId: string;
   readonly orderId: string | null;
   readonly status: PaymentStatus;
-  readonly errorCode: string | null;
+  readonly errorCode: BounceCode | null;
   readonly errorMessage: string | null;
-  readonly type: string;
-  readonly intent: string | null;
+  readonly type: PaymentType;
+  readonly intent: Intent | null;
   readonly keyless: boolean;
   readonly title: string | null;
   readonly description: string | null;
   readonly currency: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly webhookUrl: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly expiresAt: string;
-  readonly sourceChainId: number;
-  readonly sourceTokenSymbol: string;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly expiresAt: Instant;
+  readonly sourceChainId: ChainId;
+  readonly sourceTokenSymbol: TokenSymbol;
   readonly sourceTokenAddress: string;
   /** What the customer pays, fee included; null for anyAmount until funded. */
   readonly sourceAmount: string | null;
@@ -37,19 +41,19 @@ export interface PaymentView {
   readonly senderAddress: string | null;
   readonly payinTxHash: string | null;
   readonly amountReceived: string | null;
-  readonly payinConfirmedAt: string | null;
-  readonly destinationChainId: number;
-  readonly destinationTokenSymbol: string;
+  readonly payinConfirmedAt: Instant | null;
+  readonly destinationChainId: ChainId;
+  readonly destinationTokenSymbol: TokenSymbol;
   readonly destinationTokenAddress: string;
   readonly destinationAmount: string | null;
   readonly receiverAddress: string;
   readonly receiverMemo: string | null;
   readonly payoutTxHash: string | null;
-  readonly payoutConfirmedAt: string | null;
+  readonly payoutConfirmedAt: Instant | null;
 }
 
 /** @param updatedAt when the last folded event was written */
-export function viewOf(p: Payment, updatedAt: string): PaymentView {
+export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
   const { terms } = p;
   return {
     paymentId: terms.paymentId,
@@ -122,7 +126,7 @@ const messages = {
   payoutImpossible: 'The destination cannot be paid. The money is held and can be refunded.',
 } as const;
 
-function errorOf(p: Payment): { errorCode: string | null; errorMessage: string | null } {
+function errorOf(p: Payment): Pick<PaymentView, 'errorCode' | 'errorMessage'> {
   return p.closed?.kind === 'bounced'
     ? { errorCode: p.closed.code, errorMessage: messages[p.closed.code] }
     : { errorCode: null, errorMessage: null };
@@ -131,19 +135,21 @@ function errorOf(p: Payment): { errorCode: string | null; errorMessage: string |
 /** Transfers of a payment, for GET …/transactions and analysts. */
 export interface PaymentTransaction {
   readonly kind: 'payin' | 'payout' | 'refund';
-  readonly chainId: number;
+  readonly chainId: ChainId;
   readonly txHash: string;
   readonly index: number;
-  readonly status: string;
-  readonly standing: string | null;
-  readonly tokenSymbol: string;
+  /** Of a payin how far it is, of a payout or refund what became of the attempt. */
+  readonly status: Payin['phase'] | Attempt['fate'];
+  /** Null for what is no payin. */
+  readonly standing: Standing | null;
+  readonly tokenSymbol: TokenSymbol;
   readonly tokenAddress: string;
   readonly amount: string;
   readonly fromAddress: string;
   readonly toAddress: string;
   readonly blockNumber: string | null;
   readonly blockHash: string | null;
-  readonly at: string;
+  readonly at: Instant;
 }
 
 export function transactionsOf(p: Payment): readonly PaymentTransaction[] {

@@ -7,7 +7,7 @@ export async function inParallel<T, R>(
   const results = new Array<R>(items.length);
   const waiting = items.entries();
   let failed = false;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [place, item] of waiting) {
       if (failed) return;
       try {
@@ -18,6 +18,6 @@ export async function inParallel<T, R>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(max, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker));
   return results;
 }

@@ -45,10 +45,10 @@ async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
 async function holdings(rail: PayoutRail): Promise<Line> {
   try {
     const signal = AbortSignal.timeout(answer_ms);
-    const [{ gas, tokens }, mined, lanes] = await Promise.all([
+    const [{ gas, tokens }, mined, accounts] = await Promise.all([
       rail.balances(signal),
       rail.minedNonce(signal),
-      rail.lanes?.(signal),
+      rail.numberingAccounts?.(signal),
     ]);
     const chain = chainOf(rail.chainId);
     const held = chain.tokens.map(({ symbol, address, decimals }) => [
@@ -56,7 +56,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
     const coin = formatAmount(gas, familyOf(chain).coinDecimals);
-    const numbering = lanes && { 'numbering accounts': String(lanes.length) };
+    const numbering = accounts && { 'numbering accounts': String(accounts.length) };
     return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined ?? 'has none'), ...numbering };
   } catch {
     return { coin: 'the chain does not answer' };

@@ -24,9 +24,9 @@ export function publicResource(view: PaymentView): PublicPaymentResponse {
   return {
     id: view.paymentId,
     status: view.status,
-    errorCode: view.errorCode as PaymentResponse['errorCode'],
+    errorCode: view.errorCode,
     errorMessage: view.errorMessage,
-    type: view.type as PaymentResponse['type'],
+    type: view.type,
     createdAt: view.createdAt,
     updatedAt: view.updatedAt,
     expiresAt: view.expiresAt,
@@ -52,7 +52,7 @@ export const webhookData = paymentFacts;
 
 const sourceOf = (view: PaymentView): PaymentResponse['source'] => ({
   chainId: String(view.sourceChainId),
-  tokenSymbol: view.sourceTokenSymbol as PaymentResponse['source']['tokenSymbol'],
+  tokenSymbol: view.sourceTokenSymbol,
   tokenAddress: view.sourceTokenAddress,
   amount: view.sourceAmount,
   receiverAddress: view.depositAddress,
@@ -70,7 +70,7 @@ const destinationOf = (view: PaymentView): PaymentResponse['destination'] => ({
   chainId: String(view.destinationChainId),
   receiverAddress: view.receiverAddress,
   receiverMemo: view.receiverMemo,
-  tokenSymbol: view.destinationTokenSymbol as PaymentResponse['destination']['tokenSymbol'],
+  tokenSymbol: view.destinationTokenSymbol,
   tokenAddress: view.destinationTokenAddress,
   amount: view.destinationAmount,
   txHash: view.payoutTxHash,

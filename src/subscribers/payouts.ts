@@ -60,7 +60,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
   const { handle, clock, crash, rail, poll_ms } = deps;
   const sentAt = boundedTimes();
   const lookAgainAt = boundedTimes();
-  let lane: Promise<unknown> = Promise.resolve();
+  let queue: Promise<unknown> = Promise.resolve();
 
   return {
     name: payoutsWorkerName(rail.chainId),
@@ -97,7 +97,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
 
   async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
     try {
-      const outcome = await inLane(() => signPayout(deps, payment, signal));
+      const outcome = await inTurn(() => signPayout(deps, payment, signal));
       if (!isRefusal(outcome) || !waitsFor.has(outcome.refused)) return accepted(outcome);
       return wait(payment, outcome.refused, outcome.message);
     } catch (error) {
@@ -108,9 +108,9 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
   }
 
   /** One at a time per account: between a nonce taken and its bytes recorded nobody else takes the next. */
-  function inLane<T>(work: () => Promise<T>): Promise<T> {
-    const turn = lane.then(work);
-    lane = turn.catch(() => {});
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = queue.then(work);
+    queue = turn.catch(() => {});
     return turn;
   }
 
@@ -134,7 +134,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
     }
     const latest = attempts.at(-1);
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
-      const late = epochMs(clock.now()) - epochMs(latest.signedAt as Instant) > bumpAfter_ms;
+      const late = epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
       // Nodes also drop, or do not take, what has become too cheap: what was sent in vain for long is outbid like what waits.
       const outbid =
         late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +11,7 @@ import { writeConnections } from '../../src/runtime/connections.ts';
 import { append, createWorld } from '../support/histories.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/rebuild.ts', import.meta.url));
 const run = promisify(execFile);
@@ -21,10 +20,9 @@ describe('npm run rebuild', () => {
   let dataDir: string;
   let database: Database;
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'payments-rebuild-'));
+    dataDir = temporaryDirectory();
     database = await freshDatabase();
   });
-  afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
   const rebuild = async (...args: string[]) => {
     const { DATABASE_URL: _, EVENTSTORE_URL: __, ...env } = process.env;

@@ -1,6 +1,6 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 import {
-  type Lane,
+  type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -24,7 +24,7 @@ export const first = 'first';
 export interface Surroundings {
   minedNonce: bigint | null;
   /** Accounts that number transfers, the treasury's own among them; null: the rail knows of no such thing. */
-  lanes: readonly Lane[] | null;
+  accounts: readonly NumberingAccount[] | null;
   blocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
@@ -44,7 +44,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
   const { start, typesIn, clock } = processes({ store });
   const around: Surroundings = {
     minedNonce: 7n,
-    lanes: null,
+    accounts: null,
     blocked: null,
     refusing: null,
     feeLevel: 100,
@@ -57,9 +57,9 @@ export async function signingWorld({ store = processes().store, payments = [firs
     chainId: 1,
     account: treasuryAccount,
     minedNonce: async () => around.minedNonce,
-    get lanes() {
-      const { lanes } = around;
-      return lanes === null ? undefined : async () => lanes;
+    get numberingAccounts() {
+      const { accounts } = around;
+      return accounts === null ? undefined : async () => accounts;
     },
     async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
       if (around.blocked) throw around.blocked;

@@ -14,7 +14,7 @@ import { encodeRecord } from '../../src/eventstore/node/record.ts';
 import { caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
 import { openStorage } from '../../src/eventstore/node/storage.ts';
 import { createWriter } from '../../src/eventstore/node/writer.ts';
-import { temporaryDirectory } from '../support/eventstore.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { event, events } from './events.ts';
 import { fakeServer, type Misbehaviour } from './fakeServer.ts';
 
@@ -39,7 +39,7 @@ describe('the event store client in an outage', () => {
   }
   /** The node's own BatchAppend over real storage, with each call changed by `spoil`. */
   async function spoiled(spoil: (call: BatchCall) => void) {
-    const storage = await openStorage(join(await temporaryDirectory(), 'events'));
+    const storage = await openStorage(join(temporaryDirectory(), 'events'));
     stops.push(() => storage.close());
     const grown = createBell();
     const append = batchAppendService(createWriter(storage, grown));
@@ -120,7 +120,7 @@ describe('the event store client in an outage', () => {
   });
 
   it('turns callers away at once while the store is down, and goes on when it is back', async () => {
-    const dataDir = await temporaryDirectory();
+    const dataDir = temporaryDirectory();
     const first = await startNode({ dataDir });
     const store = open({ url: first.url });
     await store.append('down-1', 'no_stream', [event()]);
@@ -145,7 +145,7 @@ describe('the event store client in an outage', () => {
   });
 
   it('carries appends in flight over a restart of the store', async () => {
-    const dataDir = await temporaryDirectory();
+    const dataDir = temporaryDirectory();
     const first = await startNode({ dataDir });
     const store = open({ url: first.url });
     await store.tail();
@@ -157,7 +157,7 @@ describe('the event store client in an outage', () => {
   });
 
   it('tells a subscriber that the connection is lost', async () => {
-    const node = await startNode({ dataDir: await temporaryDirectory() });
+    const node = await startNode({ dataDir: temporaryDirectory() });
     const store = open({ url: node.url });
     const following = (async () => {
       for await (const { live } of store.all({ after: null, prefixes: ['x'], signal: new AbortController().signal })) {
@@ -168,7 +168,7 @@ describe('the event store client in an outage', () => {
   });
 
   it('tells a subscriber that its position is none of this store', async () => {
-    const node = await startNode({ dataDir: await temporaryDirectory() });
+    const node = await startNode({ dataDir: temporaryDirectory() });
     stops.push(() => node.close());
     const store = open({ url: node.url });
     const { position } = await store.append('here-1', 'no_stream', events(3));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { startWorld, type World } from './world.ts';
 
 const redocly = join(import.meta.dirname, '../../node_modules/.bin/redocly');
@@ -49,19 +49,15 @@ describe('HTTP: the OpenAPI document', () => {
   });
 
   it('has no errors and no surprises for a linter', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'openapi-'));
-    try {
-      const file = join(directory, 'openapi.json');
-      await writeFile(file, (await world.call('GET', '/openapi.json')).text);
-      const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
-      const { stdout } = await promisify(execFile)(redocly, ['lint', file, '--format=json'], { env, cwd: directory });
-      const { problems } = JSON.parse(stdout.slice(stdout.indexOf('{')));
-      const messages = problems.map(({ message }: { message: string }) => message);
-      // FeeType is documented for the reference's sake; a payment shows its fee as one amount.
-      assert.deepEqual(messages, ['Component: "FeeType" is never used.']);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    const directory = temporaryDirectory();
+    const file = join(directory, 'openapi.json');
+    await writeFile(file, (await world.call('GET', '/openapi.json')).text);
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
+    const { stdout } = await promisify(execFile)(redocly, ['lint', file, '--format=json'], { env, cwd: directory });
+    const { problems } = JSON.parse(stdout.slice(stdout.indexOf('{')));
+    const messages = problems.map(({ message }: { message: string }) => message);
+    // FeeType is documented for the reference's sake; a payment shows its fee as one amount.
+    assert.deepEqual(messages, ['Component: "FeeType" is never used.']);
   });
 
   it('says of each operation what it needs and what it may answer', async () => {

@@ -1,6 +1,9 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
+import { instant } from '../../domain/time.ts';
 import type { Stats } from '../../queries/getStats.ts';
 import type { Delivery } from '../../queries/listDeliveries.ts';
+
+const at = (hour: number, minute = 0) => instant(Date.UTC(2026, 10, 21, hour, minute));
 
 export const sampleStats: Stats = {
   period: 'today',
@@ -38,9 +41,9 @@ export const sampleView: PaymentView = {
   currency: 'USD',
   metadata: { cart: '7' },
   webhookUrl: 'https://shop.example/hooks',
-  createdAt: '2026-11-21T09:00:00.000Z',
-  updatedAt: '2026-11-21T09:01:00.000Z',
-  expiresAt: '2026-11-21T10:00:00.000Z',
+  createdAt: at(9),
+  updatedAt: at(9, 1),
+  expiresAt: at(10),
   sourceChainId: 8453,
   sourceTokenSymbol: 'USDC',
   sourceTokenAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
@@ -53,7 +56,7 @@ export const sampleView: PaymentView = {
   senderAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   payinTxHash: `0x${'ab'.repeat(32)}`,
   amountReceived: '10.01',
-  payinConfirmedAt: '2026-11-21T09:01:00.000Z',
+  payinConfirmedAt: at(9, 1),
   destinationChainId: 1,
   destinationTokenSymbol: 'USDC',
   destinationTokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filter, firstValueFrom, take, toArray } from 'rxjs';
 import { Unavailable } from '../../commands/ports.ts';
@@ -10,6 +8,7 @@ import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { listen } from '../../src/postgres/listen.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 describe('the database', () => {
   let database: Database;
@@ -122,14 +121,13 @@ describe('a database whose server goes away', () => {
     server = await startPostgres({ ...places, ...(port !== undefined && { port }) });
   };
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'payments-outage-'));
+    directory = temporaryDirectory();
     await start();
     database = openDatabase({ url: server.url });
   });
   after(async () => {
     await database.close();
     await server.stop();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it('is unavailable meanwhile, and works again by itself when the server is back', async () => {

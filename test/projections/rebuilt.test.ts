@@ -8,6 +8,7 @@ import { projectionSets, workSet } from '../../projections/sets.ts';
 import { getPayment } from '../../queries/getPayment.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createWorld, histories, paymentIdOf, play, type World } from '../support/histories.ts';
+import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
 
@@ -54,7 +55,7 @@ describe('read models', () => {
           (state, { type, data }) => paymentDecider.evolve(state, { type, data } as never),
           paymentDecider.initial,
         );
-        const folded = payment && viewOf(payment, stream.at(-1)?.metadata.at ?? '');
+        const folded = payment && viewOf(payment, stream.at(-1)?.metadata.at ?? minute(0));
         const found = await getPayment({ sql: database, history: none, read: eventCodec.read }, paymentIdOf(who));
         assert.deepEqual(
           found,

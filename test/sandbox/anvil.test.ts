@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { readFileSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from 'viem';
 import { chainOf, chains, findToken } from '../../domain/chains.ts';
@@ -11,6 +10,7 @@ import { fund, plantForwarder, plantTokens, sandboxTokenAbi } from '../../sandbo
 import { forwarderAddresses } from '../../src/chains/evm/deposits/forwarder.ts';
 import { accountOf, chainClient, treasury } from '../support/anvil.ts';
 import { onStop } from '../support/hooks.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const rich = accountOf(601);
 const usdc = findToken(chainOf(8453), 'USDC')!;
@@ -19,9 +19,8 @@ describe('sandbox chains', () => {
   let dir: string;
   let stateFile: string;
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'chains-'));
+    dir = temporaryDirectory();
     stateFile = join(dir, '8453.json');
-    onStop(() => rmSync(dir, { recursive: true, force: true }));
   });
 
   it('all start side by side, each with the production tokens and decimals', async () => {

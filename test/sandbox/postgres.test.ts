@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../../sandbox/postgres.ts';
 import { asNobody, inNamespace, serverUser } from '../../sandbox/postgresUser.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 describe("the sandbox's Postgres", () => {
   let directory: string;
   let server: PostgresServer | undefined;
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'payments-sandbox-'));
-    // Who runs the server need not be who owns the directory.
-    await chmod(directory, 0o755);
+  beforeEach(() => {
+    directory = temporaryDirectory();
   });
   afterEach(async () => {
     await server?.stop();

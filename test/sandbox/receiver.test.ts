@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { keepCertificate } from '../../sandbox/certificate.ts';
 import { startReceiver } from '../../sandbox/receiver.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
-import { temporaryDirectory } from '../support/eventstore.ts';
 import { onStop } from '../support/hooks.ts';
 import { startTestReceiver, type TestReceiver } from '../support/receiver.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const secret = '5e'.repeat(32);
 const minute_ms = 60_000;
@@ -80,7 +80,7 @@ describe('webhook receiver', () => {
   });
 
   it('says why it does not start', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const files = { logFile: `${directory}/log`, secretsFile: `${directory}/secrets`, certificates: directory };
     const second = startReceiver({ port: receiver.port, ...files, errorFile: `${directory}/errors` });
     await assert.rejects(second, new RegExp(`port ${receiver.port}`));
@@ -88,7 +88,7 @@ describe('webhook receiver', () => {
   });
 
   it('is ended by its pid when detached', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const files = { logFile: `${directory}/log`, secretsFile: `${directory}/secrets`, certificates: directory };
     const detached = await startReceiver({ port: 0, ...files, detached: true });
     onStop(() => detached.stop());
@@ -129,7 +129,7 @@ describe('webhook verification', () => {
 
 describe('receiver certificate', () => {
   it('is made once and kept, its key for the owner only', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const { certFile, keyFile } = await keepCertificate(directory);
     const first = readFileSync(certFile, 'utf8');
     assert.equal(statSync(keyFile).mode & 0o777, 0o600);
@@ -141,7 +141,7 @@ describe('receiver certificate', () => {
   });
 
   it('is made anew when its files are broken or do not belong together', async () => {
-    const [directory, other] = [await temporaryDirectory(), await temporaryDirectory()];
+    const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
     const { certFile, keyFile } = await keepCertificate(directory);
     const foreign = await keepCertificate(other);
     for (const key of ['', readFileSync(foreign.keyFile, 'utf8')]) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { type Children, openChildren } from '../../sandbox/children.ts';
@@ -9,6 +8,7 @@ import { forkTo } from '../../sandbox/solana/controls.ts';
 import { keypairOf } from '../../sandbox/solana/wallet.ts';
 import { keepSolanaChain, type SolanaChain } from '../../sandbox/solanaChain.ts';
 import { tokenAccount } from '../support/solana.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const million = String(1_000_000n * 10n ** 6n);
 
@@ -16,14 +16,11 @@ describe('the sandbox’s Solana', () => {
   let dataDir: string;
   let children: Children;
   before(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'payments-solana-'));
+    dataDir = temporaryDirectory();
     for (const folder of ['chains', 'logs']) mkdirSync(join(dataDir, folder));
     children = openChildren(join(dataDir, 'processes.json'));
   });
-  after(async () => {
-    await children.endAll();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  after(() => children.endAll());
 
   const keep = (): Promise<SolanaChain> =>
     keepSolanaChain({ dataDir, children, keys: keepKeys(dataDir), blockTime_s: 0.05 });
@@ -73,7 +70,7 @@ describe('the sandbox’s Solana', () => {
   });
 
   it('gets keys of its own where an older version kept none', () => {
-    const older = mkdtempSync(join(tmpdir(), 'payments-keys-'));
+    const older = temporaryDirectory();
     const stellar = { treasury: 'S1', customer: 'S2', merchantWallet: 'S3' };
     const kept = { masterKey: 'aa', treasury: '0x1', customer: '0x2', merchantWallet: '0x3', stellar };
     writeFileSync(join(older, 'sandbox-keys.json'), JSON.stringify(kept));
@@ -82,6 +79,5 @@ describe('the sandbox’s Solana', () => {
     assert.equal(keypairOf(solana.treasury).secretKey.length, 64);
     assert.match(solana.depositSeed, /^[0-9a-f]{64}$/);
     assert.deepEqual(keepKeys(older).solana, solana);
-    rmSync(older, { recursive: true });
   });
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rpc } from '@stellar/stellar-sdk';
 import { type Children, openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { closeLedgers, usdc } from '../../sandbox/stellar/controls.ts';
 import { keepStellarChain, type StellarChain } from '../../sandbox/stellarChain.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const million = 1_000_000_0000000n;
 
@@ -14,14 +14,11 @@ describe('the sandbox’s Stellar', () => {
   let dataDir: string;
   let children: Children;
   before(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'payments-stellar-'));
+    dataDir = temporaryDirectory();
     for (const folder of ['chains', 'logs']) mkdirSync(join(dataDir, folder));
     children = openChildren(join(dataDir, 'processes.json'));
   });
-  after(async () => {
-    await children.endAll();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  after(() => children.endAll());
 
   const keep = (): Promise<StellarChain> =>
     keepStellarChain({ dataDir, children, keys: keepKeys(dataDir), blockTime_s: 0.05 });
@@ -71,13 +68,12 @@ describe('the sandbox’s Stellar', () => {
   });
 
   it('gets keys of its own where an older version kept none', () => {
-    const older = mkdtempSync(join(tmpdir(), 'payments-keys-'));
+    const older = temporaryDirectory();
     const kept = { masterKey: 'aa', treasury: '0x1', customer: '0x2', merchantWallet: '0x3' };
     writeFileSync(join(older, 'sandbox-keys.json'), JSON.stringify(kept));
     const { stellar, solana: _, ...others } = keepKeys(older);
     assert.deepEqual(others, kept);
     assert.match(stellar.treasury, /^S[A-Z2-7]{55}$/);
     assert.deepEqual(keepKeys(older).stellar, stellar);
-    rmSync(older, { recursive: true });
   });
 });

@@ -15,7 +15,7 @@ import { randomIds } from '../../src/runtime/ids.ts';
 import { createAddressCheck } from '../../src/security/publicAddress.ts';
 import { createWebhookPost } from '../../src/subscribers/webhookPost.ts';
 import { createWebhookWorker, type DueWebhook } from '../../src/subscribers/webhooks.ts';
-import { attempt, done, paymentAfter, terms } from '../support/payments.ts';
+import { attempt, done, minute, paymentAfter, terms } from '../support/payments.ts';
 import { startTestReceiver, type TestReceiver } from '../support/receiver.ts';
 
 const secret = '5e'.repeat(32);
@@ -23,7 +23,7 @@ const { paymentId, appId } = terms();
 
 const dataOf = (events: readonly StoredEvent[]) => {
   const history = events.map((stored) => eventCodec.read(stored) as PaymentEvent);
-  return webhookData(viewOf(paymentAfter(history), events.at(-1)?.metadata.at ?? ''));
+  return webhookData(viewOf(paymentAfter(history), events.at(-1)?.metadata.at ?? minute(0)));
 };
 
 describe('webhook worker', () => {

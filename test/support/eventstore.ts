@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
-import { onStop } from './hooks.ts';
+import { givenEventStore, onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface SharedEventStore {
   readonly url: string;
@@ -19,22 +17,14 @@ export function sharedEventStore(): Promise<SharedEventStore> {
 }
 
 async function start(): Promise<SharedEventStore> {
-  const url = process.env['EVENTSTORE_URL'] ?? (await startNode());
+  const url = givenEventStore ?? (await startNode());
   const store = openEventStore({ url });
   onStop(() => store.close());
   return { url, store };
 }
 
 async function startNode(): Promise<string> {
-  const dataDir = await temporaryDirectory();
-  const node = await spawnEmbeddedNode({ dataDir });
+  const node = await spawnEmbeddedNode({ dataDir: temporaryDirectory() });
   onStop(() => node.stop());
   return node.url;
-}
-
-/** A directory that is removed when the run ends. */
-export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'payment-intents-'));
-  onStop(() => rm(directory, { recursive: true, force: true }));
-  return directory;
 }

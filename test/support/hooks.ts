@@ -1,13 +1,17 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 // A run starts some two hundred processes of the same code: what this one has compiled they read.
-process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'payment-intents-compiled');
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
+/** The event store that specs share, when the run was given one. Whatever they start has stores of its own: it inherits neither. */
+export const givenEventStore = process.env['EVENTSTORE_URL'];
+delete process.env['EVENTSTORE_URL'];
+delete process.env['DATABASE_URL'];
+
 /** Shared parts of a test run are started lazily, once, and stopped here when the run ends. */
-type Stopper = () => Promise<void> | void;
+type Stopper = () => Promise<unknown> | unknown;
 
 const stoppers: Stopper[] = [];
 
@@ -15,10 +19,20 @@ export function onStop(stopper: Stopper): void {
   stoppers.push(stopper);
 }
 
+/** Stops the youngest first, and the others also when one cannot be stopped. @throws AggregateError of what went wrong */
+export async function stopAll(): Promise<void> {
+  const errors: unknown[] = [];
+  for (let stop = stoppers.pop(); stop; stop = stoppers.pop()) {
+    try {
+      await stop();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, 'parts of the test run could not be stopped');
+}
+
 export const mochaHooks = {
   beforeAll: () => flushCompileCache(),
-
-  async afterAll(): Promise<void> {
-    for (const stop of stoppers.splice(0).reverse()) await stop();
-  },
+  afterAll: stopAll,
 };

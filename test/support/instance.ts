@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { temporaryDirectory } from './eventstore.ts';
 import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface Instance {
   readonly url: string;
@@ -20,7 +20,7 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export async function startInstance(sandboxDir: string, env: Record<string, string> = {}): Promise<Instance> {
   const settings = parseEnv(readFileSync(join(sandboxDir, 'service.env'), 'utf8'));
   const child = spawn(process.execPath, [program], {
-    env: { ...process.env, ...settings, ...env, DATA_DIR: await temporaryDirectory(), PORT: '0' } as NodeJS.ProcessEnv,
+    env: { ...process.env, ...settings, ...env, DATA_DIR: temporaryDirectory(), PORT: '0' } as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -1,6 +1,5 @@
 /** Local chains, Postgres and a webhook receiver, and services put into them: in this process or as processes of their own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';
@@ -11,6 +10,7 @@ import { seed } from '../../sandbox/seed.ts';
 import { settingsFor } from '../../sandbox/settings.ts';
 import { startWorld } from '../../sandbox/world.ts';
 import type { Service } from '../../src/main.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
 
@@ -26,7 +26,7 @@ export interface LocalWorld {
 }
 
 export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<LocalWorld> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-'));
+  const dataDir = temporaryDirectory();
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
   const blockTime_s = 0.2;

@@ -1,12 +1,11 @@
 /** One Postgres per test run, one empty migrated database per caller. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../../sandbox/postgres.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 let server: Promise<PostgresServer> | undefined;
 let template: Promise<string> | undefined;
@@ -19,16 +18,13 @@ export function sharedPostgres(): Promise<PostgresServer> {
 }
 
 async function start(): Promise<PostgresServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'payments-postgres-'));
+  const directory = temporaryDirectory();
   const started = await startPostgres({
     dataDir: join(directory, 'postgres'),
     logFile: join(directory, 'postgres.log'),
     durable: false,
   });
-  onStop(async () => {
-    await started.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  onStop(() => started.stop());
   return started;
 }
 

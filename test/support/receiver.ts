@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Receiver, startReceiver } from '../../sandbox/receiver.ts';
-import { temporaryDirectory } from './eventstore.ts';
 import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface LoggedWebhook {
   readonly receivedAt: string;
@@ -20,7 +20,7 @@ export interface TestReceiver extends Receiver {
 }
 
 export async function startTestReceiver(): Promise<TestReceiver> {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const logFile = join(directory, 'webhook.log');
   const secretsFile = join(directory, 'secrets.json');
   const receiver = await startReceiver({ port: 0, logFile, secretsFile, certificates: directory });

@@ -1,8 +1,7 @@
 /** The real product as a newcomer starts it: `sandbox/start.ts` in its own process, on its own data directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,9 @@ import type { ChainId } from '../../domain/chains.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
+import { onStop } from './hooks.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type { Answer, Json } from './shop.ts';
 
@@ -61,7 +62,7 @@ export interface SandboxOptions {
 }
 
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-')), chains = [] } = options;
+  const { dataDir = temporaryDirectory(), chains = [] } = options;
   let child: ChildProcess | undefined;
   let output = '';
 
@@ -152,6 +153,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+  onStop(() => self.destroy());
   return self;
 }
 

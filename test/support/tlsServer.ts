@@ -1,12 +1,11 @@
 /** An HTTPS host that behaves as badly as a test wants: the handler writes raw bytes. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { keepCertificate } from '../../sandbox/certificate.ts';
 import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface TlsServer {
   readonly port: number;
@@ -23,8 +22,7 @@ let certificate: Promise<{ cert: string; key: string }> | undefined;
 /** One certificate per run, for localhost, 127.0.0.1 and ::1. */
 export function testCertificate(): Promise<{ cert: string; key: string }> {
   certificate ??= (async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'payment-intents-tls-'));
-    onStop(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory();
     const { certFile, keyFile } = await keepCertificate(directory);
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   })();

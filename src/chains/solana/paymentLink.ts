@@ -2,7 +2,7 @@ import type { PaymentView } from '../../../domain/payment/view.ts';
 import { solanaChainId } from './config.ts';
 import { referenceOf } from './payouts/transaction.ts';
 
-type Asked = Pick<
+export type Asked = Pick<
   PaymentView,
   'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'sourceAmount' | 'depositAddress' | 'title'
 >;

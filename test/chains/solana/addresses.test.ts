@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { chainOf } from '../../../domain/chains.ts';
 import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
 import { systemProgram, tokenAccountOf } from '../../../src/chains/solana/addresses.ts';
-import { solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
+import { type Asked, solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
 import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { usdcToken } from './world.ts';
 
@@ -40,7 +40,7 @@ describe('addresses on Solana', () => {
 });
 
 describe('the payment link of a payment on Solana', () => {
-  const asked = {
+  const asked: Asked = {
     paymentId: '0d5b0a4e-3b0a-8c1e-9d2f-1a2b3c4d5e6f',
     sourceChainId: 501,
     sourceTokenAddress: usdcToken.address,

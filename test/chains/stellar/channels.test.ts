@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
-import type { Lane } from '../../../commands/chainPorts.ts';
-import { laneFor } from '../../../commands/lanes.ts';
+import type { NumberingAccount } from '../../../commands/chainPorts.ts';
+import { numberingAccountFor } from '../../../commands/numberingAccounts.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
 import { loadPayment } from '../../../commands/settlePayout.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
@@ -107,9 +107,9 @@ describe('payouts on Stellar through channels', () => {
       const rail = createStellarPayoutRail({ ...config, channels: [...config.channels, lost] });
       await world.rail.broadcast((await world.attemptIn(a, orderTo(receiver))).bytes);
       closeLedgers();
-      const lanes = (await rail.lanes?.(signal)) ?? [];
+      const accounts = (await rail.numberingAccounts?.(signal)) ?? [];
       assert.deepEqual(
-        lanes.map(({ account, unused }) => [account, unused]),
+        accounts.map(({ account, unused }) => [account, unused]),
         [
           [config.treasury, false],
           [config.channels[0], false],
@@ -181,15 +181,15 @@ describe('payouts on Stellar through channels', () => {
 });
 
 const ids = Array.from({ length: 100 }, (_, at) => `payment-${at}`);
-const oneInEach = (lanes: readonly Lane[]) =>
-  lanes.map(({ account }) => ids.find((id) => laneFor(lanes, id)?.account === account) ?? '');
+const oneInEach = (accounts: readonly NumberingAccount[]) =>
+  accounts.map(({ account }) => ids.find((id) => numberingAccountFor(accounts, id)?.account === account) ?? '');
 
 /** Funded payments to receivers of their own, and the service that pays them out; each act is a process of its own. */
-async function paying(world: PayingWorld, choose: (lanes: readonly Lane[]) => readonly string[]) {
+async function paying(world: PayingWorld, choose: (accounts: readonly NumberingAccount[]) => readonly string[]) {
   const clock = { now: world.now, sleep: async () => {} };
   const { start } = processes();
   const record = start();
-  const payments = choose((await world.rail.lanes?.(signal)) ?? []);
+  const payments = choose((await world.rail.numberingAccounts?.(signal)) ?? []);
   const receivers: string[] = [];
   for (const paymentId of payments) {
     const receiver = (await world.lab.person(0n)).publicKey();

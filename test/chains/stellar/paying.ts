@@ -80,9 +80,9 @@ export async function payingWorld({
     sign(await rail.prepare(order, (await nextNonce()) + ahead));
   /** The same in a channel. */
   const attemptIn = async (channel: Keypair | undefined, order: TransferOrder) => {
-    const lane = (await rail.lanes?.(signal))?.find(({ account }) => account === channel?.publicKey());
-    if (!lane) throw new Error('there is no such channel');
-    return sign(await rail.prepare(order, lane.minedNonce, undefined, lane.account));
+    const numbering = (await rail.numberingAccounts?.(signal))?.find(({ account }) => account === channel?.publicKey());
+    if (!numbering) throw new Error('there is no such channel');
+    return sign(await rail.prepare(order, numbering.minedNonce, undefined, numbering.account));
   };
 
   return { ...world, channels, attemptIn, now: clock.now, rail, signer, signerOf, sign, nextNonce, attemptTo };

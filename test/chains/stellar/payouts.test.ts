@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Operation, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
 import { PayoutBlocked } from '../../../commands/chainPorts.ts';
+import { instant } from '../../../domain/time.ts';
 import { addFault, forgetBefore, fundAccount } from '../../../sandbox/stellar/controls.ts';
 import { BroadcastRefused } from '../../../src/chains/node/agreement.ts';
 import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
@@ -176,12 +177,12 @@ describe('payouts on Stellar', () => {
       assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
       closeLedgers();
       // The network's memory must reach back to before the signature for an absence to prove anything.
-      const early = { ...attempt, signedAt: '2020-01-01T00:00:00.000Z' };
+      const early = { ...attempt, signedAt: instant(Date.UTC(2020, 0)) };
       assert.deepEqual(await world.rail.fate([early], signal), { kind: 'pending', mined: true });
       closeLedgers(1, 1_000);
       const late = {
         ...attempt,
-        signedAt: new Date(world.stellar.chain.history.head().closedAt_s * 1_000).toISOString(),
+        signedAt: instant(world.stellar.chain.history.head().closedAt_s * 1_000),
       };
       const fate = await world.rail.fate([late], signal);
       assert.deepEqual(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
@@ -216,7 +217,7 @@ describe('payouts on Stellar', () => {
       closeLedgers(1, 1_000);
       const late = {
         ...attempt,
-        signedAt: new Date(world.stellar.chain.history.head().closedAt_s * 1_000).toISOString(),
+        signedAt: instant(world.stellar.chain.history.head().closedAt_s * 1_000),
       };
       assert.equal((await railOf(world, [proxy.url]).fate([late], signal)).kind, 'dead');
       const both = railOf(world, [proxy.url, world.stellar.rpcUrl]);

@@ -156,8 +156,8 @@ describe('the Stellar signer', () => {
       paying = await payingWorld({ channels: 2 });
       [channel = ''] = paying.config().channels;
       other = await paying.lab.person();
-      const lanes = (await paying.rail.lanes?.(signal)) ?? [];
-      number = lanes.find(({ account }) => account === channel)?.minedNonce ?? 0n;
+      const accounts = (await paying.rail.numberingAccounts?.(signal)) ?? [];
+      number = accounts.find(({ account }) => account === channel)?.minedNonce ?? 0n;
     });
     after(() => paying.lab.stop());
 

@@ -5,7 +5,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { failsWith, json, list, many, newStream, officialClient, rawClient, revisions } from './official.ts';
+import { failsWith, json, list, many, newStream, officialClient, oursAlone, rawClient, revisions } from './official.ts';
 
 /** Credentials make the official client use Append in place of BatchAppend. */
 const classic = { credentials: { username: 'admin', password: 'changeit' } };
@@ -178,25 +178,28 @@ describe("the node's appends", () => {
       }));
     }
 
-    it('tells chunks of several appends apart and answers each exactly once', async () => {
-      const [a, b] = [randomUUID(), randomUUID()];
-      const stream = newStream();
-      const replies = await talk(
-        { id: a, stream, final: false },
-        { id: b, stream: `${stream}-b`, final: false },
-        { id: a, final: false },
-        { id: b },
-        { id: a },
-        { id: a },
-      );
-      assert.deepEqual(
-        replies.toSorted((x, y) => (x.id === a ? -1 : 1) - (y.id === a ? -1 : 1)),
-        [
-          { id: a, result: 'revision 2' },
-          { id: b, result: 'revision 1' },
-        ],
-      );
-    });
+    oursAlone('the original ends a half-closed call after the first answer')(
+      'tells chunks of several appends apart and answers each exactly once',
+      async () => {
+        const [a, b] = [randomUUID(), randomUUID()];
+        const stream = newStream();
+        const replies = await talk(
+          { id: a, stream, final: false },
+          { id: b, stream: `${stream}-b`, final: false },
+          { id: a, final: false },
+          { id: b },
+          { id: a },
+          { id: a },
+        );
+        assert.deepEqual(
+          replies.toSorted((x, y) => (x.id === a ? -1 : 1) - (y.id === a ? -1 : 1)),
+          [
+            { id: a, result: 'revision 2' },
+            { id: b, result: 'revision 1' },
+          ],
+        );
+      },
+    );
 
     it('ignores a chunk that belongs to nothing', async () => {
       const [lost, good] = [randomUUID(), randomUUID()];
@@ -205,52 +208,64 @@ describe("the node's appends", () => {
       ]);
     });
 
-    it('answers a bad event with BadRequest and writes nothing of that append', async () => {
-      const [id, stream] = [randomUUID(), newStream()];
-      const replies = await talk({ id, stream, final: false }, { id, type: null }, { id });
-      assert.deepEqual(replies, [{ id, result: 'BadRequest' }]);
-      await failsWith(list(client.readStream(stream)), 'stream-not-found');
-    });
+    oursAlone('the original ends the call with UNKNOWN')(
+      'answers a bad event with BadRequest and writes nothing of that append',
+      async () => {
+        const [id, stream] = [randomUUID(), newStream()];
+        const replies = await talk({ id, stream, final: false }, { id, type: null }, { id });
+        assert.deepEqual(replies, [{ id, result: 'BadRequest' }]);
+        await failsWith(list(client.readStream(stream)), 'stream-not-found');
+      },
+    );
 
-    it('answers a deadline that has passed with Timeout', async () => {
-      const id = randomUUID();
-      const replies = await talk({ id, stream: newStream(), deadline: new Date(Date.now() - 1_000) });
-      assert.deepEqual(replies, [{ id, result: 'Timeout' }]);
-    });
+    oursAlone('the original never ends a call that is half-closed after an error')(
+      'answers a deadline that has passed with Timeout',
+      async () => {
+        const id = randomUUID();
+        const replies = await talk({ id, stream: newStream(), deadline: new Date(Date.now() - 1_000) });
+        assert.deepEqual(replies, [{ id, result: 'Timeout' }]);
+      },
+    );
 
-    it('does not answer a refused append again when its time is up', async () => {
-      const [bad, late] = [randomUUID(), randomUUID()];
-      const soon = { stream: newStream(), final: false, deadline: new Date(Date.now() + 100) };
-      const refused = chunk({ id: bad, ...soon });
-      refused.getOptions()?.setStreamPosition('9223372036854775999');
-      const call = (await rawClient()).batchAppend();
-      const replies: string[] = [];
-      const timedOut = new Promise<void>((resolve) => {
-        call.on('data', (reply: messages.BatchAppendResp) => {
-          const id = reply.getCorrelationId()?.getString();
-          replies.push(`${id} ${reply.getError()?.getMessage()}`);
-          if (id === late) resolve();
+    oursAlone('the original spells the id of a timeout in two halves')(
+      'does not answer a refused append again when its time is up',
+      async () => {
+        const [bad, late] = [randomUUID(), randomUUID()];
+        const soon = { stream: newStream(), final: false, deadline: new Date(Date.now() + 100) };
+        const refused = chunk({ id: bad, ...soon });
+        refused.getOptions()?.setStreamPosition('9223372036854775999');
+        const call = (await rawClient()).batchAppend();
+        const replies: string[] = [];
+        const timedOut = new Promise<void>((resolve) => {
+          call.on('data', (reply: messages.BatchAppendResp) => {
+            const id = reply.getCorrelationId()?.getString();
+            replies.push(`${id} ${reply.getError()?.getMessage()}`);
+            if (id === late) resolve();
+          });
         });
-      });
-      call.write(refused);
-      call.write(chunk({ id: late, ...soon, deadline: new Date(Date.now() + 200) }));
-      await timedOut;
-      call.cancel();
-      call.on('error', () => {});
-      assert.deepEqual(replies, [`${bad} BadRequest`, `${late} Timeout`]);
-    });
+        call.write(refused);
+        call.write(chunk({ id: late, ...soon, deadline: new Date(Date.now() + 200) }));
+        await timedOut;
+        call.cancel();
+        call.on('error', () => {});
+        assert.deepEqual(replies, [`${bad} BadRequest`, `${late} Timeout`]);
+      },
+    );
 
-    it('gives up an append whose last chunk does not come', async () => {
-      const [id, stream] = [randomUUID(), newStream()];
-      const call = (await rawClient()).batchAppend();
-      call.write(chunk({ id, stream, final: false, deadline: new Date(Date.now() + 50) }));
-      const reply = await new Promise<messages.BatchAppendResp>((resolve) => call.once('data', resolve));
-      assert.equal(reply.getError()?.getMessage(), 'Timeout');
-      assert.equal(reply.getError()?.getDetails()?.getTypeName(), 'event_store.client.Timeout');
-      call.write(chunk({ id }));
-      call.end();
-      assert.deepEqual(await list(call as AsyncIterable<unknown>), []);
-      await failsWith(list(client.readStream(stream)), 'stream-not-found');
-    });
+    oursAlone('the original never ends a call that is half-closed after an error')(
+      'gives up an append whose last chunk does not come',
+      async () => {
+        const [id, stream] = [randomUUID(), newStream()];
+        const call = (await rawClient()).batchAppend();
+        call.write(chunk({ id, stream, final: false, deadline: new Date(Date.now() + 50) }));
+        const reply = await new Promise<messages.BatchAppendResp>((resolve) => call.once('data', resolve));
+        assert.equal(reply.getError()?.getMessage(), 'Timeout');
+        assert.equal(reply.getError()?.getDetails()?.getTypeName(), 'event_store.client.Timeout');
+        call.write(chunk({ id }));
+        call.end();
+        assert.deepEqual(await list(call as AsyncIterable<unknown>), []);
+        await failsWith(list(client.readStream(stream)), 'stream-not-found');
+      },
+    );
   });
 });

@@ -5,10 +5,16 @@ import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/d
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { credentials } from '@grpc/grpc-js';
 import { spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
-import { temporaryDirectory } from '../../support/eventstore.ts';
-import { onStop } from '../../support/hooks.ts';
+import { givenEventStore, onStop } from '../../support/hooks.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 let started: Promise<string> | undefined;
+
+/** Specs of what our node does in another way than the original; a run against the original skips them and says why. */
+export function oursAlone(why: string) {
+  return (title: string, spec: Mocha.AsyncFunc): Mocha.Test =>
+    givenEventStore === undefined ? it(title, spec) : it.skip(`${title} (ours alone: ${why})`, spec);
+}
 
 /** A node that nobody else writes to. With EVENTSTORE_URL, the real server: these tests are what it does. */
 function nodeUrl(): Promise<string> {
@@ -17,9 +23,8 @@ function nodeUrl(): Promise<string> {
 }
 
 async function start(): Promise<string> {
-  const given = process.env['EVENTSTORE_URL'];
-  if (given !== undefined) return given;
-  const node = await spawnEmbeddedNode({ dataDir: await temporaryDirectory() });
+  if (givenEventStore !== undefined) return givenEventStore;
+  const node = await spawnEmbeddedNode({ dataDir: temporaryDirectory() });
   onStop(() => node.stop());
   return node.url;
 }

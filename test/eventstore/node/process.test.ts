@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { EventStore } from '../../../commands/ports.ts';
 import { openEventStore } from '../../../src/eventstore/client.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
-import { temporaryDirectory } from '../../support/eventstore.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
@@ -31,7 +31,7 @@ describe('the node as a process', () => {
   let node: EmbeddedNode | undefined;
   let dataDir: string;
   beforeEach(async () => {
-    dataDir = await temporaryDirectory();
+    dataDir = temporaryDirectory();
   });
   afterEach(async () => {
     await node?.stop();

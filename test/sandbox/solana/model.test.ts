@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
-import { onStop } from '../../support/hooks.ts';
 import { type SolanaLab, solanaLab, tokenAccount } from '../../support/solana.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const runs = 10;
 
@@ -32,8 +30,7 @@ interface Landed {
 
 describe('local Solana, whatever is done to it', () => {
   it('tells balances and histories that agree, at every commitment, through forks and restarts', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'solana-'));
-    onStop(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory();
     let run = 0;
     await fc.assert(
       fc.asyncProperty(acts, async (all) => {

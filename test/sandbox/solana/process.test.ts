@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection, Keypair } from '@solana/web3.js';
 import { bornAt } from '../../../sandbox/children.ts';
 import { advanceSlots, forkTo } from '../../../sandbox/solana/controls.ts';
 import { type StartedSolana, solanaAnswers, startSolana } from '../../../sandbox/solana/start.ts';
-import { onStop } from '../../support/hooks.ts';
 import { type SolanaClient, solanaClient, solanaLab, tokenAccount } from '../../support/solana.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
 
 describe('local Solana on disk', () => {
   let stateFile: string;
   beforeEach(() => {
-    const directory = mkdtempSync(join(tmpdir(), 'solana-'));
-    stateFile = join(directory, 'state.jsonl');
-    onStop(() => rmSync(directory, { recursive: true, force: true }));
+    stateFile = join(temporaryDirectory(), 'state.jsonl');
   });
 
   /** All that a caller can tell of a payment. */

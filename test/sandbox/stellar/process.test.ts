@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Keypair, Networks, Operation, rpc } from '@stellar/stellar-sdk';
 import { closeLedgers, fundAccount, plantUsdc } from '../../../sandbox/stellar/controls.ts';
 import { type StartedStellar, startStellar, stellarAnswers } from '../../../sandbox/stellar/start.ts';
 import { onStop } from '../../support/hooks.ts';
 import { payCall, type StellarLab, stellarLab, usdc } from '../../support/stellar.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 describe('local Stellar on disk', () => {
   let stateFile: string;
   let directory: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'stellar-'));
+    directory = temporaryDirectory();
     stateFile = join(directory, 'state.jsonl');
-    onStop(() => rmSync(directory, { recursive: true, force: true }));
   });
 
   it('continues after a stop: ledgers, transactions, events, balances, contracts', async () => {

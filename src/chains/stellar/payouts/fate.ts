@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { Asset } from '@stellar/stellar-sdk';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { epochMs, type Instant } from '../../../../domain/time.ts';
+import { epochMs } from '../../../../domain/time.ts';
 import { agreedFate } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
@@ -91,7 +91,7 @@ const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted' | 'vali
 });
 
 const signedAt_s = ({ attempts }: Contenders): number =>
-  Math.min(...attempts.map(({ signedAt }) => epochMs(signedAt as Instant))) / 1_000;
+  Math.min(...attempts.map(({ signedAt }) => epochMs(signedAt))) / 1_000;
 
 const behind = (node: StellarNode, ledger: bigint): RpcFailed =>
   new RpcFailed(node.name, 'getLedgerEntries', 'refused', `it lags behind ledger ${ledger}`);

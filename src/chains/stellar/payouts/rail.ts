@@ -2,7 +2,7 @@ import { type FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
-import type { Lane, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { accountsOf, type Holding, holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
@@ -37,11 +37,11 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
   const unknownTreasury = (node: StellarNode): RpcFailed =>
     new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
 
-  async function build(node: StellarNode, order: TransferOrder, nonce: bigint, lane: string): Promise<Unsigned> {
+  async function build(node: StellarNode, order: TransferOrder, nonce: bigint, numberedBy: string): Promise<Unsigned> {
     const toContract = accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
-    const building = { ...(await terms(node)), account: lane, nonce, inclusion };
-    const transfer = actingIn(lane, transferOf(order, account, held.contract));
+    const building = { ...(await terms(node)), account: numberedBy, nonce, inclusion };
+    const transfer = actingThrough(numberedBy, transferOf(order, account, held.contract));
     const plain = buildTransaction(transfer, order.receiverMemo, building);
     const { assembled, resources } = toContract
       ? await rehearse(node, plain, fees)
@@ -50,8 +50,8 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
   }
 
   /** Whatever account numbers a transaction, the treasury is who acts in it. */
-  const actingIn = (lane: string, operation: xdr.Operation): xdr.Operation =>
-    lane === account ? operation : actingFor(account, operation);
+  const actingThrough = (numberedBy: string, operation: xdr.Operation): xdr.Operation =>
+    numberedBy === account ? operation : actingFor(account, operation);
 
   /** The treasury pays what a channel's transaction costs, so that a channel never runs dry: it wraps it. */
   const paidFor = (inner: Transaction, inclusion: bigint): Transaction | FeeBumpTransaction =>
@@ -85,25 +85,27 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     chainId: stellarChainId,
     account,
 
-    async prepare(order, nonce, replaces, lane = account) {
+    async prepare(order, nonce, replaces, numberedBy = account) {
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
       return rpc.answer(async (node) => {
         const holds = await holding(node);
         checkFloat(spendableIn(holds), account, order);
         await checkReceiver(node, order);
-        const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, lane);
+        const unsigned = replaces
+          ? await wrap(node, order, nonce, replaces)
+          : await build(node, order, nonce, numberedBy);
         const most = BigInt(unsigned.fee['maxFee'] ?? '0');
         checkCoin(holds.account?.spendable ?? 0n, account, { chainId: stellarChainId, unit: 'stroops', most });
         return unsigned;
       });
     },
 
-    prepareCancel: (nonce, lane = account) =>
+    prepareCancel: (nonce, numberedBy = account) =>
       rpc.answer(async (node) => {
         const inclusion = await freshInclusion(node, 'inclusionFee', fees);
-        const building = { account: lane, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
-        const transaction = buildTransaction(actingIn(lane, nothing()), null, building);
+        const building = { account: numberedBy, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
+        const transaction = buildTransaction(actingThrough(numberedBy, nothing()), null, building);
         return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
       }),
 
@@ -112,8 +114,8 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
-      const { account: lane = account } = attempts[0] ?? {};
-      return fateOf(rpc, { account: lane, asset: held.asset, nonce: BigInt(nonce), attempts }, signal);
+      const { account: numberedBy = account } = attempts[0] ?? {};
+      return fateOf(rpc, { account: numberedBy, asset: held.asset, nonce: BigInt(nonce), attempts }, signal);
     },
 
     // A closed ledger is final.
@@ -121,11 +123,11 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
     minedNonce: (signal) => rpc.answer(async (node) => (await holding(node)).sequence + 1n, signal),
 
-    lanes: (signal) =>
+    numberingAccounts: (signal) =>
       rpc.answer(async (node) => {
         const found = await accountsOf(node, [account, ...channels]);
         if (!found.has(account)) throw unknownTreasury(node);
-        return [...found].map(([each, { sequence }]) => laneOf(each, sequence));
+        return [...found].map(([each, { sequence }]) => numberingAccountOf(each, sequence));
       }, signal),
 
     balances: (signal) =>
@@ -141,7 +143,7 @@ const spendableIn = ({ trustline }: Pick<Holding, 'trustline'>): bigint =>
   trustline?.authorized ? trustline.spendable : 0n;
 
 /** A new account's numbers begin behind that of the ledger which made it, 32 bits higher. */
-const laneOf = (account: string, sequence: bigint): Lane => ({
+const numberingAccountOf = (account: string, sequence: bigint): NumberingAccount => ({
   account,
   minedNonce: sequence + 1n,
   unused: (sequence & 0xffff_ffffn) === 0n,

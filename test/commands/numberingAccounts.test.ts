@@ -1,33 +1,41 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Lane } from '../../commands/chainPorts.ts';
-import { laneFor } from '../../commands/lanes.ts';
+import type { NumberingAccount } from '../../commands/chainPorts.ts';
+import { numberingAccountFor } from '../../commands/numberingAccounts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';
 import { died, minute, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { signingWorld } from './signing.ts';
 
-const lane = (account: string, minedNonce = 7n, unused = true): Lane => ({ account, minedNonce, unused });
-const treasuryLane = lane(treasuryAccount, 7n, false);
-const all = [treasuryLane, lane('channel-a'), lane('channel-b')];
-const without = (account: string, lanes: readonly Lane[] = all) => lanes.filter((each) => each.account !== account);
+const numbering = (account: string, minedNonce = 7n, unused = true): NumberingAccount => ({
+  account,
+  minedNonce,
+  unused,
+});
+const treasuryItself = numbering(treasuryAccount, 7n, false);
+const all = [treasuryItself, numbering('channel-a'), numbering('channel-b')];
+const without = (account: string, accounts: readonly NumberingAccount[] = all) =>
+  accounts.filter((each) => each.account !== account);
 const streamOf = (account: string) => `treasury-${treasuryInstance(1, account)}`;
 
-/** Payments by the lane that they take when all are there. */
-const paymentsIn = (account: string, count: number, lanes: readonly Lane[] = all) =>
+/** Payments by the account that numbers them when all are there. */
+const paymentsIn = (account: string, count: number, accounts: readonly NumberingAccount[] = all) =>
   Array.from({ length: 200 }, (_, at) => `payment-${at}`)
-    .filter((id) => laneFor(lanes, id)?.account === account)
+    .filter((id) => numberingAccountFor(accounts, id)?.account === account)
     .slice(0, count);
 
-describe('the lane of a payment', () => {
+describe('the numbering account of a payment', () => {
   const accounts = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 });
 
-  it('is the same one whenever it is asked for, in whatever order the lanes come', () => {
+  it('is the same one whenever it is asked for, in whatever order the accounts come', () => {
     fc.assert(
       fc.property(accounts, fc.uuid(), (names, paymentId) => {
-        const lanes = names.map((name) => lane(name));
-        assert.deepEqual(laneFor(lanes, paymentId), laneFor(lanes.toReversed(), paymentId));
+        const accounts = names.map((name) => numbering(name));
+        assert.deepEqual(
+          numberingAccountFor(accounts, paymentId),
+          numberingAccountFor(accounts.toReversed(), paymentId),
+        );
       }),
     );
   });
@@ -35,8 +43,11 @@ describe('the lane of a payment', () => {
   it('changes only to one that was added, or from one that was removed', () => {
     fc.assert(
       fc.property(accounts, fc.uuid(), (names, paymentId) => {
-        const [added, ...rest] = names.map((name) => lane(name));
-        const [before, after] = [laneFor(rest, paymentId), laneFor([...rest, added as Lane], paymentId)];
+        const [added, ...rest] = names.map((name) => numbering(name));
+        const [before, after] = [
+          numberingAccountFor(rest, paymentId),
+          numberingAccountFor([...rest, added as NumberingAccount], paymentId),
+        ];
         assert.ok(after === added || after === before);
       }),
     );
@@ -47,13 +58,13 @@ describe('the lane of a payment', () => {
   });
 });
 
-describe('signing through several lanes', () => {
+describe('signing through several numbering accounts', () => {
   const [own, a, b] = all.map(({ account }) => paymentsIn(account, 2)) as [string[], string[], string[]];
   const [first, second] = a as [string, string];
 
   async function world(payments: readonly string[] = [...own, ...a, ...b]) {
     const signing = await signingWorld({ payments: [...payments] });
-    signing.around.lanes = all;
+    signing.around.accounts = all;
     const attempts = async (paymentId: string) =>
       (await signing.load(paymentId)).payout?.attempts.map(
         ({ signed, fate }) => `${signed.account} ${signed.nonce} ${fate}`,
@@ -63,7 +74,7 @@ describe('signing through several lanes', () => {
     const cutOff = (paymentId: string) =>
       assert.rejects(sign(paymentId, { crash: crashAt('payout.beforeSign') }), Crashed);
     const standing = (account: string, minedNonce: bigint, unused = false) => {
-      signing.around.lanes = (signing.around.lanes ?? all).map((each) =>
+      signing.around.accounts = (signing.around.accounts ?? all).map((each) =>
         each.account === account ? { ...each, minedNonce, unused } : each,
       );
     };
@@ -74,7 +85,7 @@ describe('signing through several lanes', () => {
     return isRefusal(outcome) ? outcome.refused : 'none';
   };
 
-  it('numbers each lane’s payments by themselves', async () => {
+  it('numbers each account’s payments by themselves', async () => {
     const { sign, attempts } = await world();
     for (const paymentId of [...a, ...b, ...own]) await accepted(sign(paymentId));
     for (const [account, payments] of [
@@ -87,7 +98,7 @@ describe('signing through several lanes', () => {
     }
   });
 
-  it('goes on with the nonce that was taken before a restart, in the same lane', async () => {
+  it('goes on with the nonce that was taken before a restart, in the same account', async () => {
     const { sign, attempts, cutOff, typesIn } = await world();
     await cutOff(first);
     await accepted(sign(first));
@@ -96,37 +107,37 @@ describe('signing through several lanes', () => {
     assert.deepEqual(await typesIn(streamOf('channel-b')), []);
   });
 
-  it('outbids in the lane of the attempt, though that is configured no more', async () => {
+  it('outbids in the account of the attempt, though that is configured no more', async () => {
     const { sign, attempts, around } = await world();
     await accepted(sign(first));
-    around.lanes = without('channel-a');
+    around.accounts = without('channel-a');
     await accepted(sign(first));
     assert.deepEqual(await attempts(first), ['channel-a 7 live', 'channel-a 7 live']);
   });
 
-  it('tells apart nonces that two lanes have alike', async () => {
+  it('tells apart nonces that two accounts have alike', async () => {
     const { sign, attempts, record, around } = await world();
     await accepted(sign(first));
     await record(first, [died(1)]);
-    around.lanes = without('channel-a');
+    around.accounts = without('channel-a');
     await accepted(sign(first));
     const [, now] = (await attempts(first)) ?? [];
     assert.match(now ?? '', / 7 live$/);
     await record(first, [died(2)]);
-    around.lanes = all.map((each) => ({ ...each, minedNonce: 8n }));
+    around.accounts = all.map((each) => ({ ...each, minedNonce: 8n }));
     await accepted(sign(first));
     assert.deepEqual((await attempts(first))?.[2], 'channel-a 8 live');
   });
 
-  describe('when a lane goes and comes again', () => {
+  describe('when an account goes and comes again', () => {
     it('pays what had a nonce there through another, and frees that nonce once others wait behind it', async () => {
       const { sign, attempts, cutOff, around, typesIn } = await world();
       await cutOff(first);
-      around.lanes = without('channel-a');
+      around.accounts = without('channel-a');
       await accepted(sign(first));
       assert.doesNotMatch((await attempts(first))?.[0] ?? '', /channel-a/);
 
-      around.lanes = all;
+      around.accounts = all;
       await accepted(sign(second));
       assert.deepEqual(await attempts(second), ['channel-a 8 live']);
       assert.deepEqual(around.freed, ['channel-a 7']);
@@ -144,13 +155,13 @@ describe('signing through several lanes', () => {
       assert.deepEqual(other.around.freed, []);
     });
 
-    it('frees the nonce of an attempt that lapsed while its lane was gone', async () => {
+    it('frees the nonce of an attempt that lapsed while its account was gone', async () => {
       const { sign, record, around } = await world();
       await accepted(sign(first));
       await record(first, [died(1, { reason: 'validityPassed', detail: 'closed later' })]);
-      around.lanes = without('channel-a');
+      around.accounts = without('channel-a');
       await accepted(sign(first));
-      around.lanes = all;
+      around.accounts = all;
       await accepted(sign(second));
       assert.deepEqual(around.freed, ['channel-a 7']);
     });
@@ -159,14 +170,14 @@ describe('signing through several lanes', () => {
       const { sign, attempts, start, load, around } = await world();
       const known = await load(first);
       await accepted(sign(first));
-      around.lanes = without('channel-a');
+      around.accounts = without('channel-a');
       assert.equal(await refusalOf(sign(first, { known, handle: start() })), 'illegalStep');
       assert.equal((await attempts(first))?.length, 1);
     });
   });
 
   describe('signs nothing', () => {
-    it('in any lane while the treasury’s payouts are paused', async () => {
+    it('in any account while the treasury’s payouts are paused', async () => {
       const { sign, start, around } = await world();
       await accepted(sign(first));
       const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
@@ -177,7 +188,7 @@ describe('signing through several lanes', () => {
       assert.equal(around.signatures, 1);
     });
 
-    it('in a lane whose chain is ahead of the log; the others go on', async () => {
+    it('in an account whose chain is ahead of the log; the others go on', async () => {
       const { sign, standing } = await world();
       for (const paymentId of [first, b[0] ?? '']) await accepted(sign(paymentId));
       standing('channel-a', 9n);
@@ -185,14 +196,14 @@ describe('signing through several lanes', () => {
       await accepted(sign(b[1] ?? ''));
     });
 
-    it('in a lane that begins while another is ahead: the log may be an old copy', async () => {
+    it('in an account that begins while another is ahead: the log may be an old copy', async () => {
       const { sign, standing } = await world();
       await accepted(sign(first));
       standing('channel-a', 9n);
       assert.equal(await refusalOf(sign(b[0] ?? '')), 'treasuryBehindChain');
     });
 
-    it('in a lane that begins and was used already: what it paid is not in the log', async () => {
+    it('in an account that begins and was used already: what it paid is not in the log', async () => {
       const { sign, standing, typesIn } = await world();
       standing('channel-a', 9n, false);
       assert.equal(await refusalOf(sign(first)), 'treasuryBehindChain');
