@@ -1,4 +1,5 @@
-import type { Chain, ChainFamily } from '../../domain/chains.ts';
+import { type Chain, type ChainFamily, chainOf } from '../../domain/chains.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Reader } from '../environment/reader.ts';
 import { evm } from './evm/index.ts';
 import type { Family } from './family.ts';
@@ -11,6 +12,10 @@ export const families = { evm, solana, stellar } as const satisfies Readonly<Rec
 export const allFamilies: readonly Family[] = Object.values(families);
 
 export const familyOf = ({ family }: Pick<Chain, 'family'>): Family => families[family];
+
+/** What a wallet needs to pay, as a link of its chain's own; null for a payment that has none. */
+export const paymentLinkOf = (payment: PaymentView): string | null =>
+  familyOf(chainOf(payment.sourceChainId)).paymentLink?.(payment) ?? null;
 
 /** The accounts that pay out. Null for a family of which no chain is served. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

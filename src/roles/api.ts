@@ -19,7 +19,7 @@ import { listPayments } from '../../queries/listPayments.ts';
 import { listTransactions } from '../../queries/listTransactions.ts';
 import { openObligations } from '../../queries/openObligations.ts';
 import { addressBook, canonicalTxHash } from '../chains/addresses.ts';
-import { solanaPaymentLink } from '../chains/solana/paymentLink.ts';
+import { paymentLinkOf } from '../chains/families.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
@@ -36,7 +36,7 @@ export async function startApiRole(core: Core, signal: AbortSignal): Promise<Htt
     ...operations(core),
     ...(await commands(core, asked.getPayment, signal)),
     ...asked,
-    paymentLink: solanaPaymentLink,
+    paymentLink: paymentLinkOf,
   });
   return startHttp(app, core.config);
 }
