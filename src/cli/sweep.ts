@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { loadPayment } from '../../commands/settlePayout.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
-import { type EndedDeposit, endedDeposits } from '../../queries/endedDeposits.ts';
+import { type EndedDeposit, endedDeposits } from '../../queries/deposits.ts';
 import { inParallel } from '../chains/inParallel.ts';
 import { solanaChainId, solanaToken } from '../chains/solana/config.ts';
 import { createSolanaSweep, type SolanaSweep, type Swept } from '../chains/solana/deposits/sweep.ts';

@@ -1,7 +1,7 @@
 import type { Cursor, Pass } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from '../../projections/sql.ts';
 
 /** Somebody else moved the cursor: this scan's range is theirs now. */
 export class CursorMoved extends Error {

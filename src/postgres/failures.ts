@@ -1,6 +1,5 @@
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
-import type { Failures } from '../subscribers/worker.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from '../../projections/sql.ts';
 
 export interface FailuresOptions {
   /** After so many failures of its own a key is parked. */
@@ -9,7 +8,10 @@ export interface FailuresOptions {
   readonly isOutage?: (error: unknown) => boolean;
 }
 
-export interface WorkFailures extends Failures {
+/** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
+export interface WorkFailures {
+  failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
+  succeeded(worker: string, key: string): Promise<void>;
   /** An operator's decision: the key is due again at once, as if it had never failed. @returns false when it has not */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
   /** Keys of a worker that are due and not parked, for work that is in no other list. */

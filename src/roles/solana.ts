@@ -1,11 +1,10 @@
 /** What Solana's chain needs of the stores: addresses to give out, and which of them to look at. */
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
-import { knownDeposits } from '../../queries/knownDeposits.ts';
-import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
+import type { Sql } from '../../projections/sql.ts';
+import { knownDeposits, lateDeposits, openDeposits } from '../../queries/deposits.ts';
 import { solanaChainId } from '../chains/solana/config.ts';
 import type { SolanaNeeds } from '../chains/solana/index.ts';
-import type { Sql } from '../postgres/database.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';
 
