@@ -1,7 +1,7 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
 import { privateKeyToAddress } from 'viem/accounts';
 import { place } from '../domain/payment/deposit.ts';
-import { matchDeposits } from '../queries/matchDeposits.ts';
+import { matchDeposits } from '../queries/deposits.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
 import { startService } from '../src/main.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
-import { findApiKey } from '../queries/findApiKey.ts';
+import { findApiKey } from '../queries/apps.ts';
 import { createAccess } from '../src/http/keys.ts';
 import { CreatePaymentRequest } from '../src/http/schemas/requests.ts';
 import { compileBody } from '../src/http/validation.ts';

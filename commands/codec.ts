@@ -2,11 +2,7 @@ import Compile from 'typebox/compile';
 import { assert } from '../domain/decider.ts';
 import type { DomainEvent, StoredEvent } from '../domain/event.ts';
 import { categoryOf } from '../domain/event.ts';
-import { merchantEventSchemas, merchantSchemaVersion } from '../domain/merchant.ts';
-import { paymentEventSchemas, paymentSchemaVersion } from '../domain/payment/events.ts';
-import { treasuryEventSchemas, treasurySchemaVersion } from '../domain/treasury.ts';
-import { unmatchedEventSchemas, unmatchedSchemaVersion } from '../domain/unmatched.ts';
-import { webhookEventSchemas, webhookSchemaVersion } from '../domain/webhook.ts';
+import { categories, streams } from '../domain/streams.ts';
 
 /** Turns decisions into what is stored and back. */
 export interface Codec {
@@ -20,7 +16,7 @@ export interface Codec {
 /** Brings data of an older schema version to today's, one version at a time. */
 type Upcaster = (data: object) => object;
 
-interface Category {
+interface Compiled {
   readonly version: number;
   readonly validators: ReadonlyMap<
     string,
@@ -30,42 +26,23 @@ interface Category {
   readonly upcasters: ReadonlyMap<string, Upcaster>;
 }
 
-const category = (version: number, schemas: Readonly<Record<string, object>>): Category => ({
-  version,
-  validators: new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)])),
-  upcasters: new Map(),
-});
-
-/** Every kind of stream and the events in it; docs/architecture.md is generated from these schemas. */
-export const eventSchemas = {
-  payment: paymentEventSchemas,
-  treasury: treasuryEventSchemas,
-  merchant: merchantEventSchemas,
-  webhook: webhookEventSchemas,
-  unmatched: unmatchedEventSchemas,
-} as const;
-
-const categories: ReadonlyMap<string, Category> = new Map([
-  ['payment', category(paymentSchemaVersion, eventSchemas.payment)],
-  ['treasury', category(treasurySchemaVersion, eventSchemas.treasury)],
-  ['merchant', category(merchantSchemaVersion, eventSchemas.merchant)],
-  ['webhook', category(webhookSchemaVersion, eventSchemas.webhook)],
-  ['unmatched', category(unmatchedSchemaVersion, eventSchemas.unmatched)],
-]);
+const known: ReadonlyMap<string, Compiled> = new Map(
+  categories.map((name) => [name, compiled(streams[name].version, streams[name].schemas)]),
+);
 
 /** Prefixes of all streams that are ours, for subscriptions. */
-export const streamPrefixes: readonly string[] = [...categories.keys()].map((name) => `${name}-`);
+export const streamPrefixes: readonly string[] = categories.map((name) => `${name}-`);
 
 export const eventCodec: Codec = {
-  schemaVersion: (name) => known(name).version,
+  schemaVersion: (name) => categoryNamed(name).version,
   check(name, event) {
-    const validator = known(name).validators.get(event.type);
+    const validator = categoryNamed(name).validators.get(event.type);
     assert(validator !== undefined, `${event.type} is no event of ${name}`);
     if (validator.Check(event.data)) return;
     assert(false, `${event.type} does not fit its schema: ${JSON.stringify(validator.Errors(event.data).slice(0, 3))}`);
   },
   read(stored) {
-    const kind = categories.get(categoryOf(stored.stream));
+    const kind = known.get(categoryOf(stored.stream));
     if (!kind?.validators.has(stored.type)) return undefined;
     let data = stored.data as object;
     for (let version = stored.metadata.schemaVersion; version < kind.version; version += 1) {
@@ -75,8 +52,13 @@ export const eventCodec: Codec = {
   },
 };
 
-function known(name: string): Category {
-  const kind = categories.get(name);
-  assert(kind !== undefined, `${name} is no category of streams`);
-  return kind;
+function categoryNamed(name: string): Compiled {
+  const category = known.get(name);
+  assert(category !== undefined, `${name} is no category of streams`);
+  return category;
+}
+
+function compiled(version: number, schemas: Readonly<Record<string, object>>): Compiled {
+  const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+  return { version, validators, upcasters: new Map() };
 }

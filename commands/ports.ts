@@ -34,8 +34,14 @@ export class StreamConflict extends Error {
   }
 }
 
+/**
+ * What passes by itself: the world around the work is away or busy, and the work is fine. It is tried again and its failures are not
+ * counted. Every error that says so extends this class, whatever its name.
+ */
+export abstract class TransientError extends Error {}
+
 /** The store cannot be reached or is overloaded. Nothing is known to be written; try again after `retryAfter_s`. */
-export class Unavailable extends Error {
+export class Unavailable extends TransientError {
   override readonly name = 'Unavailable';
   readonly retryAfter_s: number;
   constructor(message: string, retryAfter_s = 1, options?: ErrorOptions) {

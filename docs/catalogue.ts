@@ -1,10 +1,10 @@
 /** Makes docs/events.md: every event that is ever stored, from the schemas that each append is checked against. */
 import type { TSchema } from 'typebox';
-import { eventSchemas } from '../commands/codec.ts';
 import { chainIds } from '../domain/chains.ts';
 import { Deposit, TokenRef, Transfer } from '../domain/payment/events.ts';
 import { Address, Amount, Digest, Hash, Height, Id, Time, Url } from '../domain/schema.ts';
-import { type Category, meanings, streams } from './meanings.ts';
+import { type Category, categories, streams } from '../domain/streams.ts';
+import { about, meanings } from './meanings.ts';
 
 /** The words that field tables use for the building blocks of schemas. */
 const words: ReadonlyMap<unknown, string> = new Map<unknown, string>([
@@ -26,7 +26,7 @@ const shapes: Readonly<Record<string, TSchema>> = { Token: TokenRef, Transfer, D
 export function eventCatalogue(): string {
   return [
     introduction,
-    ...Object.keys(eventSchemas).map((category) => categoryText(category as Category)),
+    ...categories.map(categoryText),
     '## Shapes',
     ...Object.entries(shapes).map(([name, schema]) => `### ${name}\n\n${fieldTable(schema)}`),
   ].join('\n\n');
@@ -51,10 +51,10 @@ its predecessor in the stream, so that a changed, removed or inserted event is f
 | chain | one of ${chainIds.join(', ')} |`;
 
 function categoryText(category: Category): string {
-  const types = Object.entries<TSchema>(eventSchemas[category]);
+  const types = Object.entries<TSchema>(streams[category].schemas);
   const said: Readonly<Record<string, string>> = meanings[category];
   return [
-    `## \`${streams[category].name}\`\n\n${streams[category].about}`,
+    `## \`${about[category].name}\`\n\n${about[category].about}`,
     table(
       ['event', 'means'],
       types.map(([type]) => [`[${type}](#${type.toLowerCase()})`, said[type] ?? '']),

@@ -1,7 +1,8 @@
 /** Makes docs/database.md: tables, columns and their comments as a migrated Postgres tells them. */
 import { type Generation, openActive } from '../projections/generations.ts';
 import { projectionSets } from '../projections/sets.ts';
-import type { Database, Sql } from '../src/postgres/database.ts';
+import type { Sql } from '../projections/sql.ts';
+import type { Database } from '../src/postgres/database.ts';
 import { ddlOf } from '../src/postgres/migrate.ts';
 
 const introduction = `# Database

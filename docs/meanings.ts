@@ -1,8 +1,6 @@
-import type { eventSchemas } from '../commands/codec.ts';
+import type { Category, streams } from '../domain/streams.ts';
 
-export type Category = keyof typeof eventSchemas;
-
-export const streams: Readonly<Record<Category, { readonly name: string; readonly about: string }>> = {
+export const about: Readonly<Record<Category, { readonly name: string; readonly about: string }>> = {
   payment: {
     name: 'payment-<paymentId>',
     about: 'One payment: its terms, the money that came in, the payout, refunds. What is public is derived from these.',
@@ -29,7 +27,7 @@ export const streams: Readonly<Record<Category, { readonly name: string; readonl
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
 export const meanings: {
-  readonly [C in Category]: { readonly [T in keyof (typeof eventSchemas)[C]]: string };
+  readonly [C in Category]: { readonly [T in keyof (typeof streams)[C]['schemas']]: string };
 } = {
   payment: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',

@@ -25,8 +25,7 @@ export type RefusalCode =
   | 'illegalStep'
   | 'treasuryBusy'
   | 'treasuryPaused'
-  | 'treasuryBehindChain'
-  | 'alreadyExists';
+  | 'treasuryBehindChain';
 
 export interface Refusal {
   readonly refused: RefusalCode;

@@ -1,6 +1,5 @@
 /** Two sets, so that a bug in statistics never stops a payout. */
-import { apiKeys } from './apiKeys.ts';
-import { apps } from './apps.ts';
+import { apiKeys, apps } from './apps.ts';
 import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
 import { hourlyStats } from './hourlyStats.ts';

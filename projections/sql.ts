@@ -1,11 +1,11 @@
-/** What the read side's writers need of Postgres. */
+/** What the read side needs of Postgres: its writers here, its readers in queries/, and src/postgres, which provides it. */
 export interface Sql {
-  /** @throws Unavailable when the database cannot be reached or is overloaded */
+  /** bigint columns arrive as bigint, numeric as text, timestamps as ISO 8601 UTC. @throws Unavailable when the database cannot be reached or is overloaded */
   query<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
 }
 
 export interface SqlDatabase extends Sql {
-  /** Commits what `work` did, or rolls it back when it throws. */
+  /** Commits what `work` did, or rolls it back when it throws. @throws Unavailable */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
 }
 

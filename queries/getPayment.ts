@@ -1,9 +1,11 @@
+/** One payment as the API shows it. */
 import type { DomainEvent, StoredEvent } from '../domain/event.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
-import { type PaymentRow, viewOfRow } from './paymentRow.ts';
-import type { Sql } from './sql.ts';
+import { type PaymentRow, viewOfRow } from '../projections/paymentRow.ts';
+import type { Sql } from '../projections/sql.ts';
+import { asStored } from './sql.ts';
 
 export interface GetPaymentDeps {
   readonly sql: Sql;
@@ -27,4 +29,13 @@ async function fromStream({ history, read }: GetPaymentDeps, paymentId: string):
   }, paymentDecider.initial);
   const last = events.at(-1);
   return payment && last ? viewOf(payment, last.metadata.at) : null;
+}
+
+/** The payment of an app's order, its own before one that was created without a key; null when the read models know none (yet). @throws Unavailable */
+export async function getPaymentByOrder(sql: Sql, appId: string, orderId: string): Promise<PaymentView | null> {
+  const [row] = await sql.query<PaymentRow>(
+    'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 ORDER BY keyless LIMIT 1',
+    [appId, asStored(orderId)],
+  );
+  return row ? viewOfRow(row) : null;
 }

@@ -1,8 +1,9 @@
 import { type Refusal, refuse } from '../domain/decider.ts';
 import type { PaymentView } from '../domain/payment/view.ts';
 import { parseInstant } from '../domain/time.ts';
-import { type PaymentRow, viewOfRow } from './paymentRow.ts';
-import { asStored, build, run, type Sql } from './sql.ts';
+import { type PaymentRow, viewOfRow } from '../projections/paymentRow.ts';
+import type { Sql } from '../projections/sql.ts';
+import { asStored, build, run } from './sql.ts';
 
 export interface PaymentFilter {
   readonly appId: string;

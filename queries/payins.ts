@@ -1,5 +1,6 @@
+/** Recorded payins and the payments that wait for theirs. */
 import type { Instant } from '../domain/time.ts';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../projections/sql.ts';
 
 /** A payin that is recorded; what is done about it is decided on its stream. */
 export interface RecordedPayin {

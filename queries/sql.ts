@@ -1,10 +1,6 @@
 /** How questions are put to Postgres: fixed ones as SQL, those whose conditions vary built with knex. */
 import knex, { type Knex } from 'knex';
-
-export interface Sql {
-  /** bigint columns arrive as bigint, numeric as text, timestamps as ISO 8601 UTC. @throws Unavailable */
-  query<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
-}
+import type { Sql } from '../projections/sql.ts';
 
 /** Builds statements and never connects: they run on the one pool. */
 export const build = knex({ client: 'pg' });

@@ -5,7 +5,7 @@ import { chainOf, type Token } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
-import { type EndedDeposit, endedDeposits } from '../../queries/endedDeposits.ts';
+import { type EndedDeposit, endedDeposits } from '../../queries/deposits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositSweep, Family, Swept } from '../chains/family.ts';
 import { inParallel } from '../chains/inParallel.ts';

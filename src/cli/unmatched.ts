@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { listUnmatched } from '../../queries/unmatched.ts';
+import { listUnmatched } from '../../queries/unmatchedPayins.ts';
 import { addressBook } from '../chains/addresses.ts';
 import { readConfig } from '../config.ts';
 import { type Core, openCore } from '../roles/core.ts';

@@ -1,5 +1,6 @@
 /** `npm run work -- …`: the operator sees what failed and was set aside, and has it tried again. */
 import { Command } from 'commander';
+import { failedWork } from '../../queries/operations.ts';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { createFailures } from '../postgres/failures.ts';
@@ -19,15 +20,6 @@ async function run(command: (database: ReturnType<typeof openDatabase>) => Promi
   }
 }
 
-interface Failed {
-  readonly worker: string;
-  readonly key: string;
-  readonly attempts: number;
-  readonly since: string;
-  readonly parked: boolean;
-  readonly error: string;
-}
-
 const program = new Command('npm run work --').description('work that failed');
 
 program
@@ -35,11 +27,7 @@ program
   .description('what waits for its next attempt, and what is parked until it is retried; parked first')
   .action(() =>
     run(async (database) => {
-      const failed = await database.query<Failed>(
-        `SELECT worker, key, attempts, failed_at AS since, parked_at IS NOT NULL AS parked, left(last_error, $1) AS error
-           FROM ops.work_failures ORDER BY parked DESC, failed_at DESC LIMIT $2`,
-        [errorCharacters, shownMax],
-      );
+      const failed = await failedWork(database, { max: shownMax, errorCharacters });
       if (failed.length === 0) console.log('Nothing has failed.');
       else console.table(failed);
     }),

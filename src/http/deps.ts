@@ -4,11 +4,9 @@ import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/cre
 import type { Clock, Ids } from '../../commands/ports.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction, PaymentView } from '../../domain/payment/view.ts';
-import type { Caller } from '../../queries/findApiKey.ts';
-import type { App } from '../../queries/findApp.ts';
-import type { Stats, StatsPeriod } from '../../queries/getStats.ts';
-import type { Delivery } from '../../queries/listDeliveries.ts';
+import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
+import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
 
 export type { App, Caller, PaymentFilter };
 

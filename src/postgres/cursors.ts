@@ -1,10 +1,11 @@
 import type { Cursor, Pass } from '../../commands/chainPorts.ts';
+import { TransientError } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from '../../projections/sql.ts';
 
 /** Somebody else moved the cursor: this scan's range is theirs now. */
-export class CursorMoved extends Error {
+export class CursorMoved extends TransientError {
   override readonly name = 'CursorMoved';
   constructor({ chainId, pass, blockNumber }: Cursor) {
     super(`another instance moved the ${pass} cursor of chain ${chainId} (here at ${blockNumber}): load it again`);

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from '../../projections/sql.ts';
 
 export interface DepositOwner {
   readonly address: string;

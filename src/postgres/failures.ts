@@ -1,15 +1,16 @@
+import { TransientError } from '../../commands/ports.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
-import type { Failures } from '../subscribers/worker.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from '../../projections/sql.ts';
 
 export interface FailuresOptions {
   /** After so many failures of its own a key is parked. */
   readonly attemptsMax?: number;
-  /** Errors of the world around the work (outage, no float): waited for, never counted. */
-  readonly isOutage?: (error: unknown) => boolean;
 }
 
-export interface WorkFailures extends Failures {
+/** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
+export interface WorkFailures {
+  failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
+  succeeded(worker: string, key: string): Promise<void>;
   /** An operator's decision: the key is due again at once, as if it had never failed. @returns false when it has not */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
   /** Keys of a worker that are due and not parked, for work that is in no other list. */
@@ -19,28 +20,19 @@ export interface WorkFailures extends Failures {
 const attemptsMaxDefault = 10;
 const firstPause_ms = 1_000;
 const pauseMax_ms = 5 * minute_ms;
-const outagePause_ms = 2_000;
+const transientPause_ms = 2_000;
 const errorTextMax = 2_000;
 
-/** Names, because the classes belong to layers and libraries that this file need not know. */
-const outages: ReadonlySet<string> = new Set([
-  'Unavailable',
-  'CursorMoved',
-  'ChainUnavailable',
-  'RpcFailed',
-  // Signed bytes hold a nonce that later payouts wait for: what nodes do not take today is sent again, never set aside.
-  'BroadcastRefused',
-]);
-
-const isOutageByName = (error: unknown): boolean =>
-  error instanceof Error && (outages.has(error.name) || (error.cause !== undefined && isOutageByName(error.cause)));
+/** Errors are asked what they are, never what they are called. What wraps one that passes, passes. */
+const passes = (error: unknown): boolean =>
+  error instanceof TransientError || (error instanceof Error && passes(error.cause));
 
 /** Failed work in Postgres: waits longer each time, then is parked and stays visible. Outside rebuilds. */
 export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {
-  const { attemptsMax = attemptsMaxDefault, isOutage = isOutageByName } = options;
+  const { attemptsMax = attemptsMaxDefault } = options;
   return {
     async failed(worker, key, error, at) {
-      const counts = isOutage(error) ? 0 : 1;
+      const counts = passes(error) ? 0 : 1;
       await sql.query(
         `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
          VALUES ($1, $2, $3::integer, $4, $5::timestamptz, $6, CASE WHEN $3::integer >= $9::integer THEN $5::timestamptz END)
@@ -76,7 +68,7 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
   };
 }
 
-const firstRetry = (at: Instant, counts: number): Instant => plus(at, counts === 0 ? outagePause_ms : firstPause_ms);
+const firstRetry = (at: Instant, counts: number): Instant => plus(at, counts === 0 ? transientPause_ms : firstPause_ms);
 
 const textOf = (error: unknown): string =>
   (error instanceof Error ? `${error.name}: ${error.message}` : String(error))

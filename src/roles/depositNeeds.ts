@@ -1,10 +1,9 @@
 /** What chain families need of the stores: deposit addresses to give out, and which of them are waited for. */
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
-import { knownDeposits } from '../../queries/knownDeposits.ts';
-import { lateDeposits, openDeposits } from '../../queries/watchedDeposits.ts';
+import type { Sql } from '../../projections/sql.ts';
+import { knownDeposits, lateDeposits, openDeposits } from '../../queries/deposits.ts';
 import type { FamilyNeeds } from '../chains/family.ts';
-import type { Sql } from '../postgres/database.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';
 

@@ -1,5 +1,5 @@
 import { epochMs, type Instant } from '../../domain/time.ts';
-import { readModelFacts } from '../../queries/readiness.ts';
+import { readModelFacts, scannedPasses } from '../../queries/operations.ts';
 import type { Core } from './core.ts';
 
 type Looked = Pick<Core, 'clock' | 'reads' | 'telemetry'>;
@@ -12,20 +12,14 @@ export async function metrics(core: Looked): Promise<string> {
 
 async function look({ clock, reads, telemetry }: Looked): Promise<void> {
   const now = clock.now();
-  const [{ parked, oldestDuePayment, oldestDueWebhook }, cursors] = await Promise.all([
+  const [{ parked, oldestDuePayment, oldestDueWebhook }, scanned] = await Promise.all([
     readModelFacts(reads, now),
-    reads.query<{ chain_id: number; pass: string; chain_time: Instant }>(
-      'SELECT chain_id, pass, chain_time FROM ops.chain_cursors',
-    ),
+    scannedPasses(reads),
   ]);
   const ageOf_s = (since: Instant | null) => (since === null ? 0 : (epochMs(now) - epochMs(since)) / 1000);
   telemetry.stood({
     oldestDue_s: { payments: ageOf_s(oldestDuePayment), webhooks: ageOf_s(oldestDueWebhook) },
     parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
-    passes: cursors.map(({ chain_id, pass, chain_time }) => ({
-      chainId: chain_id,
-      pass,
-      lag_s: ageOf_s(chain_time),
-    })),
+    passes: scanned.map(({ chainId, pass, chainTime }) => ({ chainId, pass, lag_s: ageOf_s(chainTime) })),
   });
 }

@@ -1,7 +1,7 @@
 /** What the live scan of a chain and a rescan of it stand on. */
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/unmatched.ts';
-import { matchDeposits } from '../../queries/matchDeposits.ts';
+import { matchDeposits } from '../../queries/deposits.ts';
 import { payinsInBlocks } from '../../queries/payins.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import { parkedPayinKey, parkedPayinsName } from '../subscribers/parkedPayins.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs } from '../../domain/time.ts';
-import { readModelFacts } from '../../queries/readiness.ts';
+import { readModelFacts } from '../../queries/operations.ts';
 import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';

@@ -2,12 +2,12 @@ import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import type { Leases } from '../runtime/leases.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
-import { type Failures, runWorker, type Worker } from '../subscribers/worker.ts';
+import { runWorker, type Worker, type WorkerRun } from '../subscribers/worker.ts';
 
 export interface WorkersDeps {
   readonly leases: Leases;
   readonly clock: Clock;
-  readonly failures: Failures;
+  readonly failures: WorkerRun['failures'];
   readonly telemetry: Telemetry;
   /** Emits when a to-do list may have grown. */
   readonly wake: Observable<unknown>;

@@ -1,7 +1,7 @@
 import { exhaustMap, filter, from, map, merge, type Observable, Subject, take, takeUntil, timer } from 'rxjs';
 import { Unavailable } from '../../commands/ports.ts';
 import { projectedChannel } from '../../projections/commit.ts';
-import type { Sql } from '../postgres/database.ts';
+import type { Sql } from '../../projections/sql.ts';
 import type { Notification } from '../postgres/listen.ts';
 
 export interface WaitOptions {

@@ -5,14 +5,7 @@ import type { Chain, ChainId, Token } from '../../domain/chains.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { epochMs } from '../../domain/time.ts';
-
-/** What is owed on a chain in a token: payments whose money has been seen, all of it, and whose payout is not settled. */
-export interface Obligation {
-  readonly chainId: number;
-  readonly tokenAddress: string;
-  /** Smallest units. */
-  readonly amount: bigint;
-}
+import type { Obligation } from '../../queries/payouts.ts';
 
 export interface RouteGuardDeps {
   readonly clock: Clock;

@@ -8,17 +8,18 @@ import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import type { Instant } from '../../domain/time.ts';
+import type { PaymentKey } from '../../queries/work.ts';
 import type { Worker } from './worker.ts';
 
 export interface ExpiryDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly due: (max: number, now: Instant) => Promise<readonly { readonly paymentId: string }[]>;
+  readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
   /** How far all final passes of a chain have come, in the chain's time; null before their first range. */
   readonly scannedTo: (chainId: ChainId) => Promise<Instant | null>;
 }
 
-export function expiryWorker(deps: ExpiryDeps): Worker<{ readonly paymentId: string }> {
+export function expiryWorker(deps: ExpiryDeps): Worker<PaymentKey> {
   const { handle, clock } = deps;
   return {
     name: 'expiry',

@@ -8,21 +8,8 @@ import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.t
 import { rescale } from '../../domain/money.ts';
 import { type Place, place, placeKey } from '../../domain/payment/deposit.ts';
 import type { TokenRef, Transfer } from '../../domain/payment/events.ts';
-
-/** A deposit that some transfers may be for. */
-export interface MatchedDeposit extends PaymentRef, Place {
-  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
-  readonly agreed_usd: bigint | null;
-}
-
-/** A payin that is recorded and not yet final. */
-export interface RecordedPayin extends PaymentRef {
-  readonly transferId: string;
-  readonly txHash: string;
-  readonly blockNumber: bigint;
-  readonly blockHash: string;
-  readonly large: boolean;
-}
+import type { MatchedDeposit } from '../../queries/deposits.ts';
+import type { RecordedPayin } from '../../queries/payins.ts';
 
 export interface RangeDeps {
   readonly handle: Handle;

@@ -5,7 +5,8 @@ import type { CrashPoint } from '../../commands/ports.ts';
 import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import type { Instant } from '../../domain/time.ts';
-import { confirmsAt, handleRange, orPark, type RangeDeps, type RecordedPayin } from './payinRange.ts';
+import type { RecordedPayin } from '../../queries/payins.ts';
+import { confirmsAt, handleRange, orPark, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {

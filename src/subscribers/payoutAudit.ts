@@ -5,15 +5,15 @@ import { loadPayment, unsettlePayout } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes } from './boundedTimes.ts';
-import type { DuePayment } from './payouts.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayoutAuditDeps {
   readonly handle: Handle;
   readonly rail: PayoutRail;
   /** Payments whose payout on this chain was settled after `since`, oldest first. */
-  readonly settledSince: (since: Instant, max: number) => Promise<readonly DuePayment[]>;
+  readonly settledSince: (since: Instant, max: number) => Promise<readonly PaymentKey[]>;
   readonly alarm: (paymentId: string, hash: string) => void;
 }
 
@@ -27,7 +27,7 @@ export const payoutAuditName = (chainId: ChainId): string => `payoutAudit:${chai
  * A payout found gone is orphaned in its stream, so that the payouts worker sends its bytes again: the receiver is paid, and
  * its nonce does not stay a gap that holds up every later one.
  */
-export function payoutAuditWorker({ handle, rail, settledSince, alarm }: PayoutAuditDeps): Worker<DuePayment> {
+export function payoutAuditWorker({ handle, rail, settledSince, alarm }: PayoutAuditDeps): Worker<PaymentKey> {
   const lookAgainAt = boundedTimes();
   return {
     name: payoutAuditName(rail.chainId),

@@ -11,12 +11,9 @@ import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
+import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes } from './boundedTimes.ts';
 import type { Worker } from './worker.ts';
-
-export interface DuePayment {
-  readonly paymentId: string;
-}
 
 export interface PayoutsDeps {
   readonly handle: Handle;
@@ -25,7 +22,7 @@ export interface PayoutsDeps {
   readonly rail: PayoutRail;
   readonly signer: Signer;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
-  readonly due: (max: number, now: Instant) => Promise<readonly DuePayment[]>;
+  readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
   /** How often the chain is looked at while it decides about what was sent. */
   readonly poll_ms: number;
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
@@ -56,7 +53,7 @@ export class StepRefused extends Error {
 /** Each chain has its own: nodes that do not answer hold up no other chain's payouts. */
 export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
-export function payoutsWorker(deps: PayoutsDeps): Worker<DuePayment> {
+export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   const { handle, clock, crash, rail, poll_ms } = deps;
   const sentAt = boundedTimes();
   const lookAgainAt = boundedTimes();

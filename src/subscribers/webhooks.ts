@@ -3,20 +3,8 @@ import type { SendWebhook } from '../../commands/sendWebhook.ts';
 import { assert } from '../../domain/decider.ts';
 import type { StoredEvent } from '../../domain/event.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { WebhookEventType } from '../../domain/webhook.ts';
+import type { DueWebhook } from '../../queries/work.ts';
 import type { Worker } from './worker.ts';
-
-/** A row of the to-do list: a payment event that its app is to be told of. */
-export interface DueWebhook {
-  readonly deliveryId: string;
-  readonly paymentId: string;
-  readonly appId: string;
-  readonly eventType: WebhookEventType;
-  readonly eventRevision: bigint;
-  readonly eventId: string;
-  /** The URL in force when the payment was created. */
-  readonly url: string;
-}
 
 export interface WebhookWorkerDeps {
   readonly due: (max: number, now: Instant) => Promise<readonly DueWebhook[]>;

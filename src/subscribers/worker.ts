@@ -1,6 +1,7 @@
 import { catchError, defer, EMPTY, from, mergeMap, type Observable, of, race, repeat, take } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import type { Instant } from '../../domain/time.ts';
+import type { WorkFailures } from '../postgres/failures.ts';
 
 /** Drains a to-do list. A to-do is a hint: `act` looks at the truth (stream, chain) before it does anything. */
 export interface Worker<T> {
@@ -16,12 +17,6 @@ export interface Worker<T> {
   act(item: T, signal: AbortSignal): Promise<void>;
 }
 
-/** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
-export interface Failures {
-  failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
-  succeeded(worker: string, key: string): Promise<void>;
-}
-
 export type WorkReport =
   | { readonly worker: string; readonly kind: 'done'; readonly key: string }
   /** Stopped in the middle, not failed: whoever runs next takes it up again. */
@@ -34,7 +29,7 @@ export interface WorkerRun {
   /** Emits when the list may have grown. */
   readonly wake: Observable<unknown>;
   readonly clock: Clock;
-  readonly failures: Failures;
+  readonly failures: Pick<WorkFailures, 'failed' | 'succeeded'>;
   /** Once aborted no new item is begun; the observable completes when those begun have ended. */
   readonly signal: AbortSignal;
   /** How often the list is looked at without being woken. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { eventSchemas } from '../../commands/codec.ts';
 import { eventCatalogue } from '../../docs/catalogue.ts';
+import { streams } from '../../domain/streams.ts';
 
 const committed = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
 
@@ -11,7 +11,7 @@ describe('docs/events.md', () => {
   });
 
   it('explains every event and shows its fields', () => {
-    for (const [type, schema] of Object.values(eventSchemas).flatMap((schemas) => Object.entries(schemas))) {
+    for (const [type, schema] of Object.values(streams).flatMap(({ schemas }) => Object.entries(schemas))) {
       const section = committed.split(`### ${type}\n`)[1]?.split('\n### ')[0] ?? '';
       assert.match(section, /^\n\S.{10,}\.\n/, `${type} is not explained`);
       for (const field of Object.keys(schema.properties)) {

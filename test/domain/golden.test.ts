@@ -4,15 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { eventCodec, eventSchemas } from '../../commands/codec.ts';
+import { eventCodec } from '../../commands/codec.ts';
 import type { Decider } from '../../domain/decider.ts';
 import type { DomainEvent, StoredEvent } from '../../domain/event.ts';
-import { merchant } from '../../domain/merchant.ts';
-import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import { treasury } from '../../domain/treasury.ts';
-import { unmatched } from '../../domain/unmatched.ts';
-import { webhook } from '../../domain/webhook.ts';
+import { type Category, categories, streams } from '../../domain/streams.ts';
 import { minute } from '../support/payments.ts';
 
 interface Life {
@@ -21,10 +18,6 @@ interface Life {
   /** What it said when the file was written, of a payment its view: a later version may say more. */
   readonly folded: object;
 }
-
-type Category = keyof typeof eventSchemas;
-const deciders = { payment: paymentDecider, treasury, merchant, webhook, unmatched } as const;
-const categories = Object.keys(eventSchemas) as Category[];
 
 const goldenOf = (category: Category, version: number): readonly Life[] =>
   JSON.parse(readFileSync(new URL(`golden/${category}.${version}.json`, import.meta.url), 'utf8'));
@@ -41,7 +34,7 @@ const stored = (category: Category, schemaVersion: number, { type, data }: Life[
 });
 
 function foldGolden(category: Category, version: number, { events }: Life): unknown {
-  const decider = deciders[category] as Decider<unknown, DomainEvent>;
+  const decider = streams[category].decider as Decider<unknown, DomainEvent>;
   return events.reduce((state, event) => {
     const today = eventCodec.read(stored(category, version, event));
     assert.ok(today, `${event.type} is still known`);
@@ -68,7 +61,7 @@ describe('events once written', () => {
 
     it(`are kept for every type of ${category} that is written today`, () => {
       const kept = new Set(goldenOf(category, today).flatMap(({ events }) => events.map(({ type }) => type)));
-      assert.deepEqual([...kept].sort(), Object.keys(eventSchemas[category]).sort());
+      assert.deepEqual([...kept].sort(), Object.keys(streams[category].schemas).sort());
     });
   }
 });

@@ -1,7 +1,6 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { instant } from '../../domain/time.ts';
-import type { Stats } from '../../queries/getStats.ts';
-import type { Delivery } from '../../queries/listDeliveries.ts';
+import type { Delivery, Stats } from '../../queries/reports.ts';
 
 const at = (hour: number, minute = 0) => instant(Date.UTC(2026, 10, 21, hour, minute));
 

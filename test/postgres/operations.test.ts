@@ -2,11 +2,21 @@ import assert from 'node:assert/strict';
 import type { Cursor } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
+import { ChainUnavailable, RpcFailed } from '../../src/chains/node/jsonRpc.ts';
 import { CursorMoved, createCursors } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
+
+const cursorAt = (block: number, pass: Cursor['pass'] = 'head'): Cursor => ({
+  chainId: 8453,
+  pass,
+  blockNumber: BigInt(block),
+  blockHash: `0x${block}`,
+  chainTime: minute(block),
+});
 
 describe('chain cursors', () => {
   let database: Database;
@@ -15,39 +25,31 @@ describe('chain cursors', () => {
   });
   beforeEach(() => database.query('TRUNCATE ops.chain_cursors'));
 
-  const at = (block: number, pass: Cursor['pass'] = 'head'): Cursor => ({
-    chainId: 8453,
-    pass,
-    blockNumber: BigInt(block),
-    blockHash: `0x${block}`,
-    chainTime: minute(block),
-  });
-
   it('are null before the first save, then what was saved last, each pass on its own', async () => {
     const cursors = createCursors(database);
     assert.equal(await cursors.load(8453, 'head'), null);
-    await cursors.save(at(1), null);
-    await cursors.save(at(2), at(1));
-    await cursors.save(at(1, 'final'), null);
-    assert.deepEqual(await cursors.load(8453, 'head'), at(2));
-    assert.deepEqual(await cursors.load(8453, 'final'), at(1, 'final'));
+    await cursors.save(cursorAt(1), null);
+    await cursors.save(cursorAt(2), cursorAt(1));
+    await cursors.save(cursorAt(1, 'final'), null);
+    assert.deepEqual(await cursors.load(8453, 'head'), cursorAt(2));
+    assert.deepEqual(await cursors.load(8453, 'final'), cursorAt(1, 'final'));
     assert.equal(await cursors.load(1, 'head'), null);
   });
 
   it('are moved only by who knows where they stand', async () => {
     const cursors = createCursors(database);
-    await cursors.save(at(5), null);
-    await assert.rejects(cursors.save(at(6), null), CursorMoved);
-    await assert.rejects(cursors.save(at(6), at(4)), CursorMoved);
-    await assert.rejects(cursors.save(at(6), { ...at(5), blockHash: '0xother' }), CursorMoved);
-    assert.deepEqual(await cursors.load(8453, 'head'), at(5));
+    await cursors.save(cursorAt(5), null);
+    await assert.rejects(cursors.save(cursorAt(6), null), CursorMoved);
+    await assert.rejects(cursors.save(cursorAt(6), cursorAt(4)), CursorMoved);
+    await assert.rejects(cursors.save(cursorAt(6), { ...cursorAt(5), blockHash: '0xother' }), CursorMoved);
+    assert.deepEqual(await cursors.load(8453, 'head'), cursorAt(5));
   });
 
   it('say how far the slowest of some passes has come, once all have begun', async () => {
     const cursors = createCursors(database);
-    await cursors.save(at(7, 'final'), null);
+    await cursors.save(cursorAt(7, 'final'), null);
     assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), null);
-    await cursors.save(at(3, 'finalLarge'), null);
+    await cursors.save(cursorAt(3, 'finalLarge'), null);
     assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), minute(3));
   });
 });
@@ -91,6 +93,24 @@ describe('failures of work', () => {
     const waiting = (await row()) ?? assert.fail();
     assert.deepEqual([waiting.attempts, waiting.parked_at], [0, null]);
     assert.ok(waiting.next_attempt_at < plus(minute(3), hour_ms / 60));
+  });
+
+  it('that pass by themselves are known by what they are: another name of its class parks no payout', async () => {
+    const failures = createFailures(database, { attemptsMax: 1 });
+    const passing = [
+      new Unavailable('away'),
+      new CursorMoved(cursorAt(5)),
+      new ChainUnavailable(8453, []),
+      new RpcFailed('node', 'eth_call', 'unreachable', 'no answer'),
+      new BroadcastRefused('nonce too low'),
+    ];
+    for (const error of passing) {
+      Object.defineProperty(error, 'name', { value: 'Renamed' });
+      await failures.failed('payouts', 'p1', error, minute(1));
+      assert.deepEqual([(await row())?.attempts, (await row())?.parked_at], [0, null], error.message);
+    }
+    await failures.failed('payouts', 'p1', Object.assign(new Error('no'), { name: 'ChainUnavailable' }), minute(2));
+    assert.deepEqual([(await row())?.attempts, (await row())?.parked_at], [1, minute(2)]);
   });
 
   it('are forgotten after a success, and unparked by an operator', async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { plus } from '../../domain/time.ts';
-import { createRouteGuard, type Obligation } from '../../src/runtime/routeGuard.ts';
+import type { Obligation } from '../../queries/payouts.ts';
+import { createRouteGuard } from '../../src/runtime/routeGuard.ts';
 import { created_at, ethereumUsdc, of } from '../support/payments.ts';
 
 const { signal } = new AbortController();

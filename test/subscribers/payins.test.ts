@@ -4,7 +4,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { place } from '../../domain/payment/deposit.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import type { RecordedPayin } from '../../src/subscribers/payinRange.ts';
+import type { RecordedPayin } from '../../queries/payins.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -8,13 +8,14 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { deliveryIdOf, type WebhookEventType } from '../../domain/webhook.ts';
+import type { DueWebhook } from '../../queries/work.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { webhookData } from '../../src/http/resource.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createAddressCheck } from '../../src/security/publicAddress.ts';
 import { createWebhookPost } from '../../src/subscribers/webhookPost.ts';
-import { createWebhookWorker, type DueWebhook } from '../../src/subscribers/webhooks.ts';
+import { createWebhookWorker } from '../../src/subscribers/webhooks.ts';
 import { attempt, done, minute, paymentAfter, terms } from '../support/payments.ts';
 import { startTestReceiver, type TestReceiver } from '../support/receiver.ts';
 

@@ -4,7 +4,8 @@ import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/event.ts';
 import { type Generation, openActive, openBuilding, show } from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
-import type { Database, Sql } from '../../src/postgres/database.ts';
+import type { Sql } from '../../projections/sql.ts';
+import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { committer } from '../../src/runtime/projections.ts';
 

@@ -1,5 +1,6 @@
 /** What several nodes must agree on, and what one of them is enough for. */
 
+import { TransientError } from '../../../commands/ports.ts';
 import type { Fate } from '../ports.ts';
 import { type ChainNode, type ChainRpc, ChainUnavailable, type RpcFailed } from './jsonRpc.ts';
 
@@ -25,8 +26,11 @@ export async function agreedFate(
   }
 }
 
-/** Every node refuses the bytes and says why. */
-export class BroadcastRefused extends Error {
+/**
+ * Every node refuses the bytes and says why. It passes: signed bytes hold a nonce that later payouts wait for, so what nodes do not
+ * take today is sent again and never set aside.
+ */
+export class BroadcastRefused extends TransientError {
   override readonly name = 'BroadcastRefused';
 }
 

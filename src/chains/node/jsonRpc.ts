@@ -1,11 +1,12 @@
 /** JSON-RPC over several nodes of one chain: time limits, bounded retries, fail-over. Answers of nodes are never mixed in one reading. */
 import { BaseError, http, RpcRequestError } from 'viem';
+import { TransientError } from '../../../commands/ports.ts';
 
 const retries = 2;
 const retryDelay_ms = 150;
 
 /** A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time. */
-export class RpcFailed extends Error {
+export class RpcFailed extends TransientError {
   override readonly name = 'RpcFailed';
   readonly kind: 'refused' | 'unreachable' | 'malformed';
   readonly code: number | undefined;
@@ -19,7 +20,7 @@ export class RpcFailed extends Error {
 }
 
 /** No node of the chain could answer. Nothing was changed; try again later. */
-export class ChainUnavailable extends Error {
+export class ChainUnavailable extends TransientError {
   override readonly name = 'ChainUnavailable';
   readonly retryAfter_s = 5;
   /** Of each node that was asked. */

@@ -154,7 +154,7 @@ const Transaction = Shape(
     txHash: Type.String(),
     index: Integer({ description: 'Payin: place among the transaction’s own logs. Payout and refund: the attempt.' }),
     status: Type.String({
-      description: 'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, dead.',
+      description: 'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, dead, lapsed.',
     }),
     standing: Type.Unsafe<string | null>({
       type: ['string', 'null'],

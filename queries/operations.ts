@@ -1,5 +1,8 @@
+/** What operators and probes ask: how the read models, the scans and failed work stand. */
+
+import type { Pass } from '../commands/chainPorts.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../projections/sql.ts';
 
 /** How the read side stands: facts, judged elsewhere. */
 export interface ReadModelFacts {
@@ -33,3 +36,34 @@ export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelF
   ]);
   return { sets, oldestDuePayment: payment?.at ?? null, oldestDueWebhook: webhook?.at ?? null, parked };
 }
+
+/** How far a pass of a chain has come, in the chain's time. */
+export interface ScannedPass {
+  readonly chainId: number;
+  readonly pass: Pass;
+  readonly chainTime: Instant;
+}
+
+/** @throws Unavailable */
+export const scannedPasses = (sql: Sql): Promise<readonly ScannedPass[]> =>
+  sql.query('SELECT chain_id AS "chainId", pass, chain_time AS "chainTime" FROM ops.chain_cursors');
+
+export interface FailedWork {
+  readonly worker: string;
+  readonly key: string;
+  readonly attempts: number;
+  readonly since: Instant;
+  readonly parked: boolean;
+  readonly error: string;
+}
+
+/** Parked work first, then what waits for its next attempt; each newest first. @throws Unavailable */
+export const failedWork = (
+  sql: Sql,
+  { max, errorCharacters }: { readonly max: number; readonly errorCharacters: number },
+): Promise<readonly FailedWork[]> =>
+  sql.query(
+    `SELECT worker, key, attempts, failed_at AS since, parked_at IS NOT NULL AS parked, left(last_error, $1) AS error
+       FROM ops.work_failures ORDER BY parked DESC, failed_at DESC LIMIT $2`,
+    [errorCharacters, max],
+  );

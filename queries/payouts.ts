@@ -1,6 +1,9 @@
+/** What was paid out and what is still owed. */
 import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { Sql } from './sql.ts';
+import type { Instant } from '../domain/time.ts';
+import type { Sql } from '../projections/sql.ts';
+import type { PaymentKey } from './work.ts';
 
 /** What is owed on a chain in a token: payments whose money has been seen, all of it, and whose payout is not settled. */
 export interface Obligation {
@@ -38,3 +41,14 @@ function inUnits(chainId: ChainId, tokenAddress: string, amount: string): bigint
   if (typeof parsed !== 'bigint') throw new Error(`${amount} of ${tokenAddress} on chain ${chainId} is no amount`);
   return parsed;
 }
+
+/** Payments whose payout on a chain was confirmed after `since`, oldest first. @throws Unavailable */
+export const settledPayouts = (
+  sql: Sql,
+  { chainId, since, max }: { readonly chainId: number; readonly since: Instant; readonly max: number },
+): Promise<readonly PaymentKey[]> =>
+  sql.query(
+    `SELECT payment_id AS "paymentId" FROM payments
+      WHERE destination_chain_id = $1 AND payout_confirmed_at > $2 ORDER BY payout_confirmed_at LIMIT $3`,
+    [chainId, since, max],
+  );

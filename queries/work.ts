@@ -1,13 +1,16 @@
 /** To-do lists without what waits after a failure or is parked. */
 import type { Instant } from '../domain/time.ts';
 import type { WebhookEventType } from '../domain/webhook.ts';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../projections/sql.ts';
 
 export interface DuePayment {
   readonly paymentId: string;
   readonly chainId: number;
   readonly step: string;
 }
+
+/** All that a worker is told: it looks at the payment's stream before it acts. */
+export type PaymentKey = Pick<DuePayment, 'paymentId'>;
 
 export interface DuePayments {
   /** Whose failures count. */
@@ -34,6 +37,7 @@ export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePay
     [due.worker, due.now, due.chainIds, due.steps, due.max, due.dueBy ?? due.now],
   );
 
+/** A payment event that its app is to be told of. */
 export interface DueWebhook {
   readonly deliveryId: string;
   readonly paymentId: string;
@@ -41,6 +45,7 @@ export interface DueWebhook {
   readonly eventType: WebhookEventType;
   readonly eventId: string;
   readonly eventRevision: bigint;
+  /** The URL in force when the payment was created. */
   readonly url: string;
 }
 
@@ -59,4 +64,18 @@ export const dueWebhooks = (sql: Sql, { worker, max, now, perApp }: DueWebhooks)
       WHERE place <= $4
       ORDER BY created_at, payment_id, event_revision LIMIT $3`,
     [worker, now, max, perApp],
+  );
+
+/** Given to a payment that has not taken it up: what a crash left in the middle. Oldest first. @throws Unavailable */
+export const unfinishedMatches = (
+  sql: Sql,
+  { worker, max, now }: { readonly worker: string; readonly max: number; readonly now: Instant },
+): Promise<readonly { readonly id: string }[]> =>
+  sql.query(
+    `SELECT u.transfer_id AS id FROM unmatched u
+      WHERE u.verdict = 'assigned'
+        AND NOT EXISTS (SELECT FROM payins p WHERE p.payment_id = u.payment_id AND p.transfer_id = u.transfer_id)
+        AND ${notWaiting('u.transfer_id')}
+      ORDER BY u.decided_at LIMIT $3`,
+    [worker, now, max],
   );

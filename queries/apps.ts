@@ -1,4 +1,7 @@
-import { asStored, type Sql } from './sql.ts';
+/** Apps: their settings, their webhook secrets, and who a key belongs to. */
+import type { KeyScope } from '../domain/merchant.ts';
+import type { Sql } from '../projections/sql.ts';
+import { asStored } from './sql.ts';
 
 /** An app's settings as its last command left them. */
 export interface App {
@@ -64,4 +67,19 @@ export async function findWebhookSecret(sql: Sql, appId: string): Promise<Sealed
     [appId],
   );
   return secret ?? null;
+}
+
+export interface Caller {
+  readonly keyId: string;
+  readonly appId: string;
+  readonly scope: KeyScope;
+}
+
+/** Who presents a key, by the key's SHA-256 as hex; null for a key that is unknown or revoked. @throws Unavailable */
+export async function findApiKey(sql: Sql, hash: string): Promise<Caller | null> {
+  const [key] = await sql.query<Caller>(
+    'SELECT key_id AS "keyId", app_id AS "appId", scope FROM api_keys WHERE hash = $1 AND revoked_at IS NULL',
+    [hash],
+  );
+  return key ?? null;
 }

@@ -1,6 +1,7 @@
 /** Money that came without a known memo. */
 import type { Instant } from '../domain/time.ts';
-import { decimalText, type Sql } from './sql.ts';
+import type { Sql } from '../projections/sql.ts';
+import { decimalText } from './sql.ts';
 
 export interface UnmatchedPayin {
   readonly id: string;
@@ -30,18 +31,3 @@ export async function listUnmatched(sql: Sql, max: number): Promise<readonly Unm
   );
   return rows.map((row) => ({ ...row, amount: decimalText(row.amount) }));
 }
-
-/** Given to a payment that has not taken it up: what a crash left in the middle. Oldest first. @throws Unavailable */
-export const unfinishedMatches = (
-  sql: Sql,
-  { worker, max, now }: { readonly worker: string; readonly max: number; readonly now: Instant },
-): Promise<readonly { readonly id: string }[]> =>
-  sql.query(
-    `SELECT u.transfer_id AS id FROM unmatched u
-      WHERE u.verdict = 'assigned'
-        AND NOT EXISTS (SELECT FROM payins p WHERE p.payment_id = u.payment_id AND p.transfer_id = u.transfer_id)
-        AND NOT EXISTS (SELECT FROM ops.work_failures f WHERE f.worker = $1 AND f.key = u.transfer_id
-                           AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))
-      ORDER BY u.decided_at LIMIT $3`,
-    [worker, now, max],
-  );

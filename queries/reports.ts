@@ -1,5 +1,42 @@
+/** What people look at: transactions, webhook deliveries, statistics. */
+import type { PaymentTransaction } from '../domain/payment/view.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
-import { decimalText, type Sql } from './sql.ts';
+import type { Sql } from '../projections/sql.ts';
+import { decimalText } from './sql.ts';
+
+/** Transfers of a payment on its chains, oldest first. @throws Unavailable */
+export async function listTransactions(sql: Sql, paymentId: string): Promise<readonly PaymentTransaction[]> {
+  const rows = await sql.query<Omit<PaymentTransaction, 'index'> & { readonly index: bigint }>(
+    `SELECT kind, chain_id AS "chainId", tx_hash AS "txHash", index, status, standing, token_symbol AS "tokenSymbol",
+            token_address AS "tokenAddress", amount, from_address AS "fromAddress", to_address AS "toAddress",
+            block_number AS "blockNumber", block_hash AS "blockHash", at
+       FROM transactions WHERE payment_id = $1
+      ORDER BY kind, at, chain_id, tx_hash, index`,
+    [paymentId],
+  );
+  return rows.map((row) => ({ ...row, index: Number(row.index) }));
+}
+
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly paymentId: string;
+  readonly eventType: string;
+  readonly statusCode: number | null;
+  readonly responsePreview: string | null;
+  readonly deliveredAt: string | null;
+  readonly status: 'delivered' | 'exhausted';
+  readonly attemptNumber: number;
+}
+
+/** An app's attempted webhooks, newest first. @throws Unavailable */
+export const listDeliveries = (sql: Sql, appId: string, limit: number): Promise<readonly Delivery[]> =>
+  sql.query<Delivery>(
+    `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", event_type AS "eventType", status_code AS "statusCode",
+            response_preview AS "responsePreview", delivered_at AS "deliveredAt", status, attempt_number AS "attemptNumber"
+       FROM deliveries WHERE app_id = $1
+      ORDER BY started_at DESC, delivery_id DESC LIMIT $2`,
+    [appId, limit],
+  );
 
 export type StatsPeriod = 'today' | '7d' | '30d';
 

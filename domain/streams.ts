@@ -1,0 +1,18 @@
+/** Every category of streams: its decider, the schemas of its events and their version. The one list of them. */
+import { merchant, merchantEventSchemas, merchantSchemaVersion } from './merchant.ts';
+import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
+import { paymentDecider } from './payment/state.ts';
+import { treasury, treasuryEventSchemas, treasurySchemaVersion } from './treasury.ts';
+import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
+import { webhook, webhookEventSchemas, webhookSchemaVersion } from './webhook.ts';
+
+export const streams = {
+  payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
+  treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
+  merchant: { decider: merchant, schemas: merchantEventSchemas, version: merchantSchemaVersion },
+  webhook: { decider: webhook, schemas: webhookEventSchemas, version: webhookSchemaVersion },
+  unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
+} as const;
+
+export type Category = keyof typeof streams;
+export const categories = Object.keys(streams) as readonly Category[];

@@ -1,0 +1,40 @@
+/** A row of `payments` is the public view, column by column; only its revision is the read side's own. */
+import type { PaymentView } from '../domain/payment/view.ts';
+
+/** `source_chain_id` of `sourceChainId`. */
+type ColumnOf<Field extends string> = Field extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${ColumnOf<Rest>}`
+  : '';
+
+/** @typeParam Revision Postgres is given a text and answers a bigint */
+export type PaymentRow<Revision = bigint> = {
+  readonly [Field in keyof PaymentView as ColumnOf<Field>]: PaymentView[Field];
+} & {
+  /** Of the stream's last event that is in the row. */
+  readonly revision: Revision;
+};
+
+const columns = new Map<string, string>();
+const fields = new Map<string, string>();
+
+export function rowOfView(view: PaymentView, revision: bigint): PaymentRow<string> {
+  const row = renamed(view, columns, (field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return { ...row, revision: revision.toString() } as unknown as PaymentRow<string>;
+}
+
+export function viewOfRow({ revision: _, ...row }: PaymentRow): PaymentView {
+  return renamed(row, fields, (column) =>
+    column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+  ) as unknown as PaymentView;
+}
+
+/** @param known names that were spelt before: there are few, and very many rows */
+function renamed(values: object, known: Map<string, string>, spell: (name: string) => string): object {
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const spelt = known.get(name) ?? spell(name);
+    known.set(name, spelt);
+    result[spelt] = value;
+  }
+  return result;
+}
