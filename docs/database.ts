@@ -1,5 +1,5 @@
-/** Makes docs/database.md: tables, columns and their comments as a migrated Postgres tells them. */
-import { type Generation, openActive } from '../projections/generations.ts';
+/** Makes docs/database.md and projections/tables.ts: tables, columns and their comments as a migrated Postgres tells them. */
+import { openActive } from '../projections/generations.ts';
 import { projectionSets } from '../projections/sets.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { Database } from '../src/postgres/database.ts';
@@ -52,11 +52,8 @@ const sets: Readonly<Record<string, string>> = {
 export async function databaseDocument(database: Database): Promise<string> {
   const parts = [introduction];
   for (const set of projectionSets) {
-    const generation: Generation = await openActive(database, set, await ddlOf(set.name));
-    parts.push(
-      `## Views of set \`${set.name}\`\n\n${sets[set.name]}`,
-      ...(await tablesOf(database, generation.schema)),
-    );
+    const { schema } = await openActive(database, set, await ddlOf(set.name));
+    parts.push(`## Views of set \`${set.name}\`\n\n${sets[set.name]}`, ...(await tablesOf(database, schema)));
   }
   const operations = 'What workers and projections must remember: not made from events, so a part of backups.';
   parts.push(`## Tables of schema \`ops\`\n\n${operations}`, ...(await tablesOf(database, 'ops')));
@@ -73,8 +70,9 @@ interface Column {
   readonly comment: string | null;
 }
 
-async function tablesOf(sql: Sql, schema: string): Promise<readonly string[]> {
-  const columns = await sql.query<Column>(
+/** Of all explained tables of a schema, in order. */
+const columnsOf = (sql: Sql, schema: string): Promise<readonly Column[]> =>
+  sql.query(
     `SELECT c.relname AS table, obj_description(c.oid) AS about, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
             a.attnotnull AS required, a.attnum = ANY (coalesce(i.indkey::int2[], '{}')) AS key, col_description(c.oid, a.attnum) AS comment
        FROM pg_class c
@@ -84,6 +82,9 @@ async function tablesOf(sql: Sql, schema: string): Promise<readonly string[]> {
       ORDER BY c.relname, a.attnum`,
     [schema],
   );
+
+async function tablesOf(sql: Sql, schema: string): Promise<readonly string[]> {
+  const columns = await columnsOf(sql, schema);
   return Object.entries(Object.groupBy(columns, ({ table }) => table)).map(([table, its = []]) =>
     [`### ${table}\n`, `${its[0]?.about}\n`, '| column | type | means |', '| --- | --- | --- |', ...its.map(row)].join(
       '\n',
@@ -95,3 +96,43 @@ function row({ name, type, required, key, comment }: Column): string {
   const marks = [type, ...(key ? ['key'] : []), ...(required ? [] : ['may be null'])].join(', ');
   return `| \`${name}\` | ${marks} | ${comment ?? ''} |`;
 }
+
+/** @returns `projections/tables.ts`: the rows of each table as TypeScript sees them */
+export async function tableTypes(database: Database): Promise<string> {
+  const columns: Column[] = [];
+  for (const set of projectionSets) {
+    const { schema } = await openActive(database, set, await ddlOf(set.name));
+    columns.push(...(await columnsOf(database, schema)));
+  }
+  const tables = Object.entries(Object.groupBy(columns, ({ table }) => table)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const interfaces = tables.map(([table, its = []]) =>
+    [`  readonly ${table}: {`, ...its.map(field), '  };'].join('\n'),
+  );
+  const keys = tables.map(([table, its = []]) => `  readonly ${table}: ${keyOf(its)};`);
+  return [
+    '/** Made by `npm run docs` from the tables of projections/migrations/; do not edit. Rows as projections write them. */',
+    `export interface Tables {\n${interfaces.join('\n')}\n}`,
+    `/** Which columns tell a row from the others. */\nexport interface TableKeys {\n${keys.join('\n')}\n}`,
+  ].join('\n\n');
+}
+
+/** What JSON holds for each: numbers that JavaScript would round are texts. */
+const written: Readonly<Record<string, string>> = {
+  text: 'string',
+  numeric: 'string',
+  'numeric(20,0)': 'string',
+  'timestamp with time zone': 'string',
+  integer: 'number',
+  bigint: 'string | number',
+  boolean: 'boolean',
+  json: 'object',
+};
+
+function field({ table, name, type, required }: Column): string {
+  const known = written[type];
+  if (known === undefined) throw new Error(`${table}.${name} is ${type}: say in docs/database.ts how it is written`);
+  return `    readonly ${name}: ${known}${required ? '' : ' | null'};`;
+}
+
+const keyOf = (columns: readonly Column[]): string =>
+  columns.flatMap(({ name, key }) => (key ? [`'${name}'`] : [])).join(' | ');

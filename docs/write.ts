@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated documents anew. Tests compare them with what is committed. */
+/** `npm run docs`: writes anew what is generated, documents and the types of rows. Tests compare it with what is committed. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { startPostgres } from '../sandbox/postgres.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { eventCatalogue } from './catalogue.ts';
-import { databaseDocument } from './database.ts';
+import { databaseDocument, tableTypes } from './database.ts';
 
 const write = (name: string, text: string) => writeFile(new URL(name, import.meta.url), `${text}\n`);
 
@@ -22,6 +22,7 @@ try {
   const database = openDatabase({ url: server.url });
   await migrate(database);
   await write('database.md', await databaseDocument(database));
+  await write('../projections/tables.ts', await tableTypes(database));
   await database.close();
 } finally {
   await server.stop();

@@ -13,6 +13,8 @@ export interface Table {
   readonly name: string;
   readonly key: readonly Column[];
   readonly others: readonly Column[];
+  /** Of all columns. */
+  readonly names: ReadonlySet<string>;
   readonly statements: Readonly<Record<RowChange['op'], string>>;
 }
 
@@ -32,7 +34,8 @@ export async function describeTables(sql: Sql, schema: string): Promise<Readonly
     [...Map.groupBy(rows, ({ table }) => table)].map(([name, columns]) => {
       const key = columns.filter((column) => column.key);
       const others = columns.filter((column) => !column.key);
-      return [name, { name, key, others, statements: statementsOf(`${quoted(schema)}.${quoted(name)}`, key, others) }];
+      const statements = statementsOf(`${quoted(schema)}.${quoted(name)}`, key, others);
+      return [name, { name, key, others, names: new Set(columns.map((column) => column.name)), statements }];
     }),
   );
 }
@@ -69,9 +72,17 @@ export async function applyChanges(
   for (const [name, ofTable] of byTable) {
     const table = tables.get(name);
     assert(table !== undefined, `no table ${name} in this generation: raise the set's version and rebuild it`);
+    for (const change of ofTable) fits(table, rowOf(change));
     for (const [op, rows] of squash(table, ofTable)) await sql.query(table.statements[op], [jsonText(rows)]);
   }
   return [...byTable.keys()];
+}
+
+/** `json_to_recordset` passes over a field that is no column, and a removal without its key would find nothing. */
+function fits(table: Table, row: Row): void {
+  for (const field in row)
+    assert(table.names.has(field), `${table.name} has no column ${field}: correct the projection`);
+  for (const { name } of table.key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);
 }
 
 /** One change per key, the last; additions stay as they are, the statement sums them up. */

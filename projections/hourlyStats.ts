@@ -1,6 +1,7 @@
 import { formatAmount } from '../domain/money.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
-import { add, ofPayments, type Row } from './projection.ts';
+import { add, ofPayments } from './projection.ts';
+import type { Tables } from './tables.ts';
 
 /** Sums per app and UTC hour of the confirmed payout; a payout that left its chain is taken off again. */
 export const hourlyStats = ofPayments('hourlyStats', ({ before, after }) => {
@@ -9,7 +10,7 @@ export const hourlyStats = ofPayments('hourlyStats', ({ before, after }) => {
 });
 
 /** What a payment adds to its hour, or takes from it; nothing before its payout is confirmed. */
-function share(payment: PaymentState, sign: 1n | -1n): readonly Row[] {
+function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   const settled = payment?.payout?.settled;
   if (!payment?.funded || !settled) return [];
   const { source, destination, appId } = payment.terms;

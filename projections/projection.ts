@@ -5,6 +5,7 @@ import type { PaymentEvent } from '../domain/payment/events.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import type { UnmatchedEvent, UnmatchedState } from '../domain/unmatched.ts';
 import type { WebhookEvent, WebhookState } from '../domain/webhook.ts';
+import type { TableKeys, Tables } from './tables.ts';
 
 /** A stream's state before and after some of its events, so that a projection need not ask a table what was there. */
 interface MoveOf<Category, Before, After = Before> {
@@ -27,7 +28,7 @@ export type SeenWebhook = MovedWebhook & { readonly event: WebhookEvent };
 export type SeenUnmatched = MovedUnmatched & { readonly event: UnmatchedEvent };
 export type Seen = SeenPayment | SeenMerchant | SeenWebhook | SeenUnmatched;
 
-/** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. */
+/** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. Applied only where the table has them all. */
 export type Row = Readonly<Record<string, string | number | boolean | object | null | undefined>>;
 
 /** Within a batch the last upsert or removal of a key wins; additions are summed up. */
@@ -53,9 +54,25 @@ export interface ProjectionSet {
   readonly channels: Readonly<Record<string, string>>;
 }
 
-export const upsert = (table: string, row: Row): RowChange => ({ op: 'upsert', table, row });
-export const remove = (table: string, key: Row): RowChange => ({ op: 'remove', table, key });
-export const add = (table: string, row: Row): RowChange => ({ op: 'add', table, row });
+/** Every column, and what may be null may be left undefined. */
+type Whole<R> = { readonly [C in keyof R]: null extends R[C] ? R[C] | undefined : R[C] };
+/** A row without a field that is no column of its table: the compiler refuses it even where the row comes in a variable. */
+type Only<R, Columns extends PropertyKey> = R & { readonly [C in Exclude<keyof R, Columns>]: never };
+
+export const upsert = <T extends keyof Tables, R extends Whole<Tables[T]>>(
+  table: T,
+  row: Only<R, keyof Tables[T]>,
+): RowChange => ({ op: 'upsert', table, row });
+
+export const remove = <T extends keyof Tables, R extends Pick<Tables[T], TableKeys[T] & keyof Tables[T]>>(
+  table: T,
+  key: Only<R, TableKeys[T]>,
+): RowChange => ({ op: 'remove', table, key });
+
+export const add = <T extends keyof Tables, R extends Whole<Tables[T]>>(
+  table: T,
+  row: Only<R, keyof Tables[T]>,
+): RowChange => ({ op: 'add', table, row });
 
 type Project<M> = (moved: M) => readonly RowChange[];
 

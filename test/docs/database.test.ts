@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { databaseDocument } from '../../docs/database.ts';
+import { databaseDocument, tableTypes } from '../../docs/database.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
@@ -15,6 +15,12 @@ describe('docs/database.md', () => {
   it('is what the database says of itself today', async () => {
     const today = await databaseDocument(database);
     assert.equal(committed, `${today}\n`, 'docs/database.md is stale: run `npm run docs` and commit it');
+  });
+
+  it('is where the types of rows come from, too', async () => {
+    const types = readFileSync(new URL('../../projections/tables.ts', import.meta.url), 'utf8');
+    const today = await tableTypes(database);
+    assert.equal(types, `${today}\n`, 'projections/tables.ts is stale: run `npm run docs` and commit it');
   });
 
   it('shows only statements that work', async () => {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { applyChanges, describeTables, jsonText, type Table } from '../../projections/apply.ts';
-import { add, type RowChange, remove, upsert } from '../../projections/projection.ts';
+import type { Row, RowChange } from '../../projections/projection.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
+
+/** Of tables that only these specs have. */
+const change =
+  (op: 'upsert' | 'add') =>
+  (table: string, row: Row): RowChange => ({ op, table, row });
+const [upsert, add] = [change('upsert'), change('add')];
+const remove = (table: string, key: Row): RowChange => ({ op: 'remove', table, key });
 
 describe('row changes applied in bulk', () => {
   let database: Database;
@@ -49,6 +56,18 @@ describe('row changes applied in bulk', () => {
   it('tell which tables were touched, and refuse one that the generation does not have', async () => {
     assert.deepEqual(await apply(upsert('things', { a: 'x', b: 1 })), ['things']);
     await assert.rejects(apply(upsert('gone', { a: 1 })), /no table gone.*rebuild/);
+  });
+
+  it('refuse a field that is no column, and a row without its key: nothing is dropped in silence', async () => {
+    const row = { a: 'x', b: 1, name: 'kept' };
+    await apply(upsert('things', row));
+    await assert.rejects(apply(upsert('things', { ...row, nmae: 'misspelt' })), /things has no column nmae/);
+    await assert.rejects(apply(upsert('things', row), upsert('things', { ...row, b: 2, nmae: '' })), /no column nmae/);
+    await assert.rejects(apply(remove('things', { a: 'x', b: 1, nmae: '' })), /no column nmae/);
+    await assert.rejects(apply(remove('things', { a: 'x' })), /things needs its key b/);
+    const sum = { day: 'monday', volume: '1.00', count: 1, cuont: 1 };
+    await assert.rejects(apply(add('sums', sum)), /sums has no column cuont/);
+    assert.deepEqual(await things(), [{ ...row, size: null }]);
   });
 
   it('store any text; only what Postgres cannot hold becomes U+FFFD', async () => {

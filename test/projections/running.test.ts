@@ -4,7 +4,7 @@ import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { PoisonEvent } from '../../projections/commit.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
-import { ofEvents } from '../../projections/projection.ts';
+import { ofEvents, type Projection } from '../../projections/projection.ts';
 import { projectionSets, reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { listen } from '../../src/postgres/listen.ts';
@@ -15,7 +15,7 @@ import { projectedWaiter } from '../../src/runtime/projected.ts';
 import { type ProjectionReport, type RunProjections, runProjections } from '../../src/runtime/projections.ts';
 import { rebuild } from '../../src/runtime/rebuild.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
-import { created, done, event } from '../support/payments.ts';
+import { created, created_at, done, event } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('a running projection set', () => {
@@ -131,6 +131,32 @@ describe('a running projection set', () => {
     );
     assert.match(row?.stopped ?? '', /PayoutDied/);
     assert.ok(row && row.position < bad);
+  });
+
+  it('stops at a row that names a column its table does not have', async () => {
+    const misspelt: Projection = {
+      name: 'misspelt',
+      of: 'events',
+      project: ({ stored: { stream } }) => [
+        {
+          op: 'upsert',
+          table: 'hourly_stats',
+          row: { app_id: stream, hour: created_at, volume: 1, net: 1, count: 1, cuont: 1 },
+        },
+      ],
+    };
+    await pay(1);
+    const { ended } = start({ set: { ...reportsSet, projections: [misspelt] } });
+    await assert.rejects(ended, (error: unknown) => {
+      assert.ok(error instanceof PoisonEvent);
+      assert.match(error.message, /PaymentCreated .* hourly_stats has no column cuont/);
+      return true;
+    });
+    const [row] = await database.query<{ stopped: string; events: bigint }>(
+      `SELECT stopped, events FROM ops.projections WHERE set_name = 'reports'`,
+    );
+    assert.match(row?.stopped ?? '', /no column cuont/);
+    assert.equal(row?.events, 0n);
   });
 
   it('stops alone: a mistake in a report does not hold up the work', async () => {
