@@ -1,5 +1,6 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
 import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
+import { ask, list, object, optional } from '../node/answers.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
 export type BlockTag = bigint | 'latest' | 'safe' | 'finalized' | 'pending';
@@ -43,7 +44,6 @@ export interface Transaction {
 export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
 type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; readonly to: bigint };
-type Json = Readonly<Record<string, unknown>>;
 
 const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
 
@@ -83,7 +83,7 @@ export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction 
 /** Sender, nonce and hash of each transaction of a block. */
 export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
   ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], (answer) =>
-    list(object(answer)['transactions']).map((entry) => toTransaction(object(entry))),
+    list(object(answer)['transactions']).map(toTransaction),
   );
 
 export const nonceAt = (node: EvmNode, account: string, tag: BlockTag): Promise<bigint> =>
@@ -107,31 +107,20 @@ export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, '
 export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
-async function ask<T>(
-  node: EvmNode,
-  method: string,
-  params: readonly unknown[],
-  read: (answer: unknown) => T,
-): Promise<T> {
-  const answer = await node.request(method, params);
-  try {
-    return read(answer);
-  } catch (error) {
-    throw new RpcFailed(node.name, method, 'malformed', error instanceof Error ? error.message : 'unreadable answer');
-  }
+function toHeader(answer: unknown): Header {
+  const { number, hash, parentHash, timestamp, baseFeePerGas } = object(answer);
+  return {
+    number: quantity(number),
+    hash: hex(hash),
+    parentHash: hex(parentHash),
+    time_s: Number(quantity(timestamp)),
+    baseFee_wei: optional(baseFeePerGas, quantity) ?? 0n,
+  };
 }
-
-const toHeader = (block: Json): Header => ({
-  number: quantity(block['number']),
-  hash: hex(block['hash']),
-  parentHash: hex(block['parentHash']),
-  time_s: Number(quantity(block['timestamp'])),
-  baseFee_wei: block['baseFeePerGas'] === undefined ? 0n : quantity(block['baseFeePerGas']),
-});
 
 function toLog(entry: unknown): RawLog {
   const log = object(entry);
-  const time = log['blockTimestamp'];
+  const time = optional(log['blockTimestamp'], quantity);
   return {
     address: hex(log['address']),
     topics: list(log['topics']).map(hex),
@@ -141,35 +130,24 @@ function toLog(entry: unknown): RawLog {
     blockHash: hex(log['blockHash']),
     logIndex: Number(quantity(log['logIndex'])),
     removed: log['removed'] === true,
-    blockTime_s: time === undefined || time === null ? undefined : Number(quantity(time)),
+    blockTime_s: time === undefined ? undefined : Number(time),
   };
 }
 
-const toReceipt = (receipt: Json): Receipt => ({
-  hash: hex(receipt['transactionHash']),
-  succeeded: quantity(receipt['status']) === 1n,
-  blockNumber: quantity(receipt['blockNumber']),
-  blockHash: hex(receipt['blockHash']),
-  logs: list(receipt['logs']).map(toLog),
-});
-
-const toTransaction = (transaction: Json): Transaction => ({
-  hash: hex(transaction['hash']),
-  from: hex(transaction['from']),
-  nonce: quantity(transaction['nonce']),
-});
-
-const optional = <T>(answer: unknown, read: (object: Json) => T): T | undefined =>
-  answer === null || answer === undefined ? undefined : read(object(answer));
-
-function object(value: unknown): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new Error('expected an object');
+function toReceipt(answer: unknown): Receipt {
+  const { transactionHash, status, blockNumber, blockHash, logs } = object(answer);
+  return {
+    hash: hex(transactionHash),
+    succeeded: quantity(status) === 1n,
+    blockNumber: quantity(blockNumber),
+    blockHash: hex(blockHash),
+    logs: list(logs).map(toLog),
+  };
 }
 
-function list(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new Error('expected a list');
+function toTransaction(answer: unknown): Transaction {
+  const { hash, from, nonce } = object(answer);
+  return { hash: hex(hash), from: hex(from), nonce: quantity(nonce) };
 }
 
 function hex(value: unknown): Hex {
