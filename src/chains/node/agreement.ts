@@ -4,22 +4,38 @@ import { TransientError } from '../../../commands/ports.ts';
 import type { Fate } from '../ports.ts';
 import { type ChainNode, type ChainRpc, ChainUnavailable, type RpcFailed } from './jsonRpc.ts';
 
+/** What a node says of attempts; undefined when it knows nothing of them and cannot prove them dead. */
+type Said = Fate | undefined;
+
+/** What becomes of a proof of death when all nodes have been asked: a wrong one would pay twice. @param all what those say that answer */
+export type Assent = (dead: Fate, all: readonly Said[]) => Fate;
+
+const undecided: Fate = { kind: 'pending', mined: true };
+
+/** For a proof that shows what happened instead. A node that cannot say leaves it as it is; when one contradicts it, nobody is believed. */
+export const unlessDenied: Assent = (dead, all) =>
+  all.some((said) => said !== undefined && said.kind !== 'dead') ? undecided : dead;
+
+/** For a proof that the attempt is nowhere: every node has to give it, and one that has the attempt is believed. */
+export const whenAllProve: Assent = (dead, all) => {
+  const without = all.filter((said) => said?.kind !== 'dead');
+  return without.length === 0 ? dead : (without.find((said) => said !== undefined) ?? undecided);
+};
+
 /**
- * Asks the nodes one after the other until one can say what became of attempts; `unknown` when none can. One that calls them dead needs
- * the others' assent: a wrong proof would pay twice.
- * @param ask undefined when the node knows nothing of the attempts and cannot prove them dead
+ * Asks the nodes one after the other until one can say what became of attempts; `unknown` when none can. When it calls them dead, all
+ * nodes are asked.
  */
 export async function agreedFate(
   rpc: ChainRpc,
-  ask: (node: ChainNode) => Promise<Fate | undefined>,
+  ask: (node: ChainNode) => Promise<Said>,
+  assent: Assent,
   signal: AbortSignal,
 ): Promise<Fate> {
   try {
     const said = await rpc.first(ask, signal);
     if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
-    const all = await rpc.every(ask, signal);
-    const denied = all.some((other) => other !== undefined && other.kind !== 'dead');
-    return denied ? { kind: 'pending', mined: true } : said;
+    return assent(said, await rpc.every(ask, signal));
   } catch (error) {
     if (error instanceof ChainUnavailable) return { kind: 'unknown' };
     throw error;

@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher, lower } from '../../bigints.ts';
-import { agreedFate } from '../../node/agreement.ts';
+import { agreedFate, unlessDenied } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../depth.ts';
@@ -19,7 +19,7 @@ type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders, depths), signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders, depths), unlessDenied, signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Promise<Fate | undefined> {

@@ -1,9 +1,10 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { agreedFate, whenAllProve } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { blockAt, contextSlot, finalBlocks, finalHead, lagging, objectOf, type Status, statusOf } from '../reads.ts';
-import { ChainUnavailable, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
 /** What was signed, and maybe sent. */
@@ -14,23 +15,9 @@ export const blockhashAge_blocks = 150n;
 /** Blocks past its last one at which an attempt can still be proven dead: later, an operator has to look. */
 const provableFor_blocks = 200_000n;
 
-/**
- * Asks the nodes one after the other until one knows the attempt. One that calls it dead needs the assent of every other that
- * answers: each of them has to prove it by its own blocks.
- */
-export async function fateOf(rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> {
-  const ask = (node: SolanaNode) => fateAt(node, attempt);
-  try {
-    const said = await rpc.first(ask, signal);
-    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
-    const all = await rpc.every(ask, signal);
-    const denied = all.find((other) => other?.kind !== 'dead');
-    return all.every((other) => other?.kind === 'dead') ? said : (denied ?? { kind: 'pending', mined: true });
-  } catch (error) {
-    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
-    throw error;
-  }
-}
+/** What the nodes agree on. That no block holds an attempt each of them has to prove by its own blocks. */
+export const fateOf = (rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> =>
+  agreedFate(rpc, (node) => fateAt(node, attempt), whenAllProve, signal);
 
 /** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
 async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined> {

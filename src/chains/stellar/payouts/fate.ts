@@ -2,7 +2,7 @@
 import type { Asset } from '@stellar/stellar-sdk';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
-import { agreedFate } from '../../node/agreement.ts';
+import { agreedFate, unlessDenied } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { ledgerName } from '../payins/transfers.ts';
@@ -22,7 +22,7 @@ const clockDifference_s = 600;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders), signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders), unlessDenied, signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {
