@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
 import { findApiKey } from '../queries/apps.ts';
+import { compileBody } from '../src/http/input.ts';
 import { createAccess } from '../src/http/keys.ts';
 import { CreatePaymentRequest } from '../src/http/schemas/requests.ts';
-import { compileBody } from '../src/http/validation.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 
 const connectionsMax = 20;

@@ -9,7 +9,7 @@ import {
   treasuryInstance,
 } from '../domain/treasury.ts';
 import type { NumberingAccount, PayoutRail, Signed, Signer } from './chainPorts.ts';
-import type { Handle } from './handle.ts';
+import { currentState, type Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
 
 interface Deps {
@@ -32,8 +32,7 @@ export async function releaseNonce(
 ): Promise<void> {
   const { handle, clock, rail } = deps;
   const instance = treasuryInstance(rail.chainId, account);
-  const known = await handle(treasury, instance, () => [], { cause: 'read', appId: null });
-  const nonce = isRefusal(known) ? null : nonceOf(known.state, purpose);
+  const nonce = nonceOf(await currentState(handle, treasury, instance), purpose);
   if (nonce === null || nonce < minedNonce) return;
   const { hash, bytes } = await signCancel(deps, account, nonce);
   const cause = `cancel ${purpose.kind} ${purpose.reference}`;

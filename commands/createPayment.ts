@@ -1,12 +1,12 @@
 import type { Chain, Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { rescale } from '../domain/money.ts';
-import { createPayment as decideCreate, type Terms } from '../domain/payment/create.ts';
+import * as creation from '../domain/payment/create.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { askReceiver } from './askReceiver.ts';
-import type { Handle } from './handle.ts';
+import { currentState, type Handle } from './handle.ts';
 import { paymentIdOf } from './paymentId.ts';
 import {
   type AppSettings,
@@ -63,18 +63,14 @@ export async function createPayment(
     request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId, caller.keyless);
   const terms = await readTerms(deps, request, app, paymentId, caller.keyless);
   if (isRefusal(terms)) return (await existing(deps, request, paymentId)) ?? terms;
-  const handled = await deps.handle(paymentDecider, paymentId, (state) => decideCreate(state, terms), {
+  const handled = await deps.handle(paymentDecider, paymentId, (state) => creation.createPayment(state, terms), {
     cause: caller.cause,
     appId: app.appId,
     expectNew: true,
   });
   if (isRefusal(handled)) return handled;
-  return {
-    payment: handled.state as Payment,
-    createdNow: handled.appended > 0,
-    at: handled.at,
-    position: handled.position,
-  };
+  const { state, appended, at, position } = handled;
+  return { payment: state as Payment, createdNow: appended > 0, at, position };
 }
 
 /** A repeated orderId is answered with its payment even when the repeated body is wrong. */
@@ -84,9 +80,8 @@ async function existing(
   paymentId: string,
 ): Promise<CreatedPayment | undefined> {
   if (request.orderId === null) return undefined;
-  const found = await deps.handle(paymentDecider, paymentId, () => [], { cause: 'create', appId: request.appId });
-  if (isRefusal(found) || !found.state) return undefined;
-  return { payment: found.state, createdNow: false, at: null, position: null };
+  const found = await currentState(deps.handle, paymentDecider, paymentId);
+  return found ? { payment: found, createdNow: false, at: null, position: null } : undefined;
 }
 
 async function readTerms(
@@ -95,7 +90,7 @@ async function readTerms(
   app: AppSettings,
   paymentId: string,
   keyless: boolean,
-): Promise<Terms | Refusal> {
+): Promise<creation.Terms | Refusal> {
   const { intent } = request;
   if (intent !== null && !Object.values(deps.deposits).some(({ intents }) => intents.includes(intent))) {
     return refuse('invalidRequest', `intent ${intent} is not offered by this installation: leave it out`, '/intent');

@@ -5,7 +5,6 @@ import type { Instant } from '../domain/time.ts';
 import type { Codec } from './codec.ts';
 import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
 import { StreamConflict, Unavailable } from './ports.ts';
-import { recentlyUsed } from './recentlyUsed.ts';
 import { seal, type Tip, tipAfter, tipOf } from './seal.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
@@ -126,8 +125,19 @@ export function createHandle(deps: HandleDeps): Handle {
   }
 }
 
+/** The stream's state as the log has it now. */
+export async function currentState<S, E extends DomainEvent>(
+  handle: Handle,
+  decider: Decider<S, E>,
+  instance: string,
+): Promise<S> {
+  const handled = await handle(decider, instance, () => [], { cause: 'read', appId: null });
+  assert(!isRefusal(handled), 'to decide nothing is never refused');
+  return handled.state;
+}
+
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
-export async function loadStream<S, E extends DomainEvent>(
+async function loadStream<S, E extends DomainEvent>(
   store: Pick<EventStore, 'read'>,
   codec: Codec,
   decider: Decider<S, E>,
@@ -156,4 +166,44 @@ export async function readStream(
     if (page.length < pageSize) return events;
     assert(events.length < eventsPerStreamMax, `stream ${stream} has over ${eventsPerStreamMax} events`);
   }
+}
+
+/** A bounded cache. */
+interface RecentlyUsed<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+}
+
+/**
+ * Keeps at least the `least` entries used last and at most twice as many, in two generations. An entry that is used moves into the
+ * younger one. When that is full it becomes the older, and the former older one is forgotten at once. (Removing the oldest entries
+ * of a single Map one by one is slow: each removal walks over the slots of those removed before it.)
+ */
+function recentlyUsed<V>(least: number): RecentlyUsed<V> {
+  let young = new Map<string, V>();
+  let old = new Map<string, V>();
+
+  function set(key: string, value: V): void {
+    if (young.size >= least && !young.has(key)) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, value);
+  }
+
+  return {
+    set,
+    get(key) {
+      const known = young.get(key);
+      if (known !== undefined) return known;
+      const aged = old.get(key);
+      if (aged !== undefined) set(key, aged);
+      return aged;
+    },
+    delete(key) {
+      young.delete(key);
+      old.delete(key);
+    },
+  };
 }

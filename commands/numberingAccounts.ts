@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
 import { canLand, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import {
   behindChain,
@@ -13,9 +14,8 @@ import {
   whilePaused,
 } from '../domain/treasury.ts';
 import type { NumberingAccount, PayoutRail } from './chainPorts.ts';
-import type { Handle } from './handle.ts';
+import { currentState, type Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
-import { loadPayment } from './settlePayout.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -94,11 +94,8 @@ async function open(
   return isRefusal(opened) ? opened : undefined;
 }
 
-async function stateOf({ handle, rail }: Omit<Deps, 'clock'>, account: string): Promise<TreasuryState> {
-  const read = { cause: 'read', appId: null };
-  const known = await handle(treasury, treasuryInstance(rail.chainId, account), () => [], read);
-  return isRefusal(known) ? treasury.initial : known.state;
-}
+const stateOf = ({ handle, rail }: Pick<Deps, 'handle' | 'rail'>, account: string): Promise<TreasuryState> =>
+  currentState(handle, treasury, treasuryInstance(rail.chainId, account));
 
 /**
  * Whether the payment that holds a nonce will never use it. That happens when its account was not configured for a while, or when two
@@ -111,7 +108,7 @@ export async function nonceIsAbandoned(
   { numbering, accounts }: { readonly numbering: NumberingAccount; readonly accounts: readonly NumberingAccount[] },
 ): Promise<boolean> {
   if (kind !== 'payout') return false;
-  const leg = (await loadPayment(handle, reference))?.payout;
+  const leg = (await currentState(handle, paymentDecider, reference))?.payout;
   if (!leg) return true;
   const attempt = canLandOf(leg);
   if (attempt) return attempt.account !== numbering.account || attempt.nonce !== String(nonce);

@@ -24,6 +24,12 @@ export function paymentIdOf(idSalt: string, orderId: string, keyless = false): s
   return uuidV8(createHmac('sha256', keyOf(idSalt)).update(head).update(order).digest());
 }
 
+/** The ids that payments of an order can have: the app's own before one that was created without a key. */
+export const paymentIdsOf = (idSalt: string, orderId: string): readonly string[] => [
+  paymentIdOf(idSalt, orderId),
+  paymentIdOf(idSalt, orderId, true),
+];
+
 /** Making a key costs five times what using it costs; few apps create most payments. */
 const keys = new Map<string, KeyObject>();
 const keysMax = 1_000;

@@ -1,7 +1,10 @@
+/** What a payment's source chain shows: that money came, that it left again, that the time to pay is over. */
 import type { Refusal } from '../domain/decider.ts';
+import { expire } from '../domain/payment/close.ts';
 import type { Transfer } from '../domain/payment/events.ts';
-import { recordPayin as decideRecord, registerPayin as decideRegister, orphanPayin } from '../domain/payment/payins.ts';
+import * as payins from '../domain/payment/payins.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import type { Instant } from '../domain/time.ts';
 import type { Handle, Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
 
@@ -16,43 +19,34 @@ export interface PaymentRef {
   readonly appId: string;
 }
 
+type Outcome = Promise<Handled<PaymentState> | Refusal>;
+
 /**
  * Records a transfer to a deposit. Repeating it changes nothing, so a crash before or after the append costs only
  * the repetition: the scan's cursor moves after this.
  */
 export function recordPayin(
   { handle, clock }: Deps,
-  payment: PaymentRef,
+  { paymentId, appId }: PaymentRef,
   seen: { readonly transfer: Transfer; readonly final: boolean },
-): Promise<Handled<PaymentState> | Refusal> {
+): Outcome {
   const cause = `payin ${seen.transfer.chainId}:${seen.transfer.txHash}`;
-  return handle(paymentDecider, payment.paymentId, (state) => decideRecord(state, { ...seen, now: clock.now() }), {
-    cause,
-    appId: payment.appId,
-  });
+  const decide = (state: PaymentState) => payins.recordPayin(state, { ...seen, now: clock.now() });
+  return handle(paymentDecider, paymentId, decide, { cause, appId });
 }
 
 /** Records that the block which held a payin has left its chain. */
 export function recordOrphan(
   { handle }: Deps,
-  payment: PaymentRef,
+  { paymentId, appId }: PaymentRef,
   seen: { readonly transferId: string; readonly blockHash: string },
-): Promise<Handled<PaymentState> | Refusal> {
-  return handle(paymentDecider, payment.paymentId, (state) => orphanPayin(state, seen), {
-    cause: `orphaned ${seen.blockHash}`,
-    appId: payment.appId,
-  });
+): Outcome {
+  const cause = `orphaned ${seen.blockHash}`;
+  return handle(paymentDecider, paymentId, (state) => payins.orphanPayin(state, seen), { cause, appId });
 }
 
-/** The merchant's hint where to look for the payin. */
-export function registerPayin(
-  { handle, clock }: Deps,
-  payment: PaymentRef,
-  hint: { readonly txHash: string; readonly senderAddress: string },
-  cause: string,
-): Promise<Handled<PaymentState> | Refusal> {
-  return handle(paymentDecider, payment.paymentId, (state) => decideRegister(state, { ...hint, now: clock.now() }), {
-    cause,
-    appId: payment.appId,
-  });
+/** @param chainTime how far the source chain's final scan has come, in the chain's own time */
+export function expirePayment({ handle, clock }: Deps, { paymentId, appId }: PaymentRef, chainTime: Instant): Outcome {
+  const cause = `final scan reached ${chainTime}`;
+  return handle(paymentDecider, paymentId, (state) => expire(state, { chainTime, now: clock.now() }), { cause, appId });
 }

@@ -1,7 +1,7 @@
 import { assert, type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
-import { signPayout as decideSign } from '../domain/payment/payout.ts';
+import * as payout from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import type { Instant } from '../domain/time.ts';
@@ -66,7 +66,7 @@ export async function signPayout(
   const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
   await deps.crash('payout.afterSign');
   const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
-  return deps.handle(paymentDecider, payment.terms.paymentId, (state) => decideSign(state, attempt), {
+  return deps.handle(paymentDecider, payment.terms.paymentId, (state) => payout.signPayout(state, attempt), {
     cause: 'payouts',
     appId: payment.terms.appId,
   });

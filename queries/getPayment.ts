@@ -5,6 +5,7 @@ import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import { type PaymentRow, viewOfRow } from '../projections/paymentRow.ts';
 import type { Sql } from '../projections/sql.ts';
+import { findApp } from './apps.ts';
 import { asStored } from './sql.ts';
 
 export interface GetPaymentDeps {
@@ -31,11 +32,29 @@ async function fromStream({ history, read }: GetPaymentDeps, paymentId: string):
   return payment && last ? viewOf(payment, last.metadata.at) : null;
 }
 
-/** The payment of an app's order, its own before one that was created without a key; null when the read models know none (yet). @throws Unavailable */
-export async function getPaymentByOrder(sql: Sql, appId: string, orderId: string): Promise<PaymentView | null> {
-  const [row] = await sql.query<PaymentRow>(
+export interface GetPaymentByOrderDeps extends GetPaymentDeps {
+  /** The ids that payments of an order can have, from the salt of its app; those that the app made itself first. */
+  readonly paymentIdsOf: (idSalt: string, orderId: string) => readonly string[];
+}
+
+/**
+ * The payment of an app's order, its own before one that was created without a key; null when there is none. A payment created a
+ * moment ago has no row yet: its id follows from the app's salt, and its stream answers. @throws Unavailable
+ */
+export async function getPaymentByOrder(
+  deps: GetPaymentByOrderDeps,
+  appId: string,
+  orderId: string,
+): Promise<PaymentView | null> {
+  const [row] = await deps.sql.query<PaymentRow>(
     'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 ORDER BY keyless LIMIT 1',
     [appId, asStored(orderId)],
   );
-  return row ? viewOfRow(row) : null;
+  if (row) return viewOfRow(row);
+  const app = await findApp(deps.sql, appId);
+  for (const paymentId of app ? deps.paymentIdsOf(app.idSalt, orderId) : []) {
+    const found = await getPayment(deps, paymentId);
+    if (found) return found;
+  }
+  return null;
 }

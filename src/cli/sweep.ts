@@ -1,9 +1,10 @@
 /** `npm run sweep -- <family>`: the operator takes what deposits hold to the treasury. The service may run on. */
 import { Command } from 'commander';
-import { loadPayment } from '../../commands/settlePayout.ts';
+import { currentState } from '../../commands/handle.ts';
 import { chainOf, type Token } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
 import { type EndedDeposit, endedDeposits } from '../../queries/deposits.ts';
 import { allFamilies } from '../chains/families.ts';
@@ -101,7 +102,7 @@ async function sweepOne(
   signal: AbortSignal,
 ): Promise<{ readonly address: string; readonly outcome: Swept }> {
   try {
-    const payment = await loadPayment(handle, paymentId);
+    const payment = await currentState(handle, paymentDecider, paymentId);
     if (!payment) throw new Error(`payment ${paymentId} is not in the log`);
     return { address, outcome: await sweep.sweep(payment, signal) };
   } catch (error) {

@@ -36,9 +36,7 @@ async function run(
 const nameOf = (chainId: ChainId): string => `${chainOf(chainId).name} (${chainId})`;
 
 async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
-  const state = await loadTreasury({ handle }, rail);
-  const nextNonce = isRefusal(state) ? null : state.state.nextNonce;
-  const paused = isRefusal(state) ? null : state.state.paused;
+  const { nextNonce, paused } = await loadTreasury(handle, rail);
   return { ...(await holdings(rail)), 'next nonce': String(nextNonce ?? 'none yet'), paused: paused ?? 'no' };
 }
 

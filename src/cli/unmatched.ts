@@ -1,6 +1,6 @@
 /** `npm run unmatched -- …`: money that came without a known memo: whose it is, or that it goes back. */
 import { Command } from 'commander';
-import { matchUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
+import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { listUnmatched } from '../../queries/unmatchedPayins.ts';
 import { addressBook } from '../chains/addresses.ts';

@@ -2,11 +2,12 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
 import type { HttpDeps } from './deps.ts';
 import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
-import { createPlaces, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
+import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
 import { openApiDocument } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
+import { creationRoutes } from './routes/createPayment.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes } from './routes/operations.ts';
@@ -15,7 +16,12 @@ import { paymentRoutes } from './routes/payments.ts';
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
 export function createApp(deps: HttpDeps): Express {
   const access = createAccess(deps);
-  const api: readonly AnyRoute[] = [...paymentRoutes(deps, access), ...merchantRoutes(deps), ...operationRoutes(deps)];
+  const api: readonly AnyRoute[] = [
+    ...creationRoutes(deps, access),
+    ...paymentRoutes(deps),
+    ...merchantRoutes(deps),
+    ...operationRoutes(deps),
+  ];
   return serve(deps, access, [...api, ...documentationRoutes(openApiDocument(api))]);
 }
 
@@ -36,7 +42,7 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Expre
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  app.use(createRouter(routes, access, createPlaces(deps.limits.concurrentMax)));
+  app.use(createRouter(routes, access, createRequestLimit(deps.limits.concurrentMax)));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
@@ -44,7 +50,7 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Expre
   return app;
 }
 
-/** Express takes a handler with four parameters for the one of errors. */
+/** Express calls it for errors because it has four parameters. */
 const answerError =
   (logger: HttpDeps['logger']): ErrorRequestHandler =>
   (thrown, _request, response, next) => {

@@ -2,6 +2,8 @@
 import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
+import type { PaymentRef } from '../../commands/recordPayin.ts';
+import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction, PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
@@ -30,11 +32,7 @@ export interface Commands {
     app: AppSettings,
     caller: { readonly keyless: boolean; readonly cause: string },
   ) => Promise<CreatedPayment | Refusal>;
-  readonly registerPayin: (
-    paymentId: string,
-    payin: { readonly txHash: string; readonly fromAddress: string },
-    cause: string,
-  ) => Promise<{ readonly payment: PaymentView } | Refusal>;
+  readonly registerPayin: (own: PaymentRef, hint: PayinHint, cause: string) => Promise<RegisteredPayin | Refusal>;
 }
 
 export interface Queries {

@@ -1,4 +1,4 @@
-/** What every request passes before any route: its id, the security headers, a place in the house, an end that is recorded. */
+/** What every request passes before any route: its id, the security headers, the limit on requests in progress, an end that is recorded. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
@@ -90,20 +90,20 @@ export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: 
 
 const overloadRetry_s = 1;
 
-export interface Places {
-  /** Takes a place until the response is over. @throws ApiError when none is free */
-  take(response: Response): void;
+export interface RequestLimit {
+  /** Counts the request until its response is over. @throws ApiError when too many are in progress */
+  enter(response: Response): void;
 }
 
 /** A bound on the requests in progress: beyond it, an honest 503 at once is better than a slow answer to everybody. */
-export function createPlaces(max: number): Places {
-  let taken = 0;
+export function createRequestLimit(max: number): RequestLimit {
+  let inProgress = 0;
   return {
-    take(response) {
-      if (taken >= max) throw unavailable('too many requests are in progress: try again shortly', overloadRetry_s);
-      taken += 1;
+    enter(response) {
+      if (inProgress >= max) throw unavailable('too many requests are in progress: try again shortly', overloadRetry_s);
+      inProgress += 1;
       response.once('close', () => {
-        taken -= 1;
+        inProgress -= 1;
       });
     },
   };

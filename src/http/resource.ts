@@ -1,14 +1,12 @@
 /** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
-import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { HttpDeps } from './deps.ts';
 import type { PaymentFacts, PaymentResponse, PublicPaymentResponse } from './schemas/responses.ts';
 
-/** What a resource holds besides the payment's own facts. */
-export interface ResourceExtra {
-  readonly paymentLink: string | null;
-}
-
 /** For the holder of the app's key. */
-export function paymentResource(view: PaymentView, { paymentLink }: ResourceExtra): PaymentResponse {
+export function paymentResource(view: PaymentView, paymentLink: string | null): PaymentResponse {
   return {
     ...paymentFacts(view),
     metadata: view.metadata,
@@ -17,6 +15,23 @@ export function paymentResource(view: PaymentView, { paymentLink }: ResourceExtr
     paymentLink,
     merchant: null,
   };
+}
+
+export type Full = (view: PaymentView) => PaymentResponse;
+
+export const fullResource =
+  ({ paymentLink }: Pick<HttpDeps, 'paymentLink'>): Full =>
+  (view) =>
+    paymentResource(view, paymentLink?.(view) ?? null);
+
+/** The payment as a command left it. What the command did not change others may have changed since: that is read. */
+export async function viewAfter(
+  { getPayment }: Pick<HttpDeps, 'getPayment'>,
+  { payment, at }: { readonly payment: Payment; readonly at: Instant | null },
+): Promise<PaymentView> {
+  if (at !== null) return viewOf(payment, at);
+  const { paymentId, createdAt } = payment.terms;
+  return (await getPayment(paymentId)) ?? viewOf(payment, createdAt);
 }
 
 /** For whoever holds the id: what to pay, until when, and how far it is. */

@@ -1,20 +1,19 @@
 /** The route table as an express router. */
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
-import { readBody } from './body.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
-import { localsOf, type Places } from './guards.ts';
+import { localsOf, type RequestLimit } from './guards.ts';
+import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
 import type { Access } from './keys.ts';
 import type { Answer, AnyRoute } from './route.ts';
-import { compileBody, compileParameters, type Validate } from './validation.ts';
 
-export function createRouter(routes: readonly AnyRoute[], access: Access, places: Places): Router {
+export function createRouter(routes: readonly AnyRoute[], access: Access, limit: RequestLimit): Router {
   const router = Router({ caseSensitive: true });
   for (const [path, here] of Map.groupBy(routes, ({ path }) => path)) {
     const methods = here.map(({ method }) => method.toUpperCase());
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const route of here) resource[route.method](serve(route, access, places));
+    for (const route of here) resource[route.method](serve(route, access, limit));
     resource.options((_request, response) => {
       localsOf(response).route = path;
       response.writeHead(204, { Allow: allow, ...corsOf(here) }).end();
@@ -35,7 +34,7 @@ const corsOf = (routes: readonly AnyRoute[]): Record<string, string> =>
     : {};
 
 /** Overload, key, parameters, body, handler: each may end the request with an ApiError. */
-function serve(route: AnyRoute, access: Access, places: Places): RequestHandler {
+function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
   const checkQuery = route.query && compileParameters(route.query);
   const checkBody = route.body && compileBody(route.body);
@@ -43,7 +42,7 @@ function serve(route: AnyRoute, access: Access, places: Places): RequestHandler 
   return async (request, response) => {
     const locals = localsOf(response);
     locals.route = route.path;
-    if (!route.always) places.take(response);
+    if (!route.always) limit.enter(response);
     if (route.publicRead && isAnonymous(request)) response.setHeader('Access-Control-Allow-Origin', '*');
     const caller = await access.authenticate(request, route.auth);
     locals.keyId = caller?.keyId ?? null;
@@ -60,31 +59,6 @@ function serve(route: AnyRoute, access: Access, places: Places): RequestHandler 
 
 const isAnonymous = ({ headers }: Request): boolean =>
   headers['x-api-key'] === undefined && headers.authorization === undefined;
-
-/** Every parameter once and known: a misspelt filter must not be a filter that is silently left out. */
-function readQuery(request: Request, check: Validate | undefined): Record<string, string> {
-  const values: Record<string, string> = Object.create(null);
-  const start = request.url.indexOf('?');
-  if (start >= 0) {
-    for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
-      if (name in values) throw badParameter(name, 'is given more than once');
-      values[name] = value;
-    }
-  }
-  if (check) check(values);
-  else {
-    const [name] = Object.keys(values);
-    if (name !== undefined) {
-      throw badParameter(name, 'is not known here: this takes no query parameters, and keys never belong in a URL');
-    }
-  }
-  return values;
-}
-
-function badParameter(name: string, message: string): ApiError {
-  const pointer = `/${name.slice(0, 64)}`;
-  return new ApiError('invalidRequest', `${pointer} ${message}`, { errors: [{ pointer, message }] });
-}
 
 export function send(response: Response, { status, body, type, headers }: Answer): void {
   const content = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

@@ -2,13 +2,9 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
-import { paymentIdOf } from '../../commands/paymentId.ts';
-import { registerPayin } from '../../commands/recordPayin.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
-import { type Chain, chainOf } from '../../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { Payment } from '../../domain/payment/state.ts';
-import { viewOf } from '../../domain/payment/view.ts';
+import { paymentIdsOf } from '../../commands/paymentId.ts';
+import { registerPayin } from '../../commands/registerPayin.ts';
+import type { Chain } from '../../domain/chains.ts';
 import { findApiKey, findApp } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
@@ -30,7 +26,7 @@ export async function startApiRole(core: Core, signal: AbortSignal): Promise<Htt
   const asked = queries(core);
   const app = createApp({
     ...operations(core),
-    ...(await commands(core, asked.getPayment, signal)),
+    ...(await commands(core, signal)),
     ...asked,
     paymentLink: paymentLinkOf,
   });
@@ -51,7 +47,7 @@ const operations = (core: Core) => ({
   observe: core.telemetry.requested,
 });
 
-async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSignal): Promise<Commands> {
+async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
   const guard = createRouteGuard({
     clock,
@@ -77,49 +73,24 @@ async function commands(core: Core, byId: Queries['getPayment'], signal: AbortSi
   };
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
+  const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
-    async registerPayin(paymentId, { txHash, fromAddress }, cause) {
-      const payment = await loadPayment(handle, paymentId);
-      if (!payment) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
-      const hint = readHint(payment, txHash, fromAddress);
-      if (isRefusal(hint)) return hint;
-      const handled = await registerPayin({ handle, clock }, payment.terms, hint, cause);
-      if (isRefusal(handled)) return handled;
-      lookUp(payment, hint.txHash);
-      const repeated = handled.appended === 0 ? await byId(paymentId) : null;
-      return { payment: repeated ?? viewOf(handled.state as Payment, handled.at ?? clock.now()) };
-    },
+    registerPayin: (own, hint, cause) => registerPayin(register, own, hint, cause),
   };
 }
 
-function readHint(
-  { terms }: Payment,
-  txHash: string,
-  fromAddress: string,
-): { readonly txHash: string; readonly senderAddress: string } | Refusal {
-  const chain = chainOf(terms.source.chainId);
-  const hash = canonicalTxHash(chain, txHash);
-  if (hash === null) return refuse('invalidRequest', `this is no transaction hash of ${chain.name}`, '/txHash');
-  const senderAddress = addressBook.canonical(chain, fromAddress);
-  if (senderAddress === null) return refuse('invalidRequest', `this is no address of ${chain.name}`, '/fromAddress');
-  return { txHash: hash, senderAddress };
-}
-
 function queries({ clock, reads, store }: Core): Queries {
-  const reading = { sql: reads, history: (stream: string) => readStream(store, stream), read: eventCodec.read };
-  const byId = (paymentId: string) => getPayment(reading, paymentId);
+  const reading = {
+    sql: reads,
+    history: (stream: string) => readStream(store, stream),
+    read: eventCodec.read,
+    paymentIdsOf,
+  };
   return {
-    getPayment: byId,
-    async getPaymentByOrder(appId, orderId) {
-      const row = await getPaymentByOrder(reads, appId, orderId);
-      if (row) return row;
-      // Created a moment ago: its id follows from the app's salt, and its stream answers.
-      const app = await findApp(reads, appId);
-      if (!app) return null;
-      return (await byId(paymentIdOf(app.idSalt, orderId))) ?? (await byId(paymentIdOf(app.idSalt, orderId, true)));
-    },
+    getPayment: (paymentId) => getPayment(reading, paymentId),
+    getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),

@@ -1,6 +1,6 @@
 /** What the live scan of a chain and a rescan of it stand on. */
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { recordUnmatched } from '../../commands/unmatched.ts';
+import { recordUnmatched } from '../../commands/matchUnmatched.ts';
 import { matchDeposits } from '../../queries/deposits.ts';
 import { payinsInBlocks } from '../../queries/payins.ts';
 import type { WorkFailures } from '../postgres/failures.ts';

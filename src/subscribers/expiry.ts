@@ -1,12 +1,12 @@
 /** Ends payments that were not funded in time, by the source chain's clock and not by ours. */
 
-import { expirePayment } from '../../commands/expirePayment.ts';
-import type { Handle } from '../../commands/handle.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
+import { expirePayment } from '../../commands/recordPayin.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import type { Worker } from './worker.ts';
@@ -27,7 +27,7 @@ export function expiryWorker(deps: ExpiryDeps): Worker<PaymentKey> {
     due: deps.due,
     keyOf: ({ paymentId }) => paymentId,
     async act({ paymentId }) {
-      const payment = await loadPayment(handle, paymentId);
+      const payment = await currentState(handle, paymentDecider, paymentId);
       if (!payment || nextStep(payment, clock.now()).do !== 'expire') return;
       const chainTime = await deps.scannedTo(payment.terms.source.chainId);
       if (chainTime === null || chainTime <= payment.terms.expiresAt) return;

@@ -1,12 +1,13 @@
 /** Tries transfers again that a payment could not take when its chain was scanned: the scan has gone on without them. */
+
 import type { Ingester } from '../../commands/chainPorts.ts';
-import type { Handle } from '../../commands/handle.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paysInto } from '../../domain/payment/deposit.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 
@@ -36,7 +37,7 @@ export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayin
     keyOf: ({ key }) => key,
     async act({ key }, signal) {
       const [paymentId = '', txHash = ''] = key.split(' ');
-      const payment = await loadPayment(handle, paymentId);
+      const payment = await currentState(handle, paymentDecider, paymentId);
       const transfers = await ingester.lookUp(txHash, signal);
       const found = transfers.filter((transfer) => payment && paysInto(payment.terms.deposit, transfer));
       if (!payment || found.length === 0) throw new Error(`transaction ${txHash} shows no transfer to ${paymentId}`);

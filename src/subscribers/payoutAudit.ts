@@ -1,9 +1,11 @@
 /** Looks again at payouts that were settled lately: a block that held one may have left its chain in spite of its depth. */
+
 import type { PayoutRail } from '../../commands/chainPorts.ts';
-import type { Handle } from '../../commands/handle.ts';
-import { loadPayment, unsettlePayout } from '../../commands/settlePayout.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
+import { unsettlePayout } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes } from './boundedTimes.ts';
@@ -41,7 +43,7 @@ export function payoutAuditWorker({ handle, rail, settledSince, alarm }: PayoutA
     },
     keyOf: ({ paymentId }) => paymentId,
     async act({ paymentId }, signal) {
-      const payment = await loadPayment(handle, paymentId);
+      const payment = await currentState(handle, paymentDecider, paymentId);
       const settled = payment?.payout?.settled;
       if (!payment || !settled) return;
       const { hash, blockHash, blockNumber } = settled;

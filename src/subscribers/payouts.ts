@@ -1,15 +1,15 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
 import { PayoutBlocked, type PayoutRail, type Signer, SigningRefused } from '../../commands/chainPorts.ts';
-import type { Handle } from '../../commands/handle.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
-import { loadPayment, requestPayout, settlePayout } from '../../commands/settlePayout.ts';
+import { requestPayout, settlePayout } from '../../commands/settlePayout.ts';
 import { signPayout } from '../../commands/signPayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
-import type { Payment } from '../../domain/payment/state.ts';
+import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes } from './boundedTimes.ts';
@@ -71,7 +71,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     keyOf: ({ paymentId }) => paymentId,
     async act({ paymentId }, signal) {
       for (let steps = 0; steps < stepsPerActMax && !signal.aborted; steps += 1) {
-        const payment = await loadPayment(handle, paymentId);
+        const payment = await currentState(handle, paymentDecider, paymentId);
         const step = nextStep(payment, clock.now());
         if (!payment || !(await take(payment, step, signal))) return;
       }

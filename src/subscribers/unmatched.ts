@@ -1,5 +1,5 @@
 /** Finishes what a crash has left between an operator's match and the payment's payin. */
-import { finishMatch, type UnmatchedDeps } from '../../commands/unmatched.ts';
+import { finishMatch, type UnmatchedDeps } from '../../commands/matchUnmatched.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
 

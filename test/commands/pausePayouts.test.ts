@@ -22,7 +22,7 @@ describe('pausing payouts', () => {
     await accepted(sign({ paymentId: 'first' }));
 
     await accepted(pausePayouts(operator, account, 'audit'));
-    assert.equal((await accepted(loadTreasury(operator, account))).state.paused, 'audit');
+    assert.equal((await loadTreasury(operator.handle, account)).paused, 'audit');
     const refused = await sign({ paymentId: 'second' });
     assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { expirePayment } from '../../commands/expirePayment.ts';
-import { recordOrphan, recordPayin, registerPayin } from '../../commands/recordPayin.ts';
+import { expirePayment, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { verifyChain } from '../../commands/seal.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { customerWallet, hashOf, minute, payin, unpaid } from '../support/payments.ts';
+import { minute, payin, unpaid } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 
 const payment = { paymentId: 'p', appId: 'wallet_demo' };
@@ -109,18 +108,6 @@ describe('recording that a payin left the chain', () => {
     await accepted(recordOrphan(deps(), payment, row));
     const [, , orphaned] = await store.read(stream);
     assert.deepEqual(Object.keys(orphaned?.data as object), ['transferId', 'blockHash']);
-  });
-});
-
-describe('registering a payin', () => {
-  it('keeps the hint, repeats it, and refuses another', async () => {
-    const { deps, typesIn } = await world();
-    const hint = { txHash: hashOf('announced'), senderAddress: customerWallet };
-    await accepted(registerPayin(deps(), payment, hint, 'request-1'));
-    assert.equal((await accepted(registerPayin(deps(), payment, hint, 'request-2'))).appended, 0);
-    const other = await registerPayin(deps(), payment, { ...hint, txHash: hashOf('other') }, 'request-3');
-    assert.equal(isRefusal(other) && other.refused, 'paymentNotUpdatable');
-    assert.deepEqual(await typesIn(stream), ['PaymentCreated', 'PayinRegistered']);
   });
 });
 

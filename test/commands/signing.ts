@@ -7,9 +7,8 @@ import {
   type SigningRefused,
   type TransferOrder,
 } from '../../commands/chainPorts.ts';
-import type { Handle } from '../../commands/handle.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
 import { signPayout } from '../../commands/signPayout.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
@@ -114,7 +113,7 @@ interface Worker {
 }
 
 async function loaded(handle: Handle, paymentId: string): Promise<Payment> {
-  const payment = await loadPayment(handle, paymentId);
+  const payment = await currentState(handle, paymentDecider, paymentId);
   if (!payment) throw new Error(`no payment ${paymentId}`);
   return payment;
 }

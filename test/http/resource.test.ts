@@ -6,7 +6,7 @@ const ofTheApp = ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink'
 
 describe('the payment resource', () => {
   const link = 'https://pay.example/p/1';
-  const full = paymentResource(sampleView, { paymentLink: link });
+  const full = paymentResource(sampleView, link);
 
   it('holds the fields of the service reference, amounts and chain ids as strings', () => {
     assert.deepEqual(full, {

@@ -2,17 +2,17 @@
 import pino from 'pino';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
-import { createHandle } from '../../commands/handle.ts';
+import { createHandle, currentState } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
+import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant.ts';
-import { registerPayin } from '../../domain/payment/payins.ts';
-import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import { type PaymentView, transactionsOf, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
-import { addressBook } from '../../src/chains/addresses.ts';
+import { addressBook, canonicalTxHash } from '../../src/chains/addresses.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -146,10 +146,8 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     checkRoute: () => undefined,
   };
-  const load = async (paymentId: string): Promise<Payment | null> => {
-    const found = await handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
-    return isRefusal(found) ? null : found.state;
-  };
+  const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
+  const load = (paymentId: string) => currentState(handle, paymentDecider, paymentId);
   const read = async (paymentId: string): Promise<PaymentView | null> => {
     const payment = await load(paymentId);
     return payment && viewOf(payment, changed.get(paymentId) ?? payment.terms.createdAt);
@@ -162,14 +160,10 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return created;
     }) satisfies HttpDeps['createPayment'],
 
-    registerPayin: (async (paymentId, { txHash, fromAddress }, cause) => {
-      const now = clock.now();
-      const hint = { txHash, senderAddress: fromAddress, now };
-      const facts = { cause, appId: null };
-      const handled = await handle(paymentDecider, paymentId, (state) => registerPayin(state, hint), facts);
-      if (isRefusal(handled)) return handled;
-      changed.set(paymentId, now);
-      return { payment: viewOf(handled.state as Payment, now) };
+    registerPayin: (async (own, hint, cause) => {
+      const registered = await registerPayin(registering, own, hint, cause);
+      if (!isRefusal(registered) && registered.at) changed.set(own.paymentId, registered.at);
+      return registered;
     }) satisfies HttpDeps['registerPayin'],
 
     getPayment: read,

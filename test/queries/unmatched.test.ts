@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
+import { matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
 import { listUnmatched } from '../../queries/unmatchedPayins.ts';

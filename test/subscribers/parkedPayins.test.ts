@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
+import { currentState } from '../../commands/handle.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/parkedPayins.ts';
@@ -40,6 +40,6 @@ async function world(history: typeof paid, transfers: readonly Transfer[]) {
   const worker = parkedPayinsWorker({ handle, clock, ingester, due: async () => [item] });
   return {
     act: () => worker.act(item, signal),
-    phases: async () => (await loadPayment(handle, paymentId))?.payins.map(({ phase }) => phase),
+    phases: async () => (await currentState(handle, paymentDecider, paymentId))?.payins.map(({ phase }) => phase),
   };
 }

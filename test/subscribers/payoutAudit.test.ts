@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PayoutRail } from '../../commands/chainPorts.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
+import { currentState } from '../../commands/handle.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { plus } from '../../domain/time.ts';
@@ -66,6 +66,6 @@ async function audited(history: typeof done) {
     },
     alarm: (_, hash) => void around.alarms.push(hash),
   });
-  const step = async () => nextStep(await loadPayment(handle, paymentId), minute(20)).do;
+  const step = async () => nextStep(await currentState(handle, paymentDecider, paymentId), minute(20)).do;
   return { worker, around, step };
 }

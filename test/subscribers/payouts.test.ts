@@ -6,7 +6,7 @@ import {
   type Signer,
   type TransferOrder,
 } from '../../commands/chainPorts.ts';
-import { loadPayment } from '../../commands/settlePayout.ts';
+import { currentState } from '../../commands/handle.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
@@ -174,7 +174,7 @@ async function paying() {
   time.now = minute(6);
 
   const payment = async () => {
-    const found = await loadPayment(record, paymentId);
+    const found = await currentState(record, paymentDecider, paymentId);
     assert.ok(found);
     known.attempts = found.payout ? liveAttempts(found.payout) : [];
     return found;

@@ -1,50 +1,21 @@
-import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import type { PaymentTransaction, PaymentView } from '../../../domain/payment/view.ts';
+import { isRefusal, refuse } from '../../../domain/decider.ts';
+import type { PaymentTransaction } from '../../../domain/payment/view.ts';
 import { parseInstant } from '../../../domain/time.ts';
-import { createCreate } from '../create.ts';
-import type { Caller, HttpDeps, PaymentFilter } from '../deps.ts';
-import type { Access } from '../keys.ts';
-import { paymentResource, publicResource } from '../resource.ts';
+import type { HttpDeps, PaymentFilter } from '../deps.ts';
+import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
 const tag = 'Payments';
 const pageSize = 20;
+/** Another app's payment is invisible too: whether it exists is not told. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
-/** The payment API: create, read, list, announce a payin. */
-export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
-  const full = (view: PaymentView) => paymentResource(view, { paymentLink: deps.paymentLink?.(view) ?? null });
-  return [...creating(deps, access, full), ...reading(deps, full), ...following(deps, full)];
-}
-
-type Full = (view: PaymentView) => responses.PaymentResponse;
-
-function creating(deps: HttpDeps, access: Access, full: Full): readonly AnyRoute[] {
-  const create = createCreate(deps, access, full);
-  const answers = {
-    201: { description: 'Created; Location says where it is read.', schema: responses.CreateResponse },
-    200: { description: 'The payment that this orderId has (Idempotent-Replayed).', schema: responses.CreateResponse },
-  };
-  const description =
-    'A key acts for its own app. Without a key only wallet_ apps that the operator has opened for it can be used.';
-  const errors = ['invalidRequest', 'unauthenticated', 'forbidden', 'settlementMissing', 'routeUnavailable'] as const;
-  const common = { method: 'post', auth: 'optional', answers, errors, handle: create } as const;
-  return [
-    route({
-      ...common,
-      path: '/payment-api/payments',
-      body: requests.CreatePaymentRequest,
-      doc: { id: 'createPayment', tag, summary: 'Create a payment', description },
-    }),
-    route({
-      ...common,
-      path: '/payment-api',
-      body: requests.PaymentRequest,
-      doc: { id: 'createPaymentShort', tag, summary: 'Create a payment (the same, shorter address)', description },
-    }),
-  ];
+/** The payment API but for creation: read, list, register a payin. */
+export function paymentRoutes(deps: HttpDeps): readonly AnyRoute[] {
+  const full = fullResource(deps);
+  return [...reading(deps, full), ...following(deps, full)];
 }
 
 function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
@@ -74,9 +45,9 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       publicRead: true,
       doc: { id: 'getPayment', tag, summary: 'Get a payment', description: 'Poll until the status is terminal.' },
       async handle({ caller, params }) {
-        if (caller) return map(await ownPayment(deps, params.id, caller), full);
         const view = await deps.getPayment(params.id);
-        return view ? ok(publicResource(view)) : noPayment;
+        if (!view || (caller && view.appId !== caller.appId)) return noPayment;
+        return ok(caller ? full(view) : publicResource(view));
       },
     }),
     route({
@@ -114,10 +85,9 @@ function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
         description: 'Optional: payins are detected anyway. It speeds up confirmation.',
       },
       async handle({ caller, params, body, requestId }) {
-        const own = await ownPayment(deps, params.id, caller);
-        if (isRefusal(own)) return own;
-        const registered = await deps.registerPayin(params.id, body, requestId);
-        return isRefusal(registered) ? registered : ok(payinAnswer(full(registered.payment)));
+        const registered = await deps.registerPayin({ paymentId: params.id, appId: caller.appId }, body, requestId);
+        if (isRefusal(registered)) return registered;
+        return ok(payinAnswer(full(await viewAfter(deps, registered))));
       },
     }),
     route({
@@ -129,21 +99,13 @@ function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
       doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
       async handle({ caller, params }) {
-        const own = await ownPayment(deps, params.id, caller);
-        if (isRefusal(own)) return own;
+        const view = await deps.getPayment(params.id);
+        if (view?.appId !== caller.appId) return noPayment;
         return ok({ data: (await deps.listTransactions(params.id)).map(transactionOf) });
       },
     }),
   ];
 }
-
-/** Another app's payment is invisible: whether it exists is not told. */
-async function ownPayment(deps: HttpDeps, paymentId: string, caller: Caller): Promise<PaymentView | Refusal> {
-  const view = await deps.getPayment(paymentId);
-  return view?.appId === caller.appId ? view : noPayment;
-}
-
-const map = (view: PaymentView | Refusal, full: Full) => (isRefusal(view) ? view : ok(full(view)));
 
 const transactionOf = (transaction: PaymentTransaction) => ({ ...transaction, chainId: String(transaction.chainId) });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
 import type { NumberingAccount } from '../../../commands/chainPorts.ts';
+import { currentState } from '../../../commands/handle.ts';
 import { numberingAccountFor } from '../../../commands/numberingAccounts.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
-import { loadPayment } from '../../../commands/settlePayout.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
@@ -217,7 +217,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
     },
     paid: () => Promise.all(receivers.map((receiver) => world.lab.balance(receiver))),
     async settled() {
-      const found = await Promise.all(payments.map((paymentId) => loadPayment(start(), paymentId)));
+      const found = await Promise.all(payments.map((paymentId) => currentState(start(), paymentDecider, paymentId)));
       return found.every((payment) => payment?.payout?.settled);
     },
   };

@@ -4,11 +4,11 @@ import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { type Transfer, transferId } from '../domain/payment/events.ts';
 import { memoProblem } from '../domain/payment/memo.ts';
 import { payinsMax } from '../domain/payment/payins.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, see, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
-import type { Handle, Handled } from './handle.ts';
+import { currentState, type Handle, type Handled } from './handle.ts';
 import type { AddressBook, Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
-import { loadPayment } from './settlePayout.ts';
 
 export interface UnmatchedDeps {
   readonly handle: Handle;
@@ -17,9 +17,6 @@ export interface UnmatchedDeps {
 }
 
 type Outcome = Handled<UnmatchedState> | Refusal;
-
-const load = ({ handle }: UnmatchedDeps, id: string): Promise<Outcome> =>
-  handle(unmatched, id, () => [], { cause: 'unmatched', appId: null });
 
 /**
  * Keeps a final transfer to a shared address that bears no payment's memo, once, however often it is seen.
@@ -48,7 +45,7 @@ export async function matchUnmatched(
   paymentId: string,
   cause: string,
 ): Promise<Outcome> {
-  const payment = await loadPayment(deps.handle, paymentId);
+  const payment = await currentState(deps.handle, paymentDecider, paymentId);
   if (!payment) return refuse('paymentNotFound', `there is no payment ${paymentId}: check its id`);
   if (payment.payins.length >= payinsMax) return full;
   const { appId } = payment.terms;
@@ -61,8 +58,7 @@ export async function matchUnmatched(
 
 /** Finishes a match that was decided; repeating it changes nothing. */
 export async function finishMatch(deps: UnmatchedDeps, id: string): Promise<Refusal | undefined> {
-  const loaded = await load(deps, id);
-  return isRefusal(loaded) ? loaded : finish(deps, loaded.state);
+  return finish(deps, await currentState(deps.handle, unmatched, id));
 }
 
 async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refusal | undefined> {
@@ -89,16 +85,15 @@ export async function refundUnmatched(
   { to, memo, reason }: RefundUnmatched,
   cause: string,
 ): Promise<Outcome> {
-  const loaded = await load(deps, id);
-  if (isRefusal(loaded)) return loaded;
-  if (!loaded.state) return unknownTransfer;
-  const { chainId, from } = loaded.state.transfer;
+  const state = await currentState(deps.handle, unmatched, id);
+  if (!state) return unknownTransfer;
+  const { chainId, from } = state.transfer;
   const chain = chainOf(chainId);
   const receiverAddress = to === undefined ? from : deps.addresses.canonical(chain, to);
   if (receiverAddress === null) return refuse('invalidRequest', `${to} is no address of ${chain.name}`);
   const problem = memo === undefined ? undefined : memoProblem(chain, receiverAddress, memo);
   if (problem) return refuse('invalidRequest', problem);
   const order = { receiverAddress, receiverMemo: memo ?? null, reason };
-  const decide = (state: UnmatchedState) => requestRefund(state, order, deps.clock.now());
+  const decide = (now: UnmatchedState) => requestRefund(now, order, deps.clock.now());
   return deps.handle(unmatched, id, decide, { cause, appId: null });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { loadPayment } from '../../commands/settlePayout.ts';
-import { finishMatch, matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/unmatched.ts';
+import { currentState } from '../../commands/handle.ts';
+import { finishMatch, matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -28,7 +28,10 @@ async function world(history = fromStellar) {
   await accepted(deps.handle(paymentDecider, paymentId, () => history, { cause: 'test', appId: null }));
   await recordUnmatched(deps, transfer);
   const paidWith = async () =>
-    (await loadPayment(start(), paymentId))?.payins.map(({ id: payinId, standing }) => [payinId, standing]);
+    (await currentState(start(), paymentDecider, paymentId))?.payins.map(({ id: payinId, standing }) => [
+      payinId,
+      standing,
+    ]);
   return { deps, start, clock, store, typesIn, paidWith };
 }
 const refusalOf = (answer: unknown) => (isRefusal(answer) ? answer.refused : answer);
@@ -51,7 +54,7 @@ describe('money that no payment has claimed', () => {
       'PayinConfirmed',
       'PaymentFunded',
     ]);
-    const view = viewOf((await loadPayment(deps.handle, paymentId)) ?? assert.fail(), minute(6));
+    const view = viewOf((await currentState(deps.handle, paymentDecider, paymentId)) ?? assert.fail(), minute(6));
     assert.deepEqual([view.status, view.senderAddress], ['payment_payin_completed', payer]);
   });
 

@@ -1,10 +1,77 @@
-/** Schemas → compiled validators → errors that say which field is wrong and what it must be. */
+/** What callers send: read, then checked by compiled schemas. Errors say which field is wrong and what it must be. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { TSchema } from 'typebox';
 import { ApiError, type FieldError } from './errors.ts';
 
 export type Validate = (value: unknown) => void;
+
+/** Far above the largest payment request. */
+const bodyMax_bytes = 64_000;
+
+const parse: RequestHandler = express.json({ limit: bodyMax_bytes, type: () => true, inflate: false, strict: false });
+
+/** Reads a JSON body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */
+export async function readBody(request: Request, response: Response): Promise<unknown> {
+  const isJson = request.is('application/json');
+  if (isJson === null || request.headers['content-length'] === '0') {
+    throw new ApiError('invalidRequest', 'a JSON body is required');
+  }
+  if (isJson === false) {
+    throw new ApiError('unsupportedMediaType', 'send the body as Content-Type: application/json');
+  }
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error: unknown) => (error ? reject(asApiError(error, request, response)) : resolve()));
+  });
+  return request.body;
+}
+
+/** The parser's errors have a `type`; the rest is a connection that broke. */
+function asApiError(error: unknown, request: Request, response: Response): ApiError {
+  switch ((error as { type?: string }).type) {
+    case 'entity.too.large':
+      // What is still on its way is read and thrown away, so that the answer arrives; the connection ends with it.
+      response.setHeader('Connection', 'close');
+      request.resume();
+      return new ApiError('payloadTooLarge', `the body is larger than ${bodyMax_bytes} bytes: send less`);
+    case 'entity.parse.failed':
+      return new ApiError('invalidRequest', 'the body is not valid JSON', {
+        errors: [{ pointer: '', message: 'is not valid JSON' }],
+      });
+    case 'encoding.unsupported':
+      return new ApiError('unsupportedMediaType', 'send the body without Content-Encoding');
+    case 'charset.unsupported':
+      return new ApiError('unsupportedMediaType', 'send the body as UTF-8');
+    default:
+      return new ApiError('invalidRequest', 'the body did not arrive whole: send the request again');
+  }
+}
+
+/** Every parameter once and known: a misspelt filter must not be a filter that is silently left out. */
+export function readQuery(request: Request, check: Validate | undefined): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  const start = request.url.indexOf('?');
+  if (start >= 0) {
+    for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
+      if (name in values) throw badParameter(name, 'is given more than once');
+      values[name] = value;
+    }
+  }
+  if (check) check(values);
+  else {
+    const [name] = Object.keys(values);
+    if (name !== undefined) {
+      throw badParameter(name, 'is not known here: this takes no query parameters, and keys never belong in a URL');
+    }
+  }
+  return values;
+}
+
+function badParameter(name: string, message: string): ApiError {
+  const pointer = `/${name.slice(0, 64)}`;
+  return new ApiError('invalidRequest', `${pointer} ${message}`, { errors: [{ pointer, message }] });
+}
 
 const options = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true } as const;
 const bodies = withFormats(new Ajv2020(options));

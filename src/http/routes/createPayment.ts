@@ -1,41 +1,69 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
-import type { NewPayment } from '../../commands/createPayment.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
-import type { App, Caller, HttpDeps } from './deps.ts';
-import { type Access, unauthenticated } from './keys.ts';
-import { paymentFacts } from './resource.ts';
-import type { Answer } from './route.ts';
-import type { CreatePaymentRequest } from './schemas/requests.ts';
+import type { NewPayment } from '../../../commands/createPayment.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import type { App, Caller, HttpDeps } from '../deps.ts';
+import { type Access, unauthenticated } from '../keys.ts';
+import { fullResource, paymentFacts, viewAfter } from '../resource.ts';
+import { type Answer, type AnyRoute, route } from '../route.ts';
+import * as requests from '../schemas/requests.ts';
+import * as responses from '../schemas/responses.ts';
+
+const tag = 'Payments';
 
 /** All tokens are US dollar coins. */
 const defaultCurrency = 'USD';
 
 interface CreateRequest {
-  readonly body: CreatePaymentRequest;
+  readonly body: requests.CreatePaymentRequest;
   readonly caller: Caller | null;
   readonly requestId: string;
 }
 
-export const createCreate =
-  (deps: HttpDeps, access: Access, full: (view: PaymentView) => object) =>
-  async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
+/** The two addresses at which payments are created. */
+export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
+  const handle = createHandler(deps, access);
+  const answers = {
+    201: { description: 'Created; Location says where it is read.', schema: responses.CreateResponse },
+    200: { description: 'The payment that this orderId has (Idempotent-Replayed).', schema: responses.CreateResponse },
+  };
+  const description =
+    'A key acts for its own app. Without a key only wallet_ apps that the operator has opened for it can be used.';
+  const errors = ['invalidRequest', 'unauthenticated', 'forbidden', 'settlementMissing', 'routeUnavailable'] as const;
+  const common = { method: 'post', auth: 'optional', answers, errors, handle } as const;
+  return [
+    route({
+      ...common,
+      path: '/payment-api/payments',
+      body: requests.CreatePaymentRequest,
+      doc: { id: 'createPayment', tag, summary: 'Create a payment', description },
+    }),
+    route({
+      ...common,
+      path: '/payment-api',
+      body: requests.PaymentRequest,
+      doc: { id: 'createPaymentShort', tag, summary: 'Create a payment (the same, shorter address)', description },
+    }),
+  ];
+}
+
+function createHandler(deps: HttpDeps, access: Access) {
+  const full = fullResource(deps);
+  return async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
     const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
     if (isRefusal(created)) return created;
-    const { payment, createdNow, at } = created;
-    const first = viewOf(payment, at ?? payment.terms.createdAt);
-    const view = createdNow ? first : ((await deps.getPayment(payment.terms.paymentId)) ?? first);
+    const view = await viewAfter(deps, created);
     return {
-      status: createdNow ? 201 : 200,
+      status: created.createdNow ? 201 : 200,
       body: keyless ? paymentFacts(view) : full(view),
-      headers: createdNow
-        ? { Location: `/payment-api/payments/${payment.terms.paymentId}` }
+      headers: created.createdNow
+        ? { Location: `/payment-api/payments/${view.paymentId}` }
         : { 'Idempotent-Replayed': 'true' },
     };
   };
+}
 
 async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
   if (appId !== undefined && appId !== caller.appId) {
@@ -54,7 +82,7 @@ async function openApp(access: Access, appId: string | undefined): Promise<App |
 }
 
 /** Null and absent mean the same; the rest of the checks are the command's. */
-function toNewPayment(body: CreatePaymentRequest, appId: string): NewPayment {
+function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPayment {
   const { display, source, destination } = body;
   return {
     appId,

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { type RegisterPayinDeps, registerPayin } from '../../commands/registerPayin.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { addressBook, canonicalTxHash } from '../../src/chains/addresses.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { customerWallet, hashOf, unpaid } from '../support/payments.ts';
+import { accepted, processes } from '../support/processes.ts';
+
+const own = { paymentId: 'p', appId: 'wallet_demo' };
+const txHash = hashOf('announced');
+const hint = { txHash, fromAddress: customerWallet };
+
+async function world() {
+  const store = memoryEventStore();
+  const { start, clock, typesIn } = processes({ store });
+  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'test', appId: own.appId }));
+  const looked: (readonly [string, string])[] = [];
+  const lookUp: RegisterPayinDeps['lookUp'] = ({ terms }, sought) => void looked.push([terms.appId, sought]);
+  const deps = { handle: start(), clock, addresses: addressBook, canonicalTxHash, lookUp };
+  return { register: registerPayin.bind(null, deps), looked, store, types: () => typesIn('payment-p') };
+}
+
+describe('registering a payin', () => {
+  it('keeps the hint, repeats it, and refuses another', async () => {
+    const { register, types } = await world();
+    const first = await register(own, hint, 'request-1');
+    assert.ok(!isRefusal(first) && first.at !== null);
+    const repeated = await register(own, hint, 'request-2');
+    assert.ok(!isRefusal(repeated));
+    assert.equal(repeated.at, null);
+    const other = await register(own, { ...hint, txHash: hashOf('other') }, 'request-3');
+    assert.equal(isRefusal(other) && other.refused, 'paymentNotUpdatable');
+    assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered']);
+  });
+
+  it('spells the hint as its chain does, and looks for the transaction each time', async () => {
+    const { register, looked, store } = await world();
+    const shouted = { txHash: `0x${txHash.slice(2).toUpperCase()}`, fromAddress: customerWallet.toLowerCase() };
+    for (const cause of ['request-1', 'request-2']) await register(own, shouted, cause);
+    const [, registered] = await store.read('payment-p');
+    assert.deepEqual(registered?.data, {
+      txHash,
+      senderAddress: customerWallet,
+      registeredAt: registered?.metadata.at,
+    });
+    assert.deepEqual(looked, [
+      [own.appId, txHash],
+      [own.appId, txHash],
+    ]);
+  });
+
+  for (const [what, asked, payin, code, pointer] of [
+    ['a payment that is not there', { ...own, paymentId: 'none' }, hint, 'paymentNotFound', '/id'],
+    ['another app’s payment, alike', { ...own, appId: 'wallet_other' }, hint, 'paymentNotFound', '/id'],
+    ['what is no transaction hash of the chain', own, { ...hint, txHash: '5'.repeat(64) }, 'invalidRequest', '/txHash'],
+    ['what is no address of the chain', own, { ...hint, fromAddress: 'me' }, 'invalidRequest', '/fromAddress'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const { register, looked, types } = await world();
+      const refused = await register(asked, payin, 'request-1');
+      assert.ok(isRefusal(refused));
+      assert.deepEqual([refused.refused, refused.pointer], [code, pointer]);
+      assert.deepEqual([looked, await types()], [[], ['PaymentCreated']]);
+    });
+  }
+});
