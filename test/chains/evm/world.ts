@@ -1,10 +1,13 @@
-/** A chain of the test's own with a payer, and an observer that follows one pass the way the payins subscriber does. */
+/** A chain of the test's own with a payer, an ingester of it, and an observer that follows one pass the way the payins subscriber does. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
 import type { Transfer } from '../../../domain/payment/events.ts';
 import { transferId } from '../../../domain/payment/events.ts';
 import { epochMs, instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
+import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from '../../../src/chains/evm/config.ts';
+import { createEvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
 import type { Cursor, Ingester, Pass } from '../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, isolatedAnvil } from '../../support/anvil.ts';
 
@@ -50,6 +53,20 @@ export async function createWorld(chainId: ChainId): Promise<World> {
     reorg: (depth, keep = []) => client.request({ method: 'anvil_reorg', params: [depth, keep] } as never),
   };
 }
+
+/** A chain's default settings, impatient with nodes. */
+export function evmConfig(chainId: ChainId, rpcUrls: readonly string[]): EvmChainConfig {
+  assert(isEvmChain(chainId), `${chainId} is an EVM chain`);
+  return { ...defaultEvmChainConfig(chainId, rpcUrls), callTimeout_ms: 3_000 };
+}
+
+/** An ingester of Base with shallow depths. */
+export const ingesterOf = (urls: readonly string[], depths: { final?: Depth; finalLarge?: Depth } = {}) =>
+  createEvmIngester({
+    ...evmConfig(8453, urls),
+    rangeBlocksMax: 1_000,
+    depths: { final: 3, finalLarge: 6, payout: 3, ...depths },
+  });
 
 export interface Observer {
   /** Scans to the end of the pass. */

@@ -13,7 +13,7 @@ import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
 import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
 import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccount, usdcMint } from '../../support/solana.ts';
-import { honest, startProxy } from '../evm/proxy.ts';
+import { honest, startProxy } from '../proxy.ts';
 import { briefly, watching } from './watching.ts';
 import { type SolanaWorld, signal, solanaWorld } from './world.ts';
 

@@ -8,7 +8,7 @@ import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
 import { systemProgram, tokenAccountOf, tokenProgram } from '../../../src/chains/solana/addresses.ts';
 import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccount, usdcMint } from '../../support/solana.ts';
-import { broken, honest, startProxy } from '../evm/proxy.ts';
+import { broken, honest, startProxy } from '../proxy.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from './world.ts';
 
 const blockedBy =

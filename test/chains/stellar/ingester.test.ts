@@ -4,7 +4,7 @@ import { instant, plus } from '../../../domain/time.ts';
 import { addFault, forgetBefore, fundAccount, plantAsset } from '../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
-import { type Behaviour, broken, Refusal, startProxy } from '../evm/proxy.ts';
+import { type Behaviour, broken, Refusal, startProxy } from '../proxy.ts';
 import { briefly, type StellarWorld, scanned, signal, stellarWorld, watching } from './world.ts';
 
 describe('reading payins on Stellar', () => {

@@ -6,7 +6,7 @@ import { addFault, forgetBefore, fundAccount } from '../../../sandbox/stellar/co
 import { BroadcastRefused } from '../../../src/chains/node/agreement.ts';
 import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
-import { type Behaviour, broken, startProxy } from '../evm/proxy.ts';
+import { type Behaviour, broken, startProxy } from '../proxy.ts';
 import { orderTo, type PayingWorld, payingWorld, railOf } from './paying.ts';
 import { signal } from './world.ts';
 

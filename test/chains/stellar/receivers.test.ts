@@ -7,7 +7,7 @@ import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
 import { obstacle } from '../../../src/chains/stellar/payouts/receivers.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
-import { broken, startProxy } from '../evm/proxy.ts';
+import { broken, startProxy } from '../proxy.ts';
 import { type StellarWorld, stellarWorld } from './world.ts';
 
 const stellar = chainOf(1500);

@@ -7,16 +7,16 @@ import {
   parseTransaction,
   recoverTransactionAddress,
 } from 'viem';
-import type { Clock } from '../../../commands/ports.ts';
-import { forwarderFactory } from '../../../contracts/evm/artifacts/ForwarderFactory.ts';
-import { type ChainId, chainOf, findToken } from '../../../domain/chains.ts';
-import { hour_ms, instant } from '../../../domain/time.ts';
-import { forwarderAddresses } from '../../../src/chains/evm/deposits/forwarder.ts';
-import { buildUnsigned, type Call, noOrder, transferCall } from '../../../src/chains/evm/payouts/transaction.ts';
-import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../src/chains/money/spending.ts';
-import { SigningRefused, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
-import { accountOf, treasury, treasuryKey } from '../../support/anvil.ts';
+import type { Clock } from '../../../../commands/ports.ts';
+import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
+import { type ChainId, chainOf, findToken } from '../../../../domain/chains.ts';
+import { hour_ms, instant } from '../../../../domain/time.ts';
+import { forwarderAddresses } from '../../../../src/chains/evm/deposits/forwarder.ts';
+import { buildUnsigned, type Call, noOrder, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';
+import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../../src/chains/money/spending.ts';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
+import { accountOf, treasury, treasuryKey } from '../../../support/anvil.ts';
 
 const receiver = accountOf(3);
 const price = { maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 10n ** 8n };

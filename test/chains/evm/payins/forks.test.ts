@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { chainOf, findToken } from '../../../domain/chains.ts';
-import { instant } from '../../../domain/time.ts';
-import { fund } from '../../../sandbox/tokens.ts';
-import { accountOf, keyOf } from '../../support/anvil.ts';
-import { ingesterOf } from './support.ts';
-import { createWorld, observe, receivedBy, signal, type World } from './world.ts';
+import { chainOf, findToken } from '../../../../domain/chains.ts';
+import { instant } from '../../../../domain/time.ts';
+import { fund } from '../../../../sandbox/tokens.ts';
+import { accountOf, keyOf } from '../../../support/anvil.ts';
+import { createWorld, ingesterOf, observe, receivedBy, signal, type World } from '../world.ts';
 
 const customer = accountOf(501);
 const usdc = findToken(chainOf(8453), 'USDC')!;

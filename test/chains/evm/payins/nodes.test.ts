@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
-import { accountOf, sharedAnvil } from '../../support/anvil.ts';
-import { broken, honest, lagging, type NodeProxy, Refusal, startProxy } from './proxy.ts';
-import { ingesterOf } from './support.ts';
-import { createWorld, observe, receivedBy, signal, type World } from './world.ts';
+import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
+import { accountOf, sharedAnvil } from '../../../support/anvil.ts';
+import { broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
+import { lagging } from '../laggingNode.ts';
+import { createWorld, ingesterOf, observe, receivedBy, signal, type World } from '../world.ts';
 
 const customer = accountOf(501);
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
-import { chainOf, findToken } from '../../../domain/chains.ts';
-import { instant } from '../../../domain/time.ts';
-import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
-import { accountOf } from '../../support/anvil.ts';
-import { startProxy } from './proxy.ts';
-import { ingesterOf } from './support.ts';
-import { createWorld, observe, payer, receivedBy, signal, type World } from './world.ts';
+import { chainOf, findToken } from '../../../../domain/chains.ts';
+import { instant } from '../../../../domain/time.ts';
+import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
+import { accountOf } from '../../../support/anvil.ts';
+import { startProxy } from '../../proxy.ts';
+import { createWorld, ingesterOf, observe, payer, receivedBy, signal, type World } from '../world.ts';
 
 const customer = accountOf(501);
 const usdc = findToken(chainOf(8453), 'USDC')!;

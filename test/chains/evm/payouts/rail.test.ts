@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { type Address, keccak256, parseEther, parseGwei, parseTransaction } from 'viem';
-import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
-import { instant } from '../../../domain/time.ts';
-import { fund, sandboxTokenAbi } from '../../../sandbox/tokens.ts';
-import { createEvmDeposits } from '../../../src/chains/evm/deposits/scheme.ts';
-import { prepareSweep } from '../../../src/chains/evm/deposits/sweep.ts';
-import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
-import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../src/chains/money/spending.ts';
-import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../src/chains/ports.ts';
+import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../../domain/chains.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { instant } from '../../../../domain/time.ts';
+import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
+import { createEvmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
+import { prepareSweep } from '../../../../src/chains/evm/deposits/sweep.ts';
+import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
+import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../../src/chains/money/spending.ts';
+import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
 import {
   accountOf,
   type ChainClient,
@@ -18,8 +18,8 @@ import {
   sharedAnvil,
   treasury,
   treasuryKey,
-} from '../../support/anvil.ts';
-import { evmConfig } from './support.ts';
+} from '../../../support/anvil.ts';
+import { evmConfig } from '../world.ts';
 
 const { signal } = new AbortController();
 const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { concatHex, getContractAddress, type Hex, isAddress } from 'viem';
-import { chainOf } from '../../../domain/chains.ts';
-import { forwarderAddresses } from '../../../src/chains/evm/deposits/forwarder.ts';
-import { createEvmDeposits } from '../../../src/chains/evm/deposits/scheme.ts';
-import { treasury } from '../../support/anvil.ts';
+import { chainOf } from '../../../../domain/chains.ts';
+import { forwarderAddresses } from '../../../../src/chains/evm/deposits/forwarder.ts';
+import { createEvmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
+import { treasury } from '../../../support/anvil.ts';
 
 const deposits = createEvmDeposits({ treasury });
 const { factory, implementation } = forwarderAddresses(treasury);

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
-import { chainOf, findToken } from '../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
-import { instant } from '../../../domain/time.ts';
-import { fund } from '../../../sandbox/tokens.ts';
-import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
-import { ChainUnavailable } from '../../../src/chains/evm/rpc.ts';
-import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../src/chains/money/spending.ts';
-import { BroadcastRefused } from '../../../src/chains/node/agreement.ts';
-import type { PayoutRail } from '../../../src/chains/ports.ts';
-import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';
-import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from './proxy.ts';
-import { evmConfig } from './support.ts';
+import { chainOf, findToken } from '../../../../domain/chains.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { instant } from '../../../../domain/time.ts';
+import { fund } from '../../../../sandbox/tokens.ts';
+import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
+import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
+import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../../src/chains/money/spending.ts';
+import { BroadcastRefused } from '../../../../src/chains/node/agreement.ts';
+import type { PayoutRail } from '../../../../src/chains/ports.ts';
+import {
+  accountOf,
+  type ChainClient,
+  chainClient,
+  sharedAnvil,
+  treasury,
+  treasuryKey,
+} from '../../../support/anvil.ts';
+import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
+import { evmConfig } from '../world.ts';
 
 const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
