@@ -21,8 +21,8 @@ const ticksPerSecond = 100;
 
 /** CPU time that processes have used, their ended and running children included; NaN where the system does not tell it. */
 export function cpuSeconds(pids: readonly number[]): number {
-  const family = pids.flatMap((pid) => [pid, ...childrenOf(pid)]);
-  return family.reduce((sum, pid) => sum + ticksOf(pid), 0) / ticksPerSecond;
+  const family = new Set(pids.flatMap((pid) => [pid, ...childrenOf(pid)]));
+  return [...family].reduce((sum, pid) => sum + ticksOf(pid), 0) / ticksPerSecond;
 }
 
 function ticksOf(pid: number): number {
@@ -38,7 +38,18 @@ function ticksOf(pid: number): number {
 const fieldsOf = (pid: number): readonly string[] =>
   readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
 
-function childrenOf(pid: number): readonly number[] {
+/** Memory of a process, its part of what it shares with others; 0 for one that has ended, NaN where the system does not tell it. */
+export function memory_MiB(pid: number): number {
+  try {
+    const [, kibibytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
+    return Number(kibibytes) / 1024;
+  } catch {
+    return process.platform === 'linux' ? 0 : Number.NaN;
+  }
+}
+
+/** Child processes that run now; none where the system does not tell them. */
+export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {

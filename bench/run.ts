@@ -2,12 +2,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchCreate } from './create.ts';
 import { benchGrown } from './grown.ts';
+import { benchIdle } from './idle.ts';
 import { machine } from './machine.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchWatch } from './watch.ts';
-import { openWorld } from './world.ts';
+import { type BenchWorld, openWorld } from './world.ts';
 
-const benches = ['create', 'rebuild', 'grown', 'watch'] as const;
+/** `idle` takes hours and starts a world of its own: only when asked for. */
+const benches = ['create', 'rebuild', 'grown', 'watch', 'idle'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -15,6 +17,7 @@ interface Options {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
+  readonly minutes: number;
 }
 
 function count(text: string): number {
@@ -31,21 +34,27 @@ const options = new Command()
   .option('--rounds <n>', 'alternating runs of create', count, 5)
   .option('--seconds <n>', 'length of a run of create', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
+  .option('--minutes <n>', 'length of idle', count, 120)
   .parse()
   .opts<Options>();
 
-const world = await openWorld();
-try {
-  console.log(`${await machine(world.database)}\n`);
-  if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
-  if (wanted('watch')) console.log(`${await benchWatch()}\n`);
-  if (wanted('rebuild') || wanted('grown')) await ofFilledStores();
-} finally {
-  await world.stop();
+if (options.only === 'idle') console.log(`\n${await benchIdle(options)}`);
+else await inOneWorld();
+
+async function inOneWorld(): Promise<void> {
+  const world = await openWorld();
+  try {
+    console.log(`${await machine(world.database)}\n`);
+    if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+    if (wanted('watch')) console.log(`${await benchWatch()}\n`);
+    if (wanted('rebuild') || wanted('grown')) await ofFilledStores(world);
+  } finally {
+    await world.stop();
+  }
 }
 
 /** The large store's rebuild fills the read models that are read afterwards; a tenth of it shows what grows. */
-async function ofFilledStores(): Promise<void> {
+async function ofFilledStores(world: BenchWorld): Promise<void> {
   const sizes = wanted('grown') ? [Math.ceil(options.payments / 10), options.payments] : [options.payments];
   const stores: Filled[] = [];
   try {
