@@ -20,7 +20,7 @@ const rowsMost = 14;
 /** What the sandbox records its programs as; its EVM chains are told of together. */
 const evmChains = chains.filter(({ family }) => family === 'evm').map(({ id }) => `chain-${id}`);
 const groups: Readonly<Record<string, readonly string[]>> = {
-  'EVM chains': evmChains,
+  'EVM chains, their clock': [...evmChains, 'block-clock'],
   Stellar: ['chain-1500'],
   Solana: ['chain-501'],
   Postgres: ['postgres'],
@@ -40,35 +40,39 @@ interface Sample {
   readonly cpu_percent: number;
 }
 
-/** Runs `npm start` on a folder of its own and does nothing with it; each minute is told as it passes. */
+/** Runs `npm start` on a folder of its own and does nothing with it; each minute is told as it passes. Ctrl-C ends it earlier. */
 export async function benchIdle({ minutes }: { readonly minutes: number }): Promise<string> {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-idle-'));
   const sandbox = await startSandbox(dataDir);
   try {
     const samples: Sample[] = [];
     const take = sampler(dataDir);
-    console.log(head.join(','));
-    for (let minute = 0; minute <= minutes; minute++) {
+    console.log(head.join(' | '));
+    for (let minute = 0; minute <= minutes && !stop.signal.aborted; minute++) {
       const sample = take(minute);
       samples.push(sample);
-      console.log(cellsOf(sample).join(','));
-      if (minute < minutes) await sleep(60_000);
+      console.log(cellsOf(sample).join(' | '));
+      if (minute < minutes) await sleep(60_000, undefined, { signal: stop.signal }).catch(() => {});
     }
-    const every = Math.ceil(minutes / rowsMost);
+    const every = Math.ceil(samples.length / rowsMost);
     const rows = samples.filter(({ minute }) => minute % every === 0).map(cellsOf);
     return `${table(head, rows)}\nMemory in MiB, what processes share counted once; load of the machine after: ${loadText()}`;
   } finally {
     const ended = once(sandbox, 'exit');
-    if (sandbox.kill('SIGINT')) await ended;
+    if (sandbox.exitCode === null && sandbox.kill('SIGINT')) await ended;
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
 async function startSandbox(dataDir: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../sandbox/start.ts', import.meta.url));
-  const sandbox = spawn(process.execPath, ['--max-semi-space-size=64', program], {
+  const sandbox = spawn(process.execPath, ['--max-semi-space-size=16', program], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: '0' },
     stdio: ['ignore', 'ignore', 'inherit'],
+    // Ctrl-C is for the measurement, which ends the sandbox itself.
+    detached: true,
   });
   for (let waited_ms = 0; !readSandboxFile(dataDir); waited_ms += poll_ms) {
     if (sandbox.exitCode !== null || waited_ms > start_ms) throw new Error('the sandbox did not start');

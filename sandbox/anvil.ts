@@ -1,10 +1,11 @@
 /** A local EVM chain: the real anvil binary as a child process that may outlive the one that started it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openLog } from './logFile.ts';
 
 const host = '127.0.0.1';
 const ready_ms = 15_000;
@@ -24,7 +25,13 @@ export interface AnvilOptions {
   readonly mining: { readonly blockTime_s: number } | 'manual' | 'instant';
   /** `safe` is this many blocks behind the head and `finalized` twice as many. */
   readonly slotsInEpoch?: number;
-  /** Receives the chain's output; ignored when left out. */
+  /**
+   * How many of the newest blocks are kept with the state of all accounts after them: what can be asked of older ones is
+   * blocks, transactions, receipts and logs. About 1,500 when left out. Only for block times of 3 seconds and more, because
+   * anvil overrules it for shorter ones.
+   */
+  readonly statesMax?: number;
+  /** Receives what goes wrong; ignored when left out. */
   readonly logFile?: string;
   /** Let it run on when this process ends: its pid must then be recorded by the caller. */
   readonly detached?: boolean;
@@ -74,23 +81,24 @@ const previous = (stateFile: string) => `${stateFile}.previous`;
 async function launch(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort());
   const rpcUrl = `http://${host}:${port}`;
-  const output = options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a');
+  const output = options.logFile === undefined ? ('ignore' as const) : openLog(options.logFile);
   const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port)], {
     stdio: ['ignore', output, output],
     detached: options.detached ?? false,
   });
+  if (typeof output === 'number') closeSync(output);
   if (options.detached) child.unref();
   await untilReady(child, rpcUrl, options);
   if (child.pid === undefined) throw new Error('anvil started without a process id');
   return { chainId: options.chainId, rpcUrl, pid: child.pid, stop: () => stop(child) };
 }
 
-function flags({ chainId, mining, stateFile, slotsInEpoch, logFile }: AnvilOptions): string[] {
-  const all = ['--chain-id', String(chainId), '--slots-in-an-epoch', String(slotsInEpoch ?? 2)];
+function flags({ chainId, mining, stateFile, slotsInEpoch, statesMax }: AnvilOptions): string[] {
+  const all = ['--quiet', '--chain-id', String(chainId), '--slots-in-an-epoch', String(slotsInEpoch ?? 2)];
   if (mining === 'manual') all.push('--no-mining');
   else if (mining !== 'instant') all.push('--block-time', String(mining.blockTime_s));
   if (stateFile) all.push('--state', stateFile, '--state-interval', String(dumpInterval_s(stateFile)));
-  if (logFile === undefined) all.push('--silent');
+  if (statesMax !== undefined) all.push('--prune-history', String(statesMax));
   return all;
 }
 

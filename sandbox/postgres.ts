@@ -1,13 +1,15 @@
 /** A real Postgres for a laptop and for tests, from the binaries that an npm package brings. Its own process, found again after a crash. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { arch, platform } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openLog } from './logFile.ts';
 import { owned, type ServerUser, serverUser } from './postgresUser.ts';
 
 export interface PostgresServer {
@@ -103,18 +105,19 @@ async function launchOnce(dataDir: string, owner: ServerUser, options: PostgresO
     unix_socket_directories: '',
     max_connections: 200,
     shared_buffers: '256MB',
+    log_checkpoints: 'off',
     ...(options.durable === false ? { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' } : {}),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, args] = owner.command(postgres, ['-D', dataDir, ...flags]);
-  const log = await open(options.logFile, 'a');
-  const child = spawn(file, args, { ...owner.spawn, cwd: dataDir, detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const log = openLog(options.logFile);
+  const child = spawn(file, args, { ...owner.spawn, cwd: dataDir, detached: true, stdio: ['ignore', log, log] });
   const ended = new Promise<string>((done) => {
     child.once('error', (error) => done(error.message));
     child.once('exit', (code, signal) => done(`exit ${code ?? signal}`));
   });
   child.unref();
-  await log.close();
+  closeSync(log);
   for (let waited_ms = 0; waited_ms < start_ms; waited_ms += poll_ms) {
     const ready = await running(dataDir);
     if (ready) return ready;

@@ -1,15 +1,16 @@
 /** Starts a program of the sandbox as a child process that may outlive the one that started it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { childEnvironment } from '../src/runtime/childEnvironment.ts';
+import { openLog } from './logFile.ts';
 
 export interface ProgramOptions {
   /** What it is, for whoever reads that it did not start: `the local Solana`. */
   readonly what: string;
   readonly program: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+  /** 0 takes a free one; left out by a program that listens on none. */
+  readonly port?: number;
   /** Beside the port. */
   readonly args: readonly string[];
   /** Receives its complaints; they go to this process's errors when left out. */
@@ -29,10 +30,10 @@ export interface StartedProgram<Facts> {
 /** Waits until the program says that it is ready, by one message. @throws Error when it ends before, with where to look */
 export async function startProgram<Facts>(options: ProgramOptions): Promise<StartedProgram<Facts>> {
   const { what, program, port, args, logFile, detached = false } = options;
-  const errors = logFile === undefined ? ('inherit' as const) : openSync(logFile, 'a');
+  const errors = logFile === undefined ? ('inherit' as const) : openLog(logFile);
   const child = spawn(
     process.execPath,
-    [program, '--port', String(port), ...args, ...(detached ? ['--detached'] : [])],
+    [program, ...(port === undefined ? [] : ['--port', String(port)]), ...args, ...(detached ? ['--detached'] : [])],
     {
       detached,
       env: childEnvironment(),
@@ -44,7 +45,9 @@ export async function startProgram<Facts>(options: ProgramOptions): Promise<Star
   const ended = once(child, 'exit');
   const ready = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
   if (!ready || child.pid === undefined) {
-    throw new Error(`${what} did not start on port ${port}: ${logFile ? `see ${logFile}` : 'see what it said above'}`);
+    throw new Error(
+      `${what} did not start${port ? ` on port ${port}` : ''}: ${logFile ? `see ${logFile}` : 'see what it said above'}`,
+    );
   }
   if (detached) child.disconnect();
   child.unref();

@@ -10,6 +10,7 @@ import type { SandboxKeys } from './keys.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
 import { keepSolanaChain, type SolanaChain } from './solanaChain.ts';
+import { startProgram } from './startProgram.ts';
 import { keepStellarChain, type StellarChain } from './stellarChain.ts';
 import { fund, plantForwarder, plantTokens } from './tokens.ts';
 
@@ -36,6 +37,10 @@ export interface WorldOptions {
   readonly step: (name: string) => void;
 }
 
+/** The clock makes the EVM chains' blocks while they are used; on their own they make one so seldom. */
+const seldom_s = 10;
+/** More than a reorganisation here goes back. */
+const statesMax = 16;
 const wholeTokens = 1_000_000n;
 const gas = 1_000n * 10n ** 18n;
 
@@ -51,10 +56,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     wanted(501) ? solana(options) : null,
     ...evm.map(async ({ id, name }) => {
       const url = await chain(options, id);
+      await plant(options, id, url);
       step(name);
       return [id, url] as const;
     }),
   ]);
+  if (rpc.length > 0)
+    await blockClock(
+      options,
+      rpc.map(([, url]) => url),
+    );
   return { databaseUrl, receiver, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
 }
 
@@ -104,14 +115,15 @@ async function solana(options: WorldOptions): Promise<SolanaChain> {
   return chain;
 }
 
-async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, chainId: ChainId): Promise<string> {
+async function chain({ dataDir, children }: WorldOptions, chainId: ChainId): Promise<string> {
   const { rpcUrl } = await children.keep(
     `chain-${chainId}`,
     async () => {
       const launch = (port?: number) =>
         startAnvil({
           chainId,
-          mining: { blockTime_s },
+          mining: { blockTime_s: seldom_s },
+          statesMax,
           stateFile: join(dataDir, 'chains', `${chainId}.json`),
           logFile: join(dataDir, 'logs', `chain-${chainId}.log`),
           detached: true,
@@ -122,11 +134,33 @@ async function chain({ dataDir, children, keys, blockTime_s }: WorldOptions, cha
     },
     (facts) => answers(facts.rpcUrl, chainId),
   );
+  return rpcUrl;
+}
+
+async function blockClock({ dataDir, children, blockTime_s }: WorldOptions, rpcUrls: readonly string[]): Promise<void> {
+  const args = ['--block-ms', String(blockTime_s * 1_000), ...rpcUrls.flatMap((url) => ['--chain', url])];
+  await children.keep(
+    'block-clock',
+    async () => {
+      const { pid } = await startProgram({
+        what: "the EVM chains' clock",
+        program: join(import.meta.dirname, 'blockClockMain.ts'),
+        args,
+        logFile: join(dataDir, 'logs', 'block-clock.log'),
+        detached: true,
+      });
+      return { pid, facts: { args: args.join(' ') } };
+    },
+    async (facts) => facts.args === args.join(' '),
+  );
+}
+
+/** Production's contracts, and money to spend. */
+async function plant({ keys }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
   const treasury = privateKeyToAddress(keys.treasury);
   await plantTokens(rpcUrl, chainId);
   await plantForwarder(rpcUrl, treasury);
   for (const account of [treasury, privateKeyToAddress(keys.customer)]) await topUp(rpcUrl, chainId, account);
-  return rpcUrl;
 }
 
 /** Money for play, brought back up when most of it is spent. */

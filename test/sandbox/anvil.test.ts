@@ -80,6 +80,26 @@ describe('sandbox chains', () => {
     assert.equal(await balance(chainClient(again.rpcUrl), usdc.address), 3n);
   });
 
+  it('keep the states of their newest blocks alone where they are told to, and all else of the older ones', async () => {
+    const { rpcUrl } = await start({ mining: { blockTime_s: 600 }, statesMax: 4, stateFile });
+    await plantTokens(rpcUrl, 8453);
+    await fund(rpcUrl, 8453, rich, { tokens: { USDC: 3n } });
+    const client = chainClient(rpcUrl);
+    const funded = await client.getBlockNumber();
+    await client.mine({ blocks: 10 });
+    const head = await client.getBlockNumber();
+    await client.getBalance({ address: rich, blockNumber: head - 2n });
+    await assert.rejects(client.getBalance({ address: rich, blockNumber: funded }), /BlockOutOfRange/);
+    assert.equal(await balance(client, usdc.address), 3n);
+    const logs = await client.getLogs({ address: usdc.address as Address, fromBlock: 0n, toBlock: head });
+    assert.deepEqual(
+      logs.map(({ blockNumber }) => blockNumber),
+      [funded],
+    );
+    const [hash] = (await client.getBlock({ blockNumber: funded })).transactions;
+    assert.ok(hash && (await client.getTransactionReceipt({ hash })));
+  });
+
   it('say which file to look at when they cannot start, and leave the state alone', async () => {
     const first = await start({ stateFile });
     await first.stop();

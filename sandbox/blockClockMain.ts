@@ -1,0 +1,62 @@
+/**
+ * The clock of the local EVM chains in its own process, so that they go on when the service was killed.
+ * `node sandbox/blockClockMain.ts --block-ms 1000 --chain http://127.0.0.1:8545`
+ */
+import { parseArgs } from 'node:util';
+import { type ClockedChain, createBlockClock } from './blockClock.ts';
+
+const awake_ms = 5 * 60_000;
+const answer_ms = 5_000;
+
+const { values: options } = parseArgs({
+  options: {
+    'block-ms': { type: 'string', default: '1000' },
+    chain: { type: 'string', multiple: true, default: [] },
+    detached: { type: 'boolean', default: false },
+  },
+});
+const block_ms = Number(options['block-ms']);
+if (!(block_ms > 0)) throw new Error(`--block-ms ${options['block-ms']}: say milliseconds above 0`);
+
+function chainAt(rpcUrl: string): ClockedChain {
+  async function ask(...methods: readonly (readonly [method: string, ...params: unknown[]])[]): Promise<unknown[]> {
+    const calls = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(calls),
+      signal: AbortSignal.timeout(answer_ms),
+    });
+    const answers = (await response.json()) as { readonly id: number; readonly result?: unknown }[];
+    return answers.toSorted((a, b) => a.id - b.id).map(({ result }) => result);
+  }
+  return {
+    async inUse() {
+      const [pool, head] = await ask(['txpool_status'], ['eth_getBlockByNumber', 'latest', false]);
+      const { pending } = pool as { pending: string };
+      const { transactions } = head as { transactions: readonly string[] };
+      return Number(pending) > 0 || transactions.length > 0;
+    },
+    async mine() {
+      await ask(['evm_mine']);
+    },
+  };
+}
+
+for (const rpcUrl of options.chain) {
+  const tick = createBlockClock(chainAt(rpcUrl), { awake_ms, now: () => performance.now() });
+  let ticking = false;
+  setInterval(async () => {
+    if (ticking) return;
+    ticking = true;
+    // A chain that does not answer now is asked again at its next tick.
+    await tick().catch(() => {});
+    ticking = false;
+  }, block_ms);
+}
+process.send?.({});
+
+const stop = () => process.exit(0);
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+if (process.send && !options.detached) process.on('disconnect', stop);
