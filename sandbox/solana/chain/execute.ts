@@ -4,7 +4,7 @@ import { sameAccount } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import type { TokenBalance, TransactionRecord } from './history.ts';
 import type { Machine } from './machine.ts';
-import { mintOf, tokenAccountOf, uiAmount } from './tokens.ts';
+import { mintOf, tokenAccountOf, tokenPrograms, uiAmount } from './tokens.ts';
 import { keysOf, loadAddresses, type Submitted } from './transaction.ts';
 
 export interface Landed {
@@ -54,7 +54,12 @@ export function execute(
   return { record, changed };
 }
 
+/**
+ * Only of a transaction that names a token program, itself or through a lookup table: no other can move tokens.
+ * @see https://github.com/anza-xyz/agave/blob/master/svm/src/transaction_balances.rs
+ */
 function tokenBalances(keys: readonly Address[], get: Accounts['get']): readonly TokenBalance[] {
+  if (!keys.some((key) => tokenPrograms.has(key))) return [];
   return keys.flatMap((key, accountIndex) => {
     const account = get(key);
     const token = tokenAccountOf(account);

@@ -5,12 +5,13 @@ import {
   ComputeBudgetProgram,
   Keypair,
   type ParsedInstruction,
-  type PublicKey,
+  PublicKey,
   SystemProgram,
   Transaction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import { token2022Program } from '../../../sandbox/solana/chain/tokens.ts';
 import { lamportsPerSol, type SolanaLab, solanaLab, tokenAccount, usdcMint } from '../../support/solana.ts';
 
 const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
@@ -70,6 +71,23 @@ describe('local Solana: transactions', () => {
     assert.equal(meta.fee, 5_000);
     assert.equal((meta.preBalances[0] ?? 0) - (meta.postBalances[0] ?? 0), 5_000);
     assert.equal(keys.length, meta.preBalances.length);
+  });
+
+  it('tell no tokens when they name no token program, even of a token account that they pay lamports to', async () => {
+    const to = receiver();
+    await lab.pay({ from: payer, to, amount: 10n });
+    const account = await tokenAccount(to);
+    const alone = await landed(await lab.send(await lab.signed(payer, [lamports(account, 7)])));
+    assert.ok(alone.transaction.message.staticAccountKeys.some((key) => key.equals(account)));
+    assert.deepEqual([alone.meta.preTokenBalances, alone.meta.postTokenBalances], [[], []]);
+
+    const named = lamports(account, 7);
+    named.keys.push({ pubkey: new PublicKey(token2022Program), isSigner: false, isWritable: false });
+    const { meta } = await landed(await lab.send(await lab.signed(payer, [named])));
+    assert.deepEqual(
+      meta.postTokenBalances?.map(({ owner, uiTokenAmount }) => [owner, uiTokenAmount.amount]),
+      [[String(to), '10']],
+    );
   });
 
   it('tell what programs called inside', async () => {
