@@ -1,9 +1,9 @@
 import { instanceOf } from '../domain/event.ts';
 import type { IssuedKey } from '../domain/merchant.ts';
-import { ofEvents, ofMerchants, type SeenMerchant, upsert } from './projection.ts';
+import { ofEvents, ofStates, type Seen, upsert } from './projection.ts';
 
 /** Each app's settings now. */
-export const apps = ofMerchants('apps', ({ after }) => {
+export const apps = ofStates('apps', 'merchant', ({ after }) => {
   const { registration, settlement, webhookUrl, webhookSecret, keylessCreation } = after;
   if (!registration) return [];
   return [
@@ -34,5 +34,8 @@ export const apiKeys = ofEvents('apiKeys', (seen) => {
   return revoked.map((key) => keyRow(seen, key, stored.metadata.at));
 });
 
-const keyRow = ({ stored }: SeenMerchant, { keyId, hash, scope, hint, name }: IssuedKey, revoked_at: string | null) =>
-  upsert('api_keys', { key_id: keyId, hash, app_id: instanceOf(stored.stream), scope, hint, name, revoked_at });
+const keyRow = (
+  { stored }: Seen<'merchant'>,
+  { keyId, hash, scope, hint, name }: IssuedKey,
+  revoked_at: string | null,
+) => upsert('api_keys', { key_id: keyId, hash, app_id: instanceOf(stored.stream), scope, hint, name, revoked_at });

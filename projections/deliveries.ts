@@ -1,7 +1,7 @@
-import { ofWebhooks, upsert } from './projection.ts';
+import { ofStates, upsert } from './projection.ts';
 
 /** The log of attempted webhooks. A start without an outcome is as good as exhausted: it is never sent again. */
-export const deliveries = ofWebhooks('deliveries', ({ after }) => {
+export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
   const { deliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
   const outcome = after.stage === 'started' ? null : after.outcome;

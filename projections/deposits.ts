@@ -1,9 +1,9 @@
 import { placeOf } from '../domain/payment/deposit.ts';
 import type { PaymentCreated } from '../domain/payment/events.ts';
-import { ofPayments, upsert } from './projection.ts';
+import { ofStates, upsert } from './projection.ts';
 
 /** Which payment an address, or an address with a memo, is for. Kept for ever, and found whichever EVM chain pays it. */
-export const deposits = ofPayments('deposits', ({ before, after: { terms } }) => {
+export const deposits = ofStates('deposits', 'payment', ({ before, after: { terms } }) => {
   if (before) return [];
   const { paymentId, appId, source, deposit, expiresAt } = terms;
   const row = {

@@ -1,12 +1,10 @@
 /** Gives each event the states before and after it. */
 import { assert, type Decider } from '../domain/decider.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.ts';
-import { merchant } from '../domain/merchant.ts';
 import { nextStep } from '../domain/payment/next.ts';
-import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { unmatched } from '../domain/unmatched.ts';
-import { webhook } from '../domain/webhook.ts';
-import type { Seen } from './projection.ts';
+import type { PaymentState } from '../domain/payment/state.ts';
+import { type Category, categories, streams } from '../domain/streams.ts';
+import { type Seen, unprojected } from './projection.ts';
 
 export interface FoldDeps {
   /** The event in today's form; undefined for a type that this version does not know. */
@@ -32,12 +30,10 @@ interface Known {
   readonly state: unknown;
 }
 
-const deciders: Readonly<Record<string, Decider<unknown, never>>> = {
-  payment: paymentDecider,
-  merchant,
-  webhook,
-  unmatched,
-};
+const isProjected = (category: Category): boolean => !(unprojected as readonly Category[]).includes(category);
+const deciders: ReadonlyMap<string, Decider<unknown, never>> = new Map(
+  categories.filter(isProjected).map((category) => [category, streams[category].decider]),
+);
 const statesMaxDefault = 50_000;
 const readsAtOnce = 16;
 
@@ -93,7 +89,7 @@ export function createFold({ read, history, statesMax = statesMaxDefault }: Fold
   };
 
   async function reload({ stream, revision }: StoredEvent): Promise<void> {
-    const decider = deciders[categoryOf(stream)];
+    const decider = deciders.get(categoryOf(stream));
     const events = await history(stream, revision);
     assert(BigInt(events.length) === revision, `stream ${stream} has ${events.length} events before ${revision}`);
     const state = events.reduce((folded, stored) => {
@@ -104,7 +100,7 @@ export function createFold({ read, history, statesMax = statesMaxDefault }: Fold
   }
 }
 
-const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders[categoryOf(stream)];
+const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders.get(categoryOf(stream));
 
 /** Streams of which no more is expected make room; should more come, they are read again. */
 const isOver = (stream: string, state: unknown): boolean => {

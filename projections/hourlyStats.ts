@@ -1,10 +1,10 @@
 import { formatAmount } from '../domain/money.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
-import { add, ofPayments } from './projection.ts';
+import { add, ofStates } from './projection.ts';
 import type { Tables } from './tables.ts';
 
 /** Sums per app and UTC hour of the confirmed payout; a payout that left its chain is taken off again. */
-export const hourlyStats = ofPayments('hourlyStats', ({ before, after }) => {
+export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }) => {
   if (before?.payout?.settled === after.payout?.settled) return [];
   return [...share(before, -1n), ...share(after, 1n)].map((row) => add('hourly_stats', row));
 });

@@ -1,10 +1,10 @@
 import { formatAmount } from '../domain/money.ts';
 import type { Payin, Payment } from '../domain/payment/state.ts';
 import { agreedUsd } from './deposits.ts';
-import { ofPayments, upsert } from './projection.ts';
+import { ofStates, upsert } from './projection.ts';
 
 /** Every transfer to a deposit and how it stands: what to look at when a block is final or has left its chain. */
-export const payins = ofPayments('payins', ({ before, after }) => {
+export const payins = ofStates('payins', 'payment', ({ before, after }) => {
   if (before?.payins === after.payins) return [];
   const changed = after.payins.filter((payin) => !before?.payins.includes(payin));
   return changed.map((payin) => upsert('payins', rowOf(after, payin)));

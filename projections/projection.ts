@@ -1,32 +1,36 @@
 /** The shape of a read model: what happened to a stream becomes row changes. Pure. */
+import type { Decider } from '../domain/decider.ts';
 import type { StoredEvent } from '../domain/event.ts';
-import type { MerchantEvent, MerchantState } from '../domain/merchant.ts';
-import type { PaymentEvent } from '../domain/payment/events.ts';
-import type { Payment, PaymentState } from '../domain/payment/state.ts';
-import type { UnmatchedEvent, UnmatchedState } from '../domain/unmatched.ts';
-import type { WebhookEvent, WebhookState } from '../domain/webhook.ts';
+import type { Category, streams } from '../domain/streams.ts';
 import type { TableKeys, Tables } from './tables.ts';
 
+/** Categories of which there are no read models: nothing folds their streams. */
+export const unprojected = ['treasury'] as const satisfies readonly Category[];
+type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
+
+type StateOf<C extends ProjectedCategory> =
+  (typeof streams)[C]['decider'] extends Decider<infer S, infer _> ? S : never;
+type EventOf<C extends ProjectedCategory> =
+  (typeof streams)[C]['decider'] extends Decider<infer _, infer E> ? E : never;
+
 /** A stream's state before and after some of its events, so that a projection need not ask a table what was there. */
-interface MoveOf<Category, Before, After = Before> {
-  readonly category: Category;
-  readonly before: Before;
-  readonly after: After;
+interface MoveOf<C extends ProjectedCategory> {
+  readonly category: C;
+  readonly before: StateOf<C>;
+  readonly after: NonNullable<StateOf<C>>;
   /** The last of these events. */
   readonly stored: StoredEvent;
 }
-export type MovedPayment = MoveOf<'payment', PaymentState, Payment>;
-export type MovedMerchant = MoveOf<'merchant', MerchantState>;
-export type MovedWebhook = MoveOf<'webhook', WebhookState>;
-export type MovedUnmatched = MoveOf<'unmatched', UnmatchedState, NonNullable<UnmatchedState>>;
-export type Moved = MovedPayment | MovedMerchant | MovedWebhook | MovedUnmatched;
+type Moves = { [C in ProjectedCategory]: MoveOf<C> };
+export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
+  Moves[ProjectedCategory],
+  { readonly category: C }
+>;
 
 /** A move by a single event. */
-export type SeenPayment = MovedPayment & { readonly event: PaymentEvent };
-export type SeenMerchant = MovedMerchant & { readonly event: MerchantEvent };
-export type SeenWebhook = MovedWebhook & { readonly event: WebhookEvent };
-export type SeenUnmatched = MovedUnmatched & { readonly event: UnmatchedEvent };
-export type Seen = SeenPayment | SeenMerchant | SeenWebhook | SeenUnmatched;
+export type Seen<C extends ProjectedCategory = ProjectedCategory> = {
+  [K in C]: Moves[K] & { readonly event: EventOf<K> };
+}[C];
 
 /** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. Applied only where the table has them all. */
 export type Row = Readonly<Record<string, string | number | boolean | object | null | undefined>>;
@@ -44,7 +48,7 @@ export type Projection =
   /** Rows that tell of single events. */
   | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] };
 
-/** Read models that are filled together: one subscription, one checkpoint, one transaction per batch. */
+/** ProjectedCategory models that are filled together: one subscription, one checkpoint, one transaction per batch. */
 export interface ProjectionSet {
   readonly name: string;
   /** Raised with every change of its tables or projections: the rows then are rebuilt beside the live ones. */
@@ -76,28 +80,16 @@ export const add = <T extends keyof Tables, R extends Whole<Tables[T]>>(
 
 type Project<M> = (moved: M) => readonly RowChange[];
 
-export const ofPayments = (name: string, project: Project<MovedPayment>): Projection => ({
-  name,
-  of: 'states',
-  project: (moved) => (moved.category === 'payment' ? project(moved) : []),
-});
+const isOf = <C extends ProjectedCategory>(moved: Moved, category: C): moved is Moved<C> => moved.category === category;
 
-export const ofMerchants = (name: string, project: Project<MovedMerchant>): Projection => ({
+export const ofStates = <C extends ProjectedCategory>(
+  name: string,
+  category: C,
+  project: Project<Moved<C>>,
+): Projection => ({
   name,
   of: 'states',
-  project: (moved) => (moved.category === 'merchant' ? project(moved) : []),
-});
-
-export const ofWebhooks = (name: string, project: Project<MovedWebhook>): Projection => ({
-  name,
-  of: 'states',
-  project: (moved) => (moved.category === 'webhook' ? project(moved) : []),
-});
-
-export const ofUnmatched = (name: string, project: Project<MovedUnmatched>): Projection => ({
-  name,
-  of: 'states',
-  project: (moved) => (moved.category === 'unmatched' ? project(moved) : []),
+  project: (moved) => (isOf(moved, category) ? project(moved) : []),
 });
 
 export const ofEvents = (name: string, project: Project<Seen>): Projection => ({ name, of: 'events', project });

@@ -2,10 +2,10 @@ import { nextStep } from '../domain/payment/next.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, type WebhookEventType } from '../domain/webhook.ts';
-import { ofEvents, ofPayments, remove, type SeenPayment, upsert } from './projection.ts';
+import { ofEvents, ofStates, remove, type Seen, upsert } from './projection.ts';
 
 /** What each payment's process is to do next and when; gone when nothing is left. */
-export const todoPayments = ofPayments('todoPayments', ({ after, stored }) => {
+export const todoPayments = ofStates('todoPayments', 'payment', ({ after, stored }) => {
   const { paymentId: payment_id, source, destination } = after.terms;
   const { step, due_at } = dueStep(after, stored.metadata.at);
   if (step === 'done' || step === 'hold') return [remove('todo_payments', { payment_id })];
@@ -26,7 +26,7 @@ export const todoWebhooks = ofEvents('todoWebhooks', (seen) => {
   return [remove('todo_webhooks', { delivery_id: seen.event.data.deliveryId })];
 });
 
-function announced(seen: SeenPayment) {
+function announced(seen: Seen<'payment'>) {
   const { stored, after } = seen;
   const { paymentId, appId, webhookUrl } = after.terms;
   const event_type = newsOf(seen);
@@ -45,7 +45,7 @@ function announced(seen: SeenPayment) {
 }
 
 /** A payout that left the chain and is confirmed again is no news. */
-function newsOf({ event, before }: SeenPayment): WebhookEventType | null {
+function newsOf({ event, before }: Seen<'payment'>): WebhookEventType | null {
   if (event.type === 'PaymentFunded') return 'payment_payin_completed';
   return event.type === 'PayoutConfirmed' && !before?.payout?.everSettled ? 'payment_payout_completed' : null;
 }

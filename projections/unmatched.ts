@@ -1,9 +1,9 @@
 import { formatAmount } from '../domain/money.ts';
 import { transferId } from '../domain/payment/events.ts';
-import { ofUnmatched, upsert } from './projection.ts';
+import { ofStates, upsert } from './projection.ts';
 
 /** Money that came without a known memo, and what was decided about it. */
-export const unmatched = ofUnmatched('unmatched', ({ after: { transfer, seenAt, verdict } }) => {
+export const unmatched = ofStates('unmatched', 'unmatched', ({ after: { transfer, seenAt, verdict } }) => {
   const assigned = verdict.kind === 'assigned' ? verdict : null;
   const refund = verdict.kind === 'refundRequested' ? verdict : null;
   const row = {
