@@ -23,6 +23,10 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One transfer to an address that payments share, without the memo of any payment. An operator decides about it, once.',
   },
+  webhookTypes: {
+    name: 'webhookTypes-introduced',
+    about: 'Where each type of webhook begins that came after the first release. There is one such stream.',
+  },
 };
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
@@ -79,5 +83,9 @@ export const meanings: {
     UnmatchedPayinSeen: 'The transfer is final, and its memo is no payment’s',
     UnmatchedPayinAssigned: 'Decision: the money is that payment’s, whose stream records it as a payin next',
     UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver; nothing is sent yet',
+  },
+  webhookTypes: {
+    WebhookTypeIntroduced:
+      'Webhooks of this type are due from this place in the log on; of what happened before it no app is told',
   },
 };

@@ -5,6 +5,7 @@ import { paymentDecider } from './payment/state.ts';
 import { treasury, treasuryEventSchemas, treasurySchemaVersion } from './treasury.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
 import { webhook, webhookEventSchemas, webhookSchemaVersion } from './webhook.ts';
+import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } from './webhookTypes.ts';
 
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
@@ -12,6 +13,7 @@ export const streams = {
   merchant: { decider: merchant, schemas: merchantEventSchemas, version: merchantSchemaVersion },
   webhook: { decider: webhook, schemas: webhookEventSchemas, version: webhookSchemaVersion },
   unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
+  webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
 } as const;
 
 export type Category = keyof typeof streams;

@@ -10,7 +10,11 @@ import { closed, Id, nullable, oneOf, Time, Url } from './schema.ts';
 
 export const webhookSchemaVersion = 1;
 
-export const webhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
+/** Due from the log's first event on. Nothing is ever added here: it would be sent for all of history. */
+export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
+/** A new type is added here: it is due from where the log says that it was introduced (webhookTypes.ts). */
+export const laterWebhookEventTypes = [] as const;
+export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 /** Why there was no answer. An answer that is not 2xx has a status code and no error. */

@@ -4,6 +4,7 @@ import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.
 import { nextStep } from '../domain/payment/next.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
+import { type Introductions, introductionsIn, introductionsStream } from './introductions.ts';
 import { type Seen, unprojected } from './projection.ts';
 
 export interface FoldDeps {
@@ -11,6 +12,8 @@ export interface FoldDeps {
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
   /** The stream's events before `revision`, in order. */
   readonly history: (stream: string, revision: bigint) => Promise<readonly StoredEvent[]>;
+  /** What the log has introduced by now; what it introduces later is seen as it comes. */
+  readonly introduced: Introductions;
   readonly statesMax?: number;
 }
 
@@ -38,7 +41,8 @@ const statesMaxDefault = 50_000;
 const readsAtOnce = 16;
 
 /** States of streams, most recently used last; only what was committed stays. */
-export function createFold({ read, history, statesMax = statesMaxDefault }: FoldDeps): Fold {
+export function createFold({ read, history, introduced, statesMax = statesMaxDefault }: FoldDeps): Fold {
+  const introductions = new Map(introduced);
   const kept = new Map<string, Known>();
   const fresh = new Map<string, Known>();
 
@@ -59,6 +63,9 @@ export function createFold({ read, history, statesMax = statesMaxDefault }: Fold
     },
 
     see(stored) {
+      if (stored.stream === introductionsStream) {
+        for (const [type, position] of introductionsIn([stored], read)) introductions.set(type, position);
+      }
       const decider = deciderOf(stored);
       if (!decider) return undefined;
       const known = stored.revision === 0n ? undefined : (fresh.get(stored.stream) ?? kept.get(stored.stream));
@@ -70,7 +77,8 @@ export function createFold({ read, history, statesMax = statesMaxDefault }: Fold
       const event = read(stored);
       const after = event ? decider.evolve(before, event as never) : before;
       fresh.set(stored.stream, { revision: stored.revision, state: after });
-      return event && ({ category: categoryOf(stored.stream), event, stored, before, after } as Seen);
+      const category = categoryOf(stored.stream);
+      return event && ({ category, event, stored, before, after, introduced: introductions } as Seen);
     },
 
     keep() {

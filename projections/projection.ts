@@ -2,10 +2,11 @@
 import type { Decider } from '../domain/decider.ts';
 import type { StoredEvent } from '../domain/event.ts';
 import type { Category, streams } from '../domain/streams.ts';
+import type { Introductions } from './introductions.ts';
 import type { TableKeys, Tables } from './tables.ts';
 
 /** Categories of which there are no read models: nothing folds their streams. */
-export const unprojected = ['treasury'] as const satisfies readonly Category[];
+export const unprojected = ['treasury', 'webhookTypes'] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 
 type StateOf<C extends ProjectedCategory> =
@@ -29,7 +30,11 @@ export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
 
 /** A move by a single event. */
 export type Seen<C extends ProjectedCategory = ProjectedCategory> = {
-  [K in C]: Moves[K] & { readonly event: EventOf<K> };
+  [K in C]: Moves[K] & {
+    readonly event: EventOf<K>;
+    /** Where in the log each type of webhook was introduced that came after the first release, as far as is known here. */
+    readonly introduced: Introductions;
+  };
 }[C];
 
 /** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. Applied only where the table has them all. */

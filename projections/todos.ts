@@ -1,8 +1,8 @@
 import { nextStep } from '../domain/payment/next.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { deliveryIdOf, type WebhookEventType } from '../domain/webhook.ts';
-import { ofEvents, ofStates, remove, type Seen, upsert } from './projection.ts';
+import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
+import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
 /** What each payment's process is to do next and when; gone when nothing is left. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ after, stored }) => {
@@ -19,18 +19,31 @@ function dueStep(payment: Payment, at: Instant): { step: string; due_at: string 
   return step.do === 'wait' ? { step: 'expire', due_at: step.until } : { step: step.do, due_at: at };
 }
 
-/** Of which payment events an app is told. The start of the one attempt takes the row away. */
-export const todoWebhooks = ofEvents('todoWebhooks', (seen) => {
-  if (seen.category === 'payment') return announced(seen);
-  if (seen.category !== 'webhook' || seen.event.type !== 'WebhookSendStarted') return [];
-  return [remove('todo_webhooks', { delivery_id: seen.event.data.deliveryId })];
-});
+/** Which event of a payment each type of webhook tells of. One event has one webhook: the first type that tells of it. */
+export type News = Readonly<Record<string, (seen: Seen<'payment'>) => boolean>>;
 
-function announced(seen: Seen<'payment'>) {
+export const news: Readonly<Record<WebhookEventType, News[string]>> = {
+  payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
+  // A payout that left the chain and is confirmed again is no news.
+  payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
+};
+
+/** Of which payment events an app is still to be told. The start of the one attempt takes the row away. */
+export const todoWebhooksOf = (news: News): Projection =>
+  ofEvents('todoWebhooks', (seen) => {
+    if (seen.category === 'payment') return announced(news, seen);
+    if (seen.category !== 'webhook' || seen.event.type !== 'WebhookSendStarted') return [];
+    return [remove('todo_webhooks', { delivery_id: seen.event.data.deliveryId })];
+  });
+
+export const todoWebhooks = todoWebhooksOf(news);
+
+function announced(news: News, seen: Seen<'payment'>) {
   const { stored, after } = seen;
   const { paymentId, appId, webhookUrl } = after.terms;
-  const event_type = newsOf(seen);
-  if (webhookUrl === null || event_type === null) return [];
+  if (webhookUrl === null) return [];
+  const event_type = Object.keys(news).find((type) => news[type]?.(seen) && isDue(type, seen));
+  if (event_type === undefined) return [];
   const row = {
     delivery_id: deliveryIdOf(stored.id),
     payment_id: paymentId,
@@ -44,8 +57,10 @@ function announced(seen: Seen<'payment'>) {
   return [upsert('todo_webhooks', row)];
 }
 
-/** A payout that left the chain and is confirmed again is no news. */
-function newsOf({ event, before }: Seen<'payment'>): WebhookEventType | null {
-  if (event.type === 'PaymentFunded') return 'payment_payin_completed';
-  return event.type === 'PayoutConfirmed' && !before?.payout?.everSettled ? 'payment_payout_completed' : null;
+/** A type that came later tells of nothing that happened before it was introduced, else a rebuild would send all of history. */
+function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
+  const first: readonly string[] = firstWebhookEventTypes;
+  if (first.includes(type)) return true;
+  const beginning = introduced.get(type);
+  return beginning !== undefined && beginning < stored.position;
 }

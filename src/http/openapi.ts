@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
 import type { TSchema } from 'typebox';
+import { webhookEventTypes } from '../../domain/webhook.ts';
 import { type ErrorCode, ErrorResponse, statusOfError } from './errors.ts';
 import type { AnswerSpec, AnyRoute, Auth } from './route.ts';
 import * as base from './schemas/base.ts';
@@ -39,7 +40,7 @@ export function openApiDocument(routes: readonly AnyRoute[]): object {
         Object.fromEntries(here.map((route) => [route.method, operation(route)])),
       ]),
     ),
-    webhooks: Object.fromEntries(base.webhookEventTypes.map((type) => [type, webhook(type)])),
+    webhooks: Object.fromEntries(webhookEventTypes.map((type) => [type, webhook(type)])),
     components: {
       schemas: Object.fromEntries(Object.entries(components).map(([name, schema]) => [name, inside(schema)])),
       securitySchemes: {

@@ -1,4 +1,6 @@
 import { eventCodec } from '../../commands/codec.ts';
+import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
+import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { type ProjectionReport, runProjections } from '../runtime/projections.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
@@ -6,7 +8,7 @@ import type { Core } from './core.ts';
 
 /** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
 export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
-  const { store, clock, database, leases, crash, telemetry } = core;
+  const { store, clock, database, leases, crash, telemetry, workHandle } = core;
   await Promise.all(
     projectionSets.map((set) =>
       runProjections({
@@ -15,6 +17,7 @@ export async function runProjectionsRole(core: Core, signal: AbortSignal): Promi
         leases,
         codec: eventCodec,
         set,
+        introduce: () => introduceWebhookTypes(workHandle, laterWebhookEventTypes),
         signal,
         crash,
         clock,

@@ -7,6 +7,7 @@ import { describeTables } from '../../projections/apply.ts';
 import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
 import { createFold } from '../../projections/fold.ts';
 import { FenceLost, type Generation, markStopped, openActive } from '../../projections/generations.ts';
+import { introductionsIn, introductionsStream } from '../../projections/introductions.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';
@@ -25,6 +26,8 @@ export interface ProjectionDeps {
 export interface RunProjections extends ProjectionDeps {
   readonly leases: Leases;
   readonly clock: Clock;
+  /** Tells the log what this version introduces, before events are projected; done again until it succeeds. @throws Unavailable */
+  readonly introduce?: () => Promise<void>;
   readonly report?: (report: ProjectionReport) => void;
 }
 
@@ -56,13 +59,14 @@ const pauseMax_ms = 5_000;
  * @throws PoisonEvent, ProjectionOutdated and what else cannot pass by itself; said in the checkpoint's row too
  */
 export async function runProjections(options: RunProjections): Promise<void> {
-  const { database, leases, clock, set, signal, report = () => {} } = options;
+  const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
   const ddl = await ddlOf(set.name);
   let pause_ms = firstPause_ms;
 
   await leases.hold(`projections:${set.name}`, signal, async (held) => {
     while (!held.aborted) {
       try {
+        await introduce();
         const active = await openActive(database, set, ddl);
         await runGeneration({ ...options, signal: held }, active, (batch, position) => {
           pause_ms = firstPause_ms;
@@ -115,6 +119,7 @@ export async function committer(
 ): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
   const fold = createFold({
     read: codec.read,
+    introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
     history: async (stream, revision) => (await readStream(store, stream)).slice(0, Number(revision)),
   });
   const deps: CommitDeps = { db: database, set, tables: await describeTables(database, schema), fold, crash };

@@ -29,7 +29,7 @@ function having({ type, data }: PaymentEvent, path: string, value: unknown) {
 
 describe('the codec', () => {
   it('knows each category of streams', () => {
-    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-', 'unmatched-']);
+    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-', 'unmatched-', 'webhookTypes-']);
     for (const category of categories) assert.equal(eventCodec.schemaVersion(category), 1);
     assert.throws(() => eventCodec.schemaVersion('credit'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);

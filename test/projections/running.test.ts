@@ -15,7 +15,7 @@ import { projectedWaiter } from '../../src/runtime/projected.ts';
 import { type ProjectionReport, type RunProjections, runProjections } from '../../src/runtime/projections.ts';
 import { rebuild } from '../../src/runtime/rebuild.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
-import { created, created_at, done, event } from '../support/payments.ts';
+import { created, created_at, done, event, expired } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('a running projection set', () => {
@@ -99,6 +99,24 @@ describe('a running projection set', () => {
     await reach(await pay(2));
     assert.equal((await statuses()).length, 2);
     assert.ok(reports.some(({ kind }) => kind === 'retrying'));
+  });
+
+  it('tells the log what its version introduces before it projects, and again until the store takes it', async () => {
+    await live(1, [created({ webhookUrl: 'https://shop.example/hook' }), expired()]);
+    let asked = 0;
+    const introduce = async () => {
+      asked += 1;
+      if (asked === 1) throw new Unavailable('the store is away');
+      assert.deepEqual(await statuses(), []);
+      await append(world, 'webhookTypes-introduced', [
+        { type: 'WebhookTypeIntroduced', data: { eventType: 'payment_expired' } },
+      ]);
+    };
+    await openActive(database, workSet, await ddlOf('work'));
+    const { committed, reports } = start({ introduce });
+    await committed;
+    assert.equal(asked, 2);
+    assert.equal(reports[0]?.kind, 'retrying');
   });
 
   it('is waited for again when Postgres came back from a crash without its last rows', async () => {

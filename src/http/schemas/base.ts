@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { chainIds, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
 import { paymentStatuses } from '../../../domain/payment/status.ts';
+import { webhookEventTypes } from '../../../domain/webhook.ts';
 
 /** Requests hold what their schema names and nothing else. */
 export const closed = { additionalProperties: false } as const;
@@ -92,5 +93,4 @@ export const PaymentType = oneOf(paymentTypes, {
   description:
     'exactIn: source.amount is given. exactOut: destination.amount is given. anyAmount: none, the payin decides.',
 });
-export const webhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
 export const WebhookEventType = oneOf(webhookEventTypes, { title: 'WebhookEventType' });

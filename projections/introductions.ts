@@ -1,0 +1,19 @@
+import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
+
+/** Positions in the log by type of webhook. */
+export type Introductions = ReadonlyMap<string, bigint>;
+
+export const introductionsStream = `${webhookTypes.category}-${webhookTypesInstance}`;
+
+/** @param events of the stream of introductions */
+export const introductionsIn = (
+  events: readonly StoredEvent[],
+  read: (stored: StoredEvent) => DomainEvent | undefined,
+): Introductions =>
+  new Map(
+    events.flatMap((stored) => {
+      const event = read(stored) as WebhookTypesEvent | undefined;
+      return event ? [[event.data.eventType, stored.position]] : [];
+    }),
+  );
