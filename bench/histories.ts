@@ -10,8 +10,8 @@ import { recordPayin } from '../domain/payment/payins.ts';
 import { confirmPayout, requestPayout, signPayout } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { deliveryIdOf, recordOutcome, startSend, type WebhookState, webhook } from '../domain/webhook.ts';
-import { addressBook } from '../src/chains/addresses.ts';
 import { createEvmDeposits } from '../src/chains/evm/deposits/scheme.ts';
+import { addressBook } from '../src/chains/families.ts';
 import { randomIds } from '../src/runtime/ids.ts';
 
 export interface Histories {

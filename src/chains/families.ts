@@ -3,6 +3,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Reader } from '../environment/reader.ts';
 import { evm } from './evm/index.ts';
 import type { Family } from './family.ts';
+import type { AddressBook } from './ports.ts';
 import { solana } from './solana/index.ts';
 import { stellar } from './stellar/index.ts';
 
@@ -12,6 +13,14 @@ export const families = { evm, solana, stellar } as const satisfies Readonly<Rec
 export const allFamilies: readonly Family[] = Object.values(families);
 
 export const familyOf = ({ family }: Pick<Chain, 'family'>): Family => families[family];
+
+/** Addresses of every chain family, as their chains spell them. */
+export const addressBook: AddressBook = {
+  canonical: (chain, text) => familyOf(chain).canonicalAddress(chain, text),
+};
+
+/** A transaction's identity as its chain spells it, or null when the text is none. */
+export const canonicalTxHash = (chain: Chain, text: string): string | null => familyOf(chain).canonicalTxHash(text);
 
 /** What a wallet needs to pay, as a link of its chain's own; null for a payment that has none. */
 export const paymentLinkOf = (payment: PaymentView): string | null =>

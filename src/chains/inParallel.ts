@@ -2,16 +2,16 @@
 export async function inParallel<T, R>(
   items: readonly T[],
   max: number,
-  work: (item: T, place: number) => Promise<R>,
+  work: (item: T, index: number) => Promise<R>,
 ): Promise<readonly R[]> {
   const results = new Array<R>(items.length);
   const waiting = items.entries();
   let failed = false;
   const worker = async (): Promise<void> => {
-    for (const [place, item] of waiting) {
+    for (const [index, item] of waiting) {
       if (failed) return;
       try {
-        results[place] = await work(item, place);
+        results[index] = await work(item, index);
       } catch (error) {
         failed = true;
         throw error;

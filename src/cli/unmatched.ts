@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { listUnmatched } from '../../queries/unmatchedPayins.ts';
-import { addressBook } from '../chains/addresses.ts';
+import { addressBook } from '../chains/families.ts';
 import { readConfig } from '../config.ts';
 import { type Core, openCore } from '../roles/core.ts';
 import { systemClock } from '../runtime/clock.ts';

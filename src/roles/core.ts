@@ -10,7 +10,7 @@ import { chainOf } from '../../domain/chains.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { addressBook } from '../chains/addresses.ts';
+import { addressBook } from '../chains/families.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';

@@ -7,8 +7,8 @@ import {
   type NewPayment,
 } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { addressBook } from '../../src/chains/addresses.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { merchantWallet, treasuryAccount } from '../support/payments.ts';
 import { processes } from '../support/processes.ts';

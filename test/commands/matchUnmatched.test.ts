@@ -5,7 +5,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import { addressBook } from '../../src/chains/addresses.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import { badChecksum, muxedReceiver, payer, stellarReceiver, stellarTreasury } from '../support/contractPayments.ts';
 import { created, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';

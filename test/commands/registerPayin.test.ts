@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type RegisterPayinDeps, registerPayin } from '../../commands/registerPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { addressBook, canonicalTxHash } from '../../src/chains/addresses.ts';
+import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { customerWallet, hashOf, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';

@@ -4,7 +4,7 @@ import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
 import { listUnmatched } from '../../queries/unmatchedPayins.ts';
 import { unfinishedMatches } from '../../queries/work.ts';
-import { addressBook } from '../../src/chains/addresses.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { unmatchedName, unmatchedWorker } from '../../src/subscribers/unmatched.ts';

@@ -69,8 +69,8 @@ export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header>
  * lags may answer with nothing: ask by range only far behind its head.
  */
 export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere) => {
-  const place = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
-  const filter = { address, topics: [transferTopic], ...place };
+  const range = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
+  const filter = { address, topics: [transferTopic], ...range };
   return ask(node, 'eth_getLogs', [filter], (answer) => list(answer).map(toLog));
 };
 

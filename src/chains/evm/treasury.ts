@@ -1,7 +1,7 @@
 import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
 import { checksummed } from './addresses.ts';
-import { accountOf } from './signer/keys.ts';
+import { accountOf } from './signer/signer.ts';
 
 /** The ten accounts of local development chains: everybody has their keys. */
 const developmentAccounts: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@solana/web3.js';
 import { chainOf } from '../../../domain/chains.ts';
-import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
+import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
 import { systemProgram, tokenAccountOf } from '../../../src/chains/solana/addresses.ts';
 import { type Asked, solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
 import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';

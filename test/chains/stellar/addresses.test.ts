@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chainOf, type Token } from '../../../domain/chains.ts';
-import { addressBook, canonicalTxHash } from '../../../src/chains/addresses.ts';
+import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
 import { publicNetwork, stellarToken } from '../../../src/chains/stellar/config.ts';
 import { createStellarDeposits } from '../../../src/chains/stellar/deposits/scheme.ts';
 import { muxed } from '../../support/stellar.ts';

@@ -2,9 +2,9 @@ import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { type Ingester, passes } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
+import { isOnChain } from '../finality.ts';
 import { knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmRpc } from '../rpc.ts';
-import { standsAt } from './ranges.ts';
 import { createReceipts } from './receipts.ts';
 import { createScanner } from './scanner.ts';
 
@@ -23,7 +23,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     resolve,
     lookUp,
     async hasLeft(block, signal) {
-      return (await rpc.first((node) => standsAt(node, block), signal)) === false;
+      return (await rpc.first((node) => isOnChain(node, block), signal)) === false;
     },
     async head(signal) {
       const heads = await rpc.every((node) => knownHeader(node, 'latest'), signal);

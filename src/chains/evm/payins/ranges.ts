@@ -1,9 +1,9 @@
 /** Reads blocks after a cursor from one node: by block hash near the head, where nodes differ, and by wide ranges far behind it. */
 import type { Chain } from '../../../../domain/chains.ts';
-import { instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
+import { inParallel } from '../../inParallel.ts';
 import type { Cursor, TransferLog } from '../../ports.ts';
-import { type Header, header, headerByHash, knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import { type Header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { toTransferLog } from './transfers.ts';
 
@@ -13,7 +13,7 @@ import { toTransferLog } from './transfers.ts';
  */
 export const nearHead_blocks = 64n;
 /** Calls to one node at a time. */
-const parallelCalls = 8;
+const callsAtOnce = 8;
 /** After so many good answers in a row a wider range is tried. */
 const goodEnough = 8;
 
@@ -22,6 +22,10 @@ export interface BlocksRead {
   /** The blocks whose hashes are now known, oldest first; the last one is the end of what was read. */
   readonly headers: readonly Header[];
 }
+
+/** The blocks at these heights, which the node must have. @throws RpcFailed when it lacks one */
+export const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<readonly Header[]> =>
+  inParallel(heights, callsAtOnce, (height) => knownHeader(node, height));
 
 /** Up to `nearHead_blocks` blocks, each linked to its parent. Undefined when the first is no child of the cursor: a fork just came. */
 export async function readByHash(
@@ -33,11 +37,11 @@ export async function readByHash(
   const first = cursor.blockNumber + 1n;
   const last = lower(end, first + nearHead_blocks - 1n);
   const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
-  const found = await inGroups(heights, (height) => knownHeader(node, height));
+  const found = await headersAt(node, heights);
   const headers = linked(cursor.blockHash, found);
   if (headers.length === 0) return undefined;
 
-  const logs = await inGroups(headers, async ({ hash, time_s }) => {
+  const logs = await inParallel(headers, callsAtOnce, async ({ hash, time_s }) => {
     const raw = await transferLogs(node, addresses(chain), { blockHash: hash });
     return inOrder(raw, node, (log) => log.blockHash === hash).flatMap(
       (log) => toTransferLog(chain, log, time_s) ?? [],
@@ -100,7 +104,7 @@ function widen(size: RangeSize): void {
 
 async function withTimes(chain: Chain, node: EvmNode, logs: readonly RawLog[]): Promise<readonly TransferLog[]> {
   const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
-  const headers = await inGroups([...untimed], (height) => knownHeader(node, height));
+  const headers = await headersAt(node, [...untimed]);
   const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
   return logs.flatMap((log) => {
     const time_s = log.blockTime_s ?? times.get(log.blockNumber);
@@ -114,48 +118,4 @@ const addresses = (chain: Chain): readonly string[] => chain.tokens.map((token) 
 function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
-}
-
-export async function inGroups<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += parallelCalls) {
-    done.push(...(await Promise.all(items.slice(at, at + parallelCalls).map(act))));
-  }
-  return done;
-}
-
-/** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
-export async function blockAt(node: EvmNode, end: Header, at_s: number): Promise<Header> {
-  if (end.time_s <= at_s) return end;
-  let low = await knownHeader(node, 0n);
-  let high = end.number;
-  while (high - low.number > 1n) {
-    const middle = await knownHeader(node, (low.number + high) / 2n);
-    if (middle.time_s <= at_s) low = middle;
-    else high = middle.number;
-  }
-  return low;
-}
-
-export const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header): Cursor => ({
-  chainId: cursor.chainId,
-  pass: cursor.pass,
-  blockNumber: block.number,
-  blockHash: block.hash,
-  chainTime: instant(block.time_s * 1_000),
-});
-
-/** Whether the node holds a cursor's block for part of its chain. @throws RpcFailed when it has no block at that height */
-export const onChain = async (node: EvmNode, cursor: Cursor): Promise<boolean> =>
-  (await knownHeader(node, cursor.blockNumber)).hash === cursor.blockHash;
-
-/** Whether a node still has a block on its chain. Undefined when it lags behind that block. */
-export async function standsAt(
-  node: EvmNode,
-  block: Pick<Cursor, 'blockNumber' | 'blockHash'>,
-): Promise<boolean | undefined> {
-  const there = await header(node, block.blockNumber);
-  if (there) return there.hash === block.blockHash;
-  const known = await headerByHash(node, block.blockHash);
-  return known && true;
 }

@@ -1,15 +1,15 @@
 import { chainOf } from '../../../../domain/chains.ts';
-import { epochMs } from '../../../../domain/time.ts';
+import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { finalHeight } from '../depth.ts';
-import { knownHeader } from '../reads.ts';
+import { finalHeight } from '../finality.ts';
+import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
-import { blockAt, cursorAt, nearHead_blocks, onChain, type RangeSize, readByHash, readByRange } from './ranges.ts';
+import { nearHead_blocks, type RangeSize, readByHash, readByRange } from './ranges.ts';
 import { createTrail } from './trail.ts';
 
-/** Ranges that one call of `scan` may yield: a long catch-up lets its caller look up now and then. */
+/** Ranges that one call of `scan` may yield: during a long catch-up its caller gets control back now and then. */
 const rangesMax = 50;
 const firstRange_blocks = 500n;
 
@@ -41,7 +41,8 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
     const { head, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
-    if (!(await onChain(node, cursor))) {
+    const there = await knownHeader(node, cursor.blockNumber);
+    if (there.hash !== cursor.blockHash) {
       const { from, orphaned } = await trail.fork(node, cursor);
       return { logs: [], orphaned, next: cursorAt(cursor, from) };
     }
@@ -86,3 +87,24 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
     },
   };
 }
+
+/** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
+async function blockAt(node: EvmNode, end: Header, at_s: number): Promise<Header> {
+  if (end.time_s <= at_s) return end;
+  let low = await knownHeader(node, 0n);
+  let high = end.number;
+  while (high - low.number > 1n) {
+    const middle = await knownHeader(node, (low.number + high) / 2n);
+    if (middle.time_s <= at_s) low = middle;
+    else high = middle.number;
+  }
+  return low;
+}
+
+const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header): Cursor => ({
+  chainId: cursor.chainId,
+  pass: cursor.pass,
+  blockNumber: block.number,
+  blockHash: block.hash,
+  chainTime: instant(block.time_s * 1_000),
+});

@@ -2,7 +2,7 @@ import { lower } from '../../bigints.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
-import { inGroups } from './ranges.ts';
+import { headersAt } from './ranges.ts';
 
 /** Blocks that a pass remembers by hash, to say which of them a fork has removed. */
 const remembered_blocks = 256;
@@ -21,7 +21,7 @@ export interface Fork {
   readonly orphaned: readonly string[];
 }
 
-/** The blocks that one pass has lately handled. In memory: of a fork during a restart the removed blocks cannot all be named. */
+/** The blocks that one pass has lately handled. They are kept in memory: after a restart, not all blocks that a fork removed can be named. */
 export interface Trail {
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor): Promise<void>;
@@ -58,7 +58,7 @@ export function createTrail(): Trail {
       if (hashes.size > 0) return;
       const count = Number(lower(cursor.blockNumber, BigInt(recalled_blocks)));
       const heights = Array.from({ length: count }, (_, at) => cursor.blockNumber - BigInt(count - at));
-      add(await inGroups(heights, (height) => knownHeader(node, height)));
+      add(await headersAt(node, heights));
     },
     async fork(node, cursor) {
       const from = await newestShared(node, cursor);

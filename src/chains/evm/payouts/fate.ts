@@ -4,7 +4,7 @@ import { higher, lower } from '../../bigints.ts';
 import { agreedFate, unlessDenied } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { finalHeight } from '../depth.ts';
+import { finalHeight } from '../finality.ts';
 import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
 
@@ -32,18 +32,22 @@ async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Pr
     const deep = receipt.succeeded ? final : lower(final, await finalHeight(node, head, depths.finalLarge));
     return fateOfMined(node, contenders, attempt, receipt, deep);
   }
-  const thief = final < 0n ? undefined : await whoUsedNonce(node, contenders, final);
-  if (thief && !contenders.attempts.some(({ hash }) => hash === thief.hash)) {
-    const detail = `transaction ${thief.hash} in block ${thief.blockNumber} used nonce ${contenders.nonce}`;
-    return { kind: 'dead', attempts: numbers(contenders), proof: { reason: 'nonceUsed', detail } };
+  const mined = final < 0n ? undefined : await transactionWithNonce(node, contenders, final);
+  if (mined && !contenders.attempts.some(({ hash }) => hash === mined.hash)) {
+    const detail = `transaction ${mined.hash} in block ${mined.blockNumber} used nonce ${contenders.nonce}`;
+    return dead(contenders, 'nonceUsed', detail);
   }
   for (const attempt of contenders.attempts) {
-    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: thief !== undefined };
+    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: mined !== undefined };
   }
   return undefined;
 }
 
-const numbers = ({ attempts }: Contenders): readonly number[] => attempts.map(({ attempt }) => attempt);
+const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail: string): Fate => ({
+  kind: 'dead',
+  attempts: attempts.map(({ attempt }) => attempt),
+  proof: { reason, detail },
+});
 
 async function fateOfMined(
   node: EvmNode,
@@ -56,30 +60,30 @@ async function fateOfMined(
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
   if (succeeded) return { kind: 'final', attempt, hash, blockNumber, blockHash };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
-  return { kind: 'dead', attempts: numbers(contenders), proof: { reason: 'reverted', detail } };
+  return dead(contenders, 'reverted', detail);
 }
 
 /**
  * The transaction that used the account's nonce in a block up to `final`, found by its effect on the account's nonce.
  * A missing receipt proves nothing: nodes prune and lag. The other transaction itself is the proof.
  */
-async function whoUsedNonce(
+async function transactionWithNonce(
   node: EvmNode,
   { account, nonce }: Contenders,
   final: bigint,
 ): Promise<{ readonly hash: string; readonly blockNumber: bigint } | undefined> {
-  const usedBy = async (height: bigint) => (await nonceAt(node, account, height)) > nonce;
-  if (!(await usedBy(final))) return undefined;
+  const usedAt = async (height: bigint) => (await nonceAt(node, account, height)) > nonce;
+  if (!(await usedAt(final))) return undefined;
   let used = final;
   let step = 1n;
-  while (used - step > 0n && (await usedBy(used - step))) {
+  while (used - step > 0n && (await usedAt(used - step))) {
     used -= step;
     step *= 2n;
   }
   let unused = higher(used - step, 0n);
   while (used - unused > 1n) {
     const middle = (unused + used) / 2n;
-    if (await usedBy(middle)) used = middle;
+    if (await usedAt(middle)) used = middle;
     else unused = middle;
   }
   const there = await transactionsAt(node, used);

@@ -4,7 +4,7 @@ import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { standsAt } from '../payins/ranges.ts';
+import { isOnChain } from '../finality.ts';
 import { gasNeeded, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
 import { broadcastTo } from './broadcast.ts';
@@ -81,7 +81,7 @@ export function createEvmPayoutRail(
     },
 
     async stillFinal(settled, signal) {
-      return (await rpc.first((node) => standsAt(node, settled), signal)) ?? true;
+      return (await rpc.first((node) => isOnChain(node, settled), signal)) ?? true;
     },
 
     minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),

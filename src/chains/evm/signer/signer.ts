@@ -8,7 +8,7 @@ import {
   isAddressEqual,
   keccak256,
 } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import type { Spending } from '../../money/spending.ts';
@@ -16,6 +16,15 @@ import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, t
 import { defaultEvmChainConfig, type EvmChainId, evmChainIds, isEvmChain } from '../config.ts';
 import { forwarderAddresses } from '../deposits/forwarder.ts';
 import type { EvmPayload } from '../payouts/transaction.ts';
+
+/** The account of a private key; undefined when the curve has no such key. @param privateKey 0x and 64 hexadecimal digits */
+export function accountOf(privateKey: string): string | undefined {
+  try {
+    return privateKeyToAddress(privateKey as Hex);
+  } catch {
+    return undefined;
+  }
+}
 
 export interface EvmSignerDeps {
   readonly privateKey: Hex;
