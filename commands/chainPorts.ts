@@ -149,6 +149,8 @@ export interface PayoutRail {
    * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
    */
   prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
+  /** The same transaction under another nonce of its account. The chain is not asked. */
+  numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
   /** A no-value transaction to itself that uses up a nonce whose purpose is gone. */
   prepareCancel(nonce: bigint, numberedBy?: string): Promise<Unsigned>;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */

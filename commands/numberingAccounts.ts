@@ -1,4 +1,4 @@
-/** Chooses the account whose nonce numbers a payment's transfer, and checks the treasury's other accounts before it does. */
+/** The accounts whose nonces number payouts: which one takes a payment, whether it may, and how a nonce that nobody needs is used up. */
 import { hash } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
@@ -6,6 +6,8 @@ import { paymentDecider } from '../domain/payment/state.ts';
 import { canLand, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import {
   behindChain,
+  cancelNonce,
+  nonceOf,
   openTreasury,
   type Purpose,
   type TreasuryState,
@@ -13,7 +15,7 @@ import {
   treasuryInstance,
   whilePaused,
 } from '../domain/treasury.ts';
-import type { NumberingAccount, PayoutRail } from './chainPorts.ts';
+import type { NumberingAccount, PayoutRail, Signed, Signer } from './chainPorts.ts';
 import { currentState, type Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
 
@@ -116,3 +118,47 @@ export async function nonceIsAbandoned(
 }
 
 const canLandOf = (leg: TransferLeg): SignedAttempt | undefined => leg.attempts.findLast(canLand)?.signed;
+
+export interface CancelDeps extends Pick<Deps, 'handle' | 'clock'> {
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
+}
+
+/**
+ * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. (A nonce whose
+ * transfer cannot be sent holds up every later one of its account: a transaction that does nothing uses it up.) Should somebody sign
+ * with the nonce at this moment, one of the two transactions lands and the other is proven dead by it.
+ *
+ * Crash after the append: the nonce belongs to nobody and is unused. `fillGap` uses it up when the next one is asked for.
+ */
+export async function releaseNonce(
+  deps: CancelDeps,
+  { account, minedNonce }: NumberingAccount,
+  purpose: Purpose,
+): Promise<void> {
+  const { handle, clock, rail } = deps;
+  const instance = treasuryInstance(rail.chainId, account);
+  const nonce = nonceOf(await currentState(handle, treasury, instance), purpose);
+  if (nonce === null || nonce < minedNonce) return;
+  const { hash, bytes } = await signCancel(deps, account, nonce);
+  const cause = `cancel ${purpose.kind} ${purpose.reference}`;
+  const decide = (state: TreasuryState) => cancelNonce(state, { nonce, hash, now: clock.now() });
+  const cancelled = await handle(treasury, instance, decide, { cause, appId: null });
+  if (!isRefusal(cancelled)) await rail.broadcast(bytes);
+}
+
+/** Uses up the account's next nonce when it was handed out and then taken back. Sending it again changes nothing. */
+export async function fillGap(
+  deps: CancelDeps,
+  { account, minedNonce }: NumberingAccount,
+  { nextNonce, assigned }: TreasuryState,
+): Promise<void> {
+  if (nextNonce === null || minedNonce >= nextNonce || assigned.some(({ nonce }) => nonce === minedNonce)) return;
+  const { bytes } = await signCancel(deps, account, minedNonce);
+  await deps.rail.broadcast(bytes);
+}
+
+async function signCancel({ rail, signer }: CancelDeps, account: string, nonce: bigint): Promise<Signed> {
+  const unsigned = await rail.prepareCancel(nonce, account);
+  return signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
+}

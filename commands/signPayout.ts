@@ -17,7 +17,6 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury.ts';
-import { fillGap, releaseNonce } from './cancelNonce.ts';
 import {
   type NumberingAccount,
   PayoutBlocked,
@@ -28,7 +27,14 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
-import { admit, nonceIsAbandoned, numberingAccountFor, numberingAccountsOf } from './numberingAccounts.ts';
+import {
+  admit,
+  fillGap,
+  nonceIsAbandoned,
+  numberingAccountFor,
+  numberingAccountsOf,
+  releaseNonce,
+} from './numberingAccounts.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 export interface SignDeps {
@@ -59,9 +65,10 @@ export async function signPayout(
   const order = { ...leg.order, reference: payment.terms.paymentId };
   const replaced = liveAttempts(leg).at(-1);
   assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
-  const taken = replaced ? takenBy(replaced) : await takeNonce(deps, payment, leg, order, signal);
-  if (isRefusal(taken)) return taken;
-  const unsigned = await deps.rail.prepare(order, taken.nonce, replaced, taken.account);
+  const unsigned = replaced
+    ? await deps.rail.prepare(order, nonceIn(replaced), replaced, replaced.account)
+    : await takeNonce(deps, payment, leg, order, signal);
+  if (isRefusal(unsigned)) return unsigned;
   await deps.crash('payout.beforeSign');
   const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
   await deps.crash('payout.afterSign');
@@ -72,44 +79,28 @@ export async function signPayout(
   });
 }
 
-/** Whose nonce a transfer uses up; null where the chain has none. */
-interface Taken {
-  readonly account: string;
-  readonly nonce: bigint | null;
-}
+const nonceIn = ({ nonce }: SignedAttempt): bigint | null => (nonce === null ? null : BigInt(nonce));
 
-const takenBy = ({ account, nonce }: SignedAttempt): Taken => ({
-  account,
-  nonce: nonce === null ? null : BigInt(nonce),
-});
-
-/** The purpose's own nonce, or the account's next. A dry run first: a nonce taken for what cannot be sent would block the account. */
+/**
+ * The transfer under the purpose's own nonce, or under the account's next.
+ *
+ * The transfer is prepared and checked before the nonce is taken: a nonce taken for what cannot be sent would block the account.
+ * Between the nonce and the signature the chain is not asked about the transfer again.
+ */
 async function takeNonce(
   deps: SignDeps,
   payment: Payment,
   leg: TransferLeg,
   order: TransferOrder,
   signal: AbortSignal,
-): Promise<Taken | Refusal> {
+): Promise<Unsigned | Refusal> {
   const { handle, rail, clock } = deps;
   const accounts = await numberingAccountsOf(deps, signal);
   const { paymentId } = payment.terms;
   const numbering = numberingAccountFor(accounts, paymentId);
-  if (!numbering) return withoutNonce(deps, paymentId);
+  if (!numbering) return withoutNonce(deps, order, paymentId);
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
-  try {
-    // A nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount.
-    const rehearsed = await rail.prepare(
-      order,
-      numbering.minedNonce + BigInt(outstandingMax),
-      undefined,
-      numbering.account,
-    );
-    deps.signer.check(rehearsed, { kind: 'payout', reference: paymentId });
-  } catch (error) {
-    if (holdsUpOthers(error)) await releaseNonce(deps, numbering, purpose);
-    throw error;
-  }
+  const prepared = await prepareFor(deps, order, numbering, purpose);
   const closed = await admit(deps, numbering, accounts);
   if (closed) return closed;
   const handled = await handle(
@@ -122,10 +113,29 @@ async function takeNonce(
   const nonce = nonceOf(handled.state, purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
   await keepMoving(deps, { numbering, accounts }, handled.state);
-  return { account: numbering.account, nonce };
+  return rail.numbered(prepared, nonce);
 }
 
-/** The account's next nonce must be somebody's who will use it: all later ones wait for it. */
+/** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
+async function prepareFor(
+  deps: SignDeps,
+  order: TransferOrder,
+  numbering: NumberingAccount,
+  purpose: Purpose,
+): Promise<Unsigned> {
+  const { rail, signer } = deps;
+  const { account, minedNonce } = numbering;
+  try {
+    const prepared = await rail.prepare(order, minedNonce + BigInt(outstandingMax), undefined, account);
+    signer.check(prepared, { kind: 'payout', reference: purpose.reference });
+    return prepared;
+  } catch (error) {
+    if (holdsUpOthers(error)) await releaseNonce(deps, numbering, purpose);
+    throw error;
+  }
+}
+
+/** Uses up the account's next nonce if nobody will: all later ones wait for it. */
 async function keepMoving(
   deps: SignDeps,
   where: { readonly numbering: NumberingAccount; readonly accounts: readonly NumberingAccount[] },
@@ -140,7 +150,11 @@ async function keepMoving(
 }
 
 /** An account without nonces is opened and paused all the same. */
-async function withoutNonce({ handle, rail, clock }: SignDeps, paymentId: string): Promise<Taken | Refusal> {
+async function withoutNonce(
+  { handle, rail, clock }: SignDeps,
+  order: TransferOrder,
+  paymentId: string,
+): Promise<Unsigned | Refusal> {
   const { chainId, account } = rail;
   const handled = await handle(
     treasury,
@@ -148,7 +162,7 @@ async function withoutNonce({ handle, rail, clock }: SignDeps, paymentId: string
     (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
     { cause: `payout ${paymentId}`, appId: null },
   );
-  return isRefusal(handled) ? handled : { account, nonce: null };
+  return isRefusal(handled) ? handled : rail.prepare(order, null, undefined, account);
 }
 
 /** Without coin nothing can be sent at all, a cancel neither. */

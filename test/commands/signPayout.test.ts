@@ -6,7 +6,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { type Purpose, pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { bounced, died, minute, treasuryAccount } from '../support/payments.ts';
+import { bounced, died, feeCaps, minute, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, noting } from '../support/processes.ts';
 import { blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
 
@@ -32,6 +32,15 @@ describe('signing a payout', () => {
     assert.equal(signed?.nonce, '7');
     assert.equal(signed?.amount, '10000000');
     assert.equal(world.around.signatures, 1);
+  });
+
+  it('prepares what it signs once, and signs it under the nonce that it took since', async () => {
+    const world = await signingWorld();
+    const before = world.around.feeLevel;
+    const { state } = await accepted(world.sign());
+    const [signed] = state?.payout ? liveAttempts(state.payout) : [];
+    assert.deepEqual([signed?.nonce, signed?.fee], ['7', feeCaps(before + 20)]);
+    assert.equal(world.around.feeLevel, before + 20);
   });
 
   it('bumps the fee of a live attempt under its nonce, and takes no other', async () => {

@@ -6,6 +6,7 @@ import {
   type Signer,
   type SigningRefused,
   type TransferOrder,
+  type Unsigned,
 } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
@@ -65,6 +66,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
       around.feeLevel += 20;
       return { chainId: 1, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
+    numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
     async prepareCancel(nonce: bigint, account: string) {
       const order = { ...withoutAmount, receiver: treasuryAccount };
       return { chainId: 1, account, nonce, order, validUntil: null, fee: {}, payload: 'cancel' };

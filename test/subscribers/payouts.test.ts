@@ -5,6 +5,7 @@ import {
   type PayoutRail,
   type Signer,
   type TransferOrder,
+  type Unsigned,
 } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
@@ -155,6 +156,7 @@ async function paying() {
       around.feeLevel += 20;
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
+    numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
     async broadcast(bytes: string) {
       if (around.refuses({ bytes })) throw new BroadcastRefused('fee below the base fee');
       around.sent.push(bytes);

@@ -49,6 +49,20 @@ describe('payouts on Stellar through channels', () => {
       assert.equal(await lumensOf(a), lumens);
     });
 
+    it('are the same transaction when their number is chosen last', async () => {
+      const { rail, channels } = world;
+      for (const { account, minedNonce } of (await rail.numberingAccounts?.(signal)) ?? assert.fail()) {
+        for (const to of [receiver, world.payinContract]) {
+          const order = orderTo(to);
+          const early = await rail.prepare(order, minedNonce + 16n, undefined, account);
+          const late = rail.numbered(early, minedNonce);
+          assert.deepEqual(late, await rail.prepare(order, minedNonce, undefined, account));
+          assert.notDeepEqual(late.payload, early.payload);
+        }
+      }
+      assert.equal(channels.length, 2);
+    });
+
     it('land at a contract', async () => {
       const attempt = await world.attemptIn(world.channels[0], orderTo(world.payinContract));
       await world.rail.broadcast(attempt.bytes);

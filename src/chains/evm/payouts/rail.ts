@@ -72,6 +72,8 @@ export function createEvmPayoutRail(
       return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 
+    numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
+
     broadcast: (bytes) => broadcastTo(rpc, bytes as Hex),
 
     async fate(attempts, signal) {

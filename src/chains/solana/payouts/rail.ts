@@ -72,6 +72,10 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
       return rpc.answer((node) => build(node, order, reference));
     },
 
+    numbered() {
+      assert(false, 'Solana has no nonces');
+    },
+
     async prepareCancel() {
       assert(false, 'Solana has no nonces to cancel');
     },

@@ -19,6 +19,7 @@ import {
   innermost,
   noOrder,
   nothing,
+  renumbered,
   transferOf,
   unsignedOf,
 } from './transaction.ts';
@@ -100,6 +101,8 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
         return unsigned;
       });
     },
+
+    numbered: renumbered,
 
     prepareCancel: (nonce, numberedBy = account) =>
       rpc.answer(async (node) => {

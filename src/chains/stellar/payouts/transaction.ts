@@ -102,6 +102,16 @@ export function unsignedOf(
   };
 }
 
+/** The same transaction with another sequence number, in its fee bump too. */
+export function renumbered(unsigned: Unsigned, nonce: bigint): Unsigned {
+  const envelope = xdr.TransactionEnvelope.fromXDR((unsigned.payload as StellarPayload).envelope, 'base64');
+  const inner =
+    envelope.switch() === xdr.EnvelopeType.envelopeTypeTxFeeBump() ? envelope.feeBump().tx().innerTx() : envelope;
+  inner.v1().tx().seqNum(xdr.Int64.fromString(nonce.toString()));
+  const payload: StellarPayload = { envelope: envelope.toXDR('base64') };
+  return { ...unsigned, nonce, payload };
+}
+
 /** What a fee bump wraps: the transaction whose bytes were signed, itself or within an earlier bump. */
 export function innermost(bytes: string, networkPassphrase: string): Transaction {
   const parsed = TransactionBuilder.fromXDR(bytes, networkPassphrase);

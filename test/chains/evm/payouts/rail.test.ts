@@ -33,7 +33,7 @@ describe('EVM payouts', () => {
       it(`pays ${symbol} on ${name} and sees it become final at the configured depth`, async () => {
         const { rail, client, nonce } = await funded(id);
         const order = orderOf(id, symbol, accountOf(id + 7), 1_000_001n);
-        const attempt = await sign(await rail.prepare(order, nonce));
+        const attempt = await sign(rail.numbered(await rail.prepare(order, nonce + 16n), nonce));
         assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
 
         await rail.broadcast(attempt.bytes);
