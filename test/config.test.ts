@@ -186,14 +186,14 @@ describe('configuration', () => {
         address: treasury.publicKey(),
         key: treasury.secret(),
         payinContract: null,
-        channelKeys: [],
+        channels: [],
       });
       assert.equal(readConfig({ ...good, ...key }).treasuries.stellar, null);
     });
 
     it('takes the address alone where nothing is signed', () => {
       const env = { ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), STELLAR_PAYIN_CONTRACT: contract };
-      const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channelKeys: [] };
+      const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channels: [] };
       assert.deepEqual(readConfig(env).treasuries.stellar, expected);
     });
 
@@ -216,11 +216,15 @@ describe('configuration', () => {
     });
 
     it('takes channels beside the treasury, each an account of its own, where payouts are signed', () => {
-      const channels = [Keypair.random().secret(), Keypair.random().secret()];
-      const keysOf = (env: Record<string, string>) => readConfig(env).treasuries.stellar?.channelKeys;
+      const pairs = [Keypair.random(), Keypair.random()];
+      const channels = pairs.map((pair) => pair.secret());
+      const channelsOf = (env: Record<string, string>) => readConfig(env).treasuries.stellar?.channels;
       const given = { STELLAR_CHANNEL_SECRETS: channels.join(', ') };
-      assert.deepEqual(keysOf({ ...stellar, ...key, ...given }), channels);
-      assert.deepEqual(keysOf({ ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), ...given }), []);
+      assert.deepEqual(
+        channelsOf({ ...stellar, ...key, ...given }),
+        pairs.map((pair) => ({ account: pair.publicKey(), secret: pair.secret() })),
+      );
+      assert.deepEqual(channelsOf({ ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), ...given }), []);
       for (const [wrong, why] of [
         [`${channels[0]},${treasury.publicKey()}`, /is not a list of secrets/],
         [`${channels[0]},${channels[0]}`, /account of its own/],

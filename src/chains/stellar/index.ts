@@ -9,7 +9,6 @@ import { createStellarIngester } from './payins/ingester.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
 import { obstacle } from './payouts/receivers.ts';
 import { createStellarRpc } from './rpc.ts';
-import { accountOf } from './signer/keys.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
 
@@ -41,8 +40,9 @@ export const stellar: Family<StellarTreasury> = {
   },
 
   openSigner(treasury, { clock, spending }) {
-    const { key: secret, channelKeys: channelSecrets } = treasury;
+    const { key: secret, channels } = treasury;
     if (secret === null) return null;
+    const channelSecrets = channels.map((channel) => channel.secret);
     return createStellarSigner({ secret, channelSecrets, config: stellarConfig({}, treasury), clock, spending });
   },
 };
@@ -50,14 +50,14 @@ export const stellar: Family<StellarTreasury> = {
 /** The operator's settings over the network's defaults. */
 function stellarConfig(
   { rpcUrls = [], poll_ms }: Partial<ChainSettings>,
-  { address, payinContract, channelKeys }: StellarTreasury,
+  { address, payinContract, channels }: StellarTreasury,
 ): StellarConfig {
   const defaults = defaultStellarConfig({
     rpcUrls,
     networkPassphrase: publicNetwork,
     treasury: address,
     payinContract,
-    channels: channelKeys.map(accountOf),
+    channels: channels.map(({ account }) => account),
   });
   return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
 }

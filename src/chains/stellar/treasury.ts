@@ -6,8 +6,15 @@ import { accountOf, isSecret } from './signer/keys.ts';
 export interface StellarTreasury extends Treasury {
   /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
   readonly payinContract: string | null;
-  /** Secrets of the accounts that number payouts beside it; none on an instance that does not sign. */
-  readonly channelKeys: readonly string[];
+  /** Accounts that number payouts beside the treasury; none on an instance that does not sign. */
+  readonly channels: readonly Channel[];
+}
+
+export interface Channel {
+  /** G… */
+  readonly account: string;
+  /** S… */
+  readonly secret: string;
 }
 
 /** Each is asked for at every payout. */
@@ -19,16 +26,17 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
   const treasury = readAccount(read, names, { stated, key, accountOf });
-  return treasury && { ...treasury, payinContract, channelKeys: readChannels(read, treasury) };
+  return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
 }
 
-function readChannels(read: Reader, { address, key }: Treasury): readonly string[] {
+function readChannels(read: Reader, { address, key }: Treasury): readonly Channel[] {
   const name = 'STELLAR_CHANNEL_SECRETS';
   const stated = read.list(name);
   if (key === null) return [];
   if (!read.check(stated.every(isSecret), `${name} is not a list of secrets of Stellar: S…,S…`)) return [];
-  const accounts = new Set([address, ...stated.map(accountOf)]);
+  const channels = stated.map((secret) => ({ account: accountOf(secret), secret }));
+  const accounts = new Set([address, ...channels.map(({ account }) => account)]);
   read.check(accounts.size === stated.length + 1, `${name}: each must be an account of its own, and none the treasury`);
   read.check(stated.length <= channelsMax, `${name}: ${stated.length} are more than ${channelsMax}`);
-  return stated;
+  return channels;
 }
