@@ -4,7 +4,7 @@ import { ledgerEntries } from './reads.ts';
 import type { StellarNode } from './rpc.ts';
 
 export interface Account {
-  /** Of the last transaction that used one up. */
+  /** The number of the account's last transaction. */
   readonly sequence: bigint;
   /** Stroops that fees can be paid from: the balance above reserves and what open offers hold. */
   readonly spendable: bigint;
@@ -19,10 +19,11 @@ export interface Trustline {
   readonly authorized: boolean;
 }
 
+/** An account and its trustlines, all read at the same ledger. */
 export interface Holding {
   readonly account: Account | undefined;
-  readonly trustline: Trustline | undefined;
-  /** The ledger that this was read at. */
+  /** Of each asset that was asked for, in that order. */
+  readonly trustlines: readonly (Trustline | undefined)[];
   readonly ledger: bigint;
 }
 
@@ -30,21 +31,22 @@ export interface Holding {
 const baseReserve = 5_000_000n;
 const authorizedFlag = 1;
 
-/** Both at the same ledger. @throws RpcFailed */
-export async function holdingOf(node: StellarNode, account: string, asset: Asset): Promise<Holding> {
-  const accountId = Keypair.fromPublicKey(account).xdrAccountId();
+/** @param assets whose trustlines are read with the account @throws RpcFailed */
+export async function holdingOf(node: StellarNode, account: string, assets: readonly Asset[]): Promise<Holding> {
   const ownKey = accountKey(account);
-  const trustlineKey = xdr.LedgerKey.trustline(
-    new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXDRObject() }),
-  );
-  const { found, latestLedger } = await ledgerEntries(node, [ownKey, trustlineKey]);
-  const [entry, line] = [ownKey, trustlineKey].map((key) => found.get(key.toXDR('base64')));
+  const lineKeys = assets.map((asset) => trustlineKey(account, asset));
+  const { found, latestLedger } = await ledgerEntries(node, [ownKey, ...lineKeys]);
+  const [entry, ...lines] = [ownKey, ...lineKeys].map((key) => found.get(key.toXDR('base64')));
   return {
     account: entry && readAccount(entry.account()),
-    trustline: line && readTrustline(line.trustLine()),
+    trustlines: lines.map((line) => line && readTrustline(line.trustLine())),
     ledger: latestLedger,
   };
 }
+
+/** Smallest units that can be paid through a trustline; none without one. */
+export const payableFrom = (trustline: Trustline | undefined): bigint =>
+  trustline?.authorized ? trustline.spendable : 0n;
 
 /** Those of the accounts that exist, all at the same ledger. @throws RpcFailed */
 export async function accountsOf(
@@ -61,6 +63,14 @@ export async function accountsOf(
 
 const accountKey = (account: string): xdr.LedgerKey =>
   xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId: Keypair.fromPublicKey(account).xdrAccountId() }));
+
+const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
+  xdr.LedgerKey.trustline(
+    new xdr.LedgerKeyTrustLine({
+      accountId: Keypair.fromPublicKey(account).xdrAccountId(),
+      asset: asset.toTrustLineXDRObject(),
+    }),
+  );
 
 function readAccount(entry: xdr.AccountEntry): Account {
   const more = entry.ext().switch() === 1 ? entry.ext().v1() : undefined;

@@ -1,5 +1,7 @@
 import { MuxedAccount, StrKey } from '@stellar/stellar-sdk';
-import { publicNetwork, stellarToken } from './config.ts';
+import type { Token } from '../../../domain/chains.ts';
+import { publicNetwork, stellarChain } from './config.ts';
+import { assetContractOf, assetOf } from './tokens.ts';
 
 /** The account that holds the money of a G or M address; undefined for a contract. */
 export function accountOf(address: string): string | undefined {
@@ -8,16 +10,18 @@ export function accountOf(address: string): string | undefined {
 }
 
 /**
- * A G, M or C address whose checksum is right (SEP-23), else null. The token's issuer and contract are nobody's wallet: what is sent
- * to the issuer is destroyed.
+ * A G, M or C address whose checksum is right (SEP-23), else null. A token's issuer and contract are nobody's wallet: what is sent to
+ * the issuer is destroyed.
  */
 export function canonicalStellarAddress(text: string): string | null {
   const known =
     StrKey.isValidEd25519PublicKey(text) || StrKey.isValidMed25519PublicKey(text) || StrKey.isValidContract(text);
   if (!known) return null;
-  const { asset, contract } = stellarToken(publicNetwork);
-  return text === contract || accountOf(text) === asset.getIssuer() ? null : text;
+  return stellarChain().tokens.some((token) => isTokens(token, text)) ? null : text;
 }
+
+const isTokens = (token: Token, address: string): boolean =>
+  address === assetContractOf(token, publicNetwork) || accountOf(address) === assetOf(token).getIssuer();
 
 /** 32 bytes in hexadecimal, lower case; null for any other text. */
 export const canonicalStellarHash = (text: string): string | null =>

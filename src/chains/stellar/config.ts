@@ -1,6 +1,5 @@
-import { Asset, Networks } from '@stellar/stellar-sdk';
-import { type Chain, type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
-import { assert } from '../../../domain/decider.ts';
+import { Networks } from '@stellar/stellar-sdk';
+import { type Chain, type ChainId, chainOf } from '../../../domain/chains.ts';
 
 export const stellarChainId = 1500 satisfies ChainId;
 
@@ -55,24 +54,3 @@ export const defaultStellarConfig = (settings: StellarSettings): StellarConfig =
 });
 
 export const stellarChain = (): Chain => chainOf(stellarChainId);
-
-/** The one token that is served: Circle's USDC, as its issuer's asset and as the contract that moves it. */
-export interface StellarToken {
-  readonly token: Token;
-  readonly asset: Asset;
-  /** The asset contract's id (C…); it follows from asset and network. */
-  readonly contract: string;
-}
-
-export function stellarToken(networkPassphrase: string): StellarToken {
-  const [token] = stellarChain().tokens;
-  assert(token !== undefined, 'Stellar has a token');
-  const asset = assetOf(token.address);
-  return { token, asset, contract: asset.contractId(networkPassphrase) };
-}
-
-/** @param address as the catalogue spells it, `CODE:ISSUER` */
-export function assetOf(address: string): Asset {
-  const [code = '', issuer] = address.split(':');
-  return new Asset(code, issuer);
-}

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
-import { publicNetwork, stellarToken } from '../../../src/chains/stellar/config.ts';
+import { publicNetwork } from '../../../src/chains/stellar/config.ts';
 import { createStellarDeposits } from '../../../src/chains/stellar/deposits/scheme.ts';
+import { assetContractOf, assetOf } from '../../../src/chains/stellar/tokens.ts';
 import { muxed } from '../../support/stellar.ts';
 
 const stellar = chainOf(1500);
@@ -30,9 +31,9 @@ describe('addresses on Stellar', () => {
   });
 
   it('are not the token’s issuer, behind any number, nor its contract: money sent there is lost', () => {
-    const { asset, contract: tokenContract } = stellarToken(publicNetwork);
+    const tokenContract = assetContractOf(token, publicNetwork);
     assert.equal(tokenContract, 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75');
-    const issuer = asset.getIssuer() ?? '';
+    const issuer = assetOf(token).getIssuer() ?? '';
     for (const text of [issuer, muxed(issuer, 1n), tokenContract]) assert.equal(canonical(text), null);
   });
 

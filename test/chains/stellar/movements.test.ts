@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { nativeToScVal, xdr } from '@stellar/stellar-sdk';
+import { chainOf, type Token } from '../../../domain/chains.ts';
 import { movementsOf, type SeenEvent } from '../../../src/chains/stellar/payins/movements.ts';
 import { addressArg, i128Arg, stringArg } from '../../support/stellar.ts';
 
 const treasury = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const issuer = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';
 const alice = 'CA3D5KRYM6CB7OWQ6TWYRR3Z4T7GNZLKERYNZGGA5SOAOPIFY6YQGAXE';
-const watched = { treasury, token: 'token', payin: 'payin' };
+const [token] = chainOf(1500).tokens as [Token];
+const other: Token = { symbol: 'USDT', address: `USDT:${issuer}`, decimals: 7 };
+const watched = {
+  treasury,
+  tokens: new Map([
+    ['token', token],
+    ['second token', other],
+  ]),
+  payin: { contract: 'payin', tokenContract: 'token' },
+};
 const name = stringArg(`USDC:${issuer}`);
 const symbol = (text: string) => xdr.ScVal.scvSymbol(text);
 
@@ -46,9 +56,21 @@ describe('what one operation moved', () => {
     assert.deepEqual(read(moved(5n), paid(5n, 'x'), paid(5n, 'y')), [['payin', 'x', 5n]]);
   });
 
+  it('is of the token that moved, and the contract’s word is about its own token alone', () => {
+    const second = { ...moved(5n), contract: 'second token' };
+    const movements = movementsOf(watched, [moved(5n), second, paid(5n, 'x')]);
+    assert.deepEqual(
+      movements.map((movement) => [movement.token, movement.to, movement.memo]),
+      [
+        [token, 'payin', 'x'],
+        [other, treasury, null],
+      ],
+    );
+  });
+
   it('is what the issuer made for the treasury too', () => {
     const minted = { contract: 'token', topics: [symbol('mint'), addressArg(treasury), name], value: i128Arg(9n) };
-    assert.deepEqual(movementsOf(watched, [minted]), [{ from: issuer, to: treasury, memo: null, amount: 9n }]);
+    assert.deepEqual(movementsOf(watched, [minted]), [{ token, from: issuer, to: treasury, memo: null, amount: 9n }]);
   });
 
   it('is nothing for transfers of nothing, to others, of other tokens, and events that are not as specified', () => {

@@ -1,9 +1,10 @@
 /** What a payin contract on the network is: its code and whom it pays, both fixed when it was created. */
 import { Contract, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import { payin } from '../../../../contracts/stellar/artifacts/payin.ts';
-import { type StellarConfig, stellarToken } from '../config.ts';
+import type { StellarConfig } from '../config.ts';
 import { ledgerEntries } from '../reads.ts';
 import type { StellarRpc } from '../rpc.ts';
+import { assetContractOf, payinToken } from '../tokens.ts';
 
 /** Whether an instance runs our code for this treasury and token (C…, the asset's contract). */
 export function isPayinOf(instance: xdr.ScContractInstance, treasury: string, tokenId: string): boolean {
@@ -32,7 +33,7 @@ export async function contractProblem(
   const key = new Contract(payinContract).getFootprint();
   const answer = await rpc.first((node) => ledgerEntries(node, [key]), signal);
   const entry = answer?.found.get(key.toXDR('base64'));
-  const { contract: tokenId } = stellarToken(networkPassphrase);
+  const tokenId = assetContractOf(payinToken(), networkPassphrase);
   if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;
   const what = entry ? `is no payin contract of the treasury ${treasury}` : 'does not stand on this network';
   return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/stellar.md tells how to deploy it`;

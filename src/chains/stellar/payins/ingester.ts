@@ -10,7 +10,7 @@ import { createTransferReader } from './transfers.ts';
 const nothingIsLarge = 10n ** 15n;
 
 /**
- * Reads what reaches the treasury in USDC, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
+ * Reads what reaches the treasury in tokens of the catalogue, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
  */
 export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): Ingester {
   const reader = createTransferReader(config);

@@ -1,5 +1,6 @@
 /** Reads events as money that reached the treasury, and says whom it is for. */
 import { Address, type xdr } from '@stellar/stellar-sdk';
+import type { TokenRef } from '../../../../domain/payment/events.ts';
 import { memoOf, nativeOf } from './values.ts';
 
 /** A contract's event, wherever it was read. */
@@ -9,8 +10,9 @@ export interface SeenEvent {
   readonly value: xdr.ScVal;
 }
 
-/** USDC that reached the treasury. */
+/** An amount of a token that reached the treasury. */
 export interface Movement {
+  readonly token: TokenRef;
   /** The account or contract that it came from. */
   readonly from: string;
   /** The treasury, or the payin contract when the payer called that. */
@@ -21,52 +23,54 @@ export interface Movement {
 
 export interface Watched {
   readonly treasury: string;
-  /** The asset contract of USDC. */
-  readonly token: string;
-  readonly payin: string | null;
+  /** Every token that is taken, by its asset contract. */
+  readonly tokens: ReadonlyMap<string, TokenRef>;
+  /** The payin contract, and the asset contract of the token that it takes. */
+  readonly payin: { readonly contract: string; readonly tokenContract: string } | null;
 }
 
 /**
- * What one operation moved to the treasury, in the order of its events. Only the token's own events move money; an event of the payin
+ * What one operation moved to the treasury, in the order of its events. Only a token's own events move money; an event of the payin
  * contract says whom the transfer before it was for, if it has that sender and amount, and nothing else. So a call of `pay` is one
  * movement although it makes two events.
  *
  * @param events of a successful transaction's operation, in their order
  */
-export function movementsOf({ treasury, token, payin }: Watched, events: readonly SeenEvent[]): readonly Movement[] {
+export function movementsOf({ treasury, tokens, payin }: Watched, events: readonly SeenEvent[]): readonly Movement[] {
   const moved: Movement[] = [];
   for (const event of events) {
-    if (event.contract === token) {
-      const movement = received(event, treasury);
-      if (movement) moved.push(movement);
-    } else if (event.contract === payin) {
-      const paid = payment(event);
-      const at = paid ? moved.findLastIndex((m) => isMeant(m, paid, treasury)) : -1;
-      const movement = moved[at];
-      if (paid && movement) moved[at] = { ...movement, to: payin, memo: paid.memo };
-    }
+    const token = tokens.get(event.contract);
+    const movement = token && received(event, token, treasury);
+    if (movement) moved.push(movement);
+    if (event.contract !== payin?.contract) continue;
+    const paid = payment(event);
+    const at = paid ? moved.findLastIndex((candidate) => isMeant(candidate, paid)) : -1;
+    const meant = moved[at];
+    if (paid && meant) moved[at] = { ...meant, to: payin.contract, memo: paid.memo };
   }
   return moved.filter(({ amount }) => amount > 0n);
-}
 
-const isMeant = (movement: Movement, paid: Pick<Movement, 'from' | 'amount'>, treasury: string): boolean =>
-  movement.to === treasury && movement.from === paid.from && movement.amount === paid.amount;
+  function isMeant({ token, from, to, amount }: Movement, paid: Pick<Movement, 'from' | 'amount'>): boolean {
+    const taken = payin !== null && token === tokens.get(payin.tokenContract);
+    return taken && to === treasury && from === paid.from && amount === paid.amount;
+  }
+}
 
 /**
  * Events of an asset contract (CAP-67): `transfer`, from, to, asset; from the issuer `mint`, to, asset. The amount comes alone or, where
  * the payment had a memo or a muxed destination, with it.
  */
-function received({ topics, value }: SeenEvent, treasury: string): Movement | undefined {
+function received({ topics, value }: SeenEvent, token: TokenRef, treasury: string): Movement | undefined {
   const [name, first, second] = topics.map(nativeOf);
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
   if (typeof from !== 'string' || to !== treasury) return undefined;
   const data = nativeOf(value);
-  if (typeof data === 'bigint') return { from, to: treasury, memo: null, amount: data };
+  if (typeof data === 'bigint') return { token, from, to: treasury, memo: null, amount: data };
   const amount = entryOf(value, 'amount');
   const units = amount && nativeOf(amount);
   const id = entryOf(value, 'to_muxed_id');
   if (typeof units !== 'bigint') return undefined;
-  return { from, to: treasury, memo: id ? memoOf(id) : null, amount: units };
+  return { token, from, to: treasury, memo: id ? memoOf(id) : null, amount: units };
 }
 
 const issuerIn = (asset: unknown): string | undefined =>

@@ -133,16 +133,16 @@ function cursorAt(cursor: Cursor, to: bigint, { events, range }: RangeRead): Cur
   return { ...cursor, blockNumber: to, blockHash: ledgerName(to), chainTime };
 }
 
-/** Payments by the payin contract, and USDC that reaches the treasury in any way. */
-function filtersOf({ treasury, token, payin }: Watched): readonly EventFilter[] {
+/** Payments by the payin contract, and tokens that reach the treasury in any way. A filter takes five contracts at most. */
+function filtersOf({ treasury, tokens, payin }: Watched): readonly EventFilter[] {
   const symbol = (name: string) => xdr.ScVal.scvSymbol(name).toXDR('base64');
   const to = addressTopic(treasury);
   const moved = {
-    contractIds: [token],
+    contractIds: [...tokens.keys()],
     topics: [
       [symbol('transfer'), '*', to, '**'],
       [symbol('mint'), to, '**'],
     ],
   };
-  return payin === null ? [moved] : [moved, { contractIds: [payin], topics: [[symbol('payment'), '**']] }];
+  return payin === null ? [moved] : [moved, { contractIds: [payin.contract], topics: [[symbol('payment'), '**']] }];
 }

@@ -2,8 +2,9 @@ import { StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
-import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
+import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import type { FoundTransaction, RawEvent } from '../reads.ts';
+import { assetContractOf, payinToken } from '../tokens.ts';
 import { type Movement, movementsOf, type SeenEvent, type Watched } from './movements.ts';
 
 /** A transaction has at most a hundred operations; further movements of one operation are numbered behind them. */
@@ -24,13 +25,11 @@ export interface TransferReader {
   transfer(log: TransferLog): Transfer;
 }
 
-export function createTransferReader({ networkPassphrase, treasury, payinContract }: StellarConfig): TransferReader {
-  const { token, contract } = stellarToken(networkPassphrase);
-  const watched: Watched = { treasury, token: contract, payin: payinContract };
+export function createTransferReader({ networkPassphrase, treasury, payinContract }: Networked): TransferReader {
+  const watched = watchedBy({ networkPassphrase, treasury, payinContract });
 
   const logOf = (movement: Movement, nth: number, where: Where): TransferLog => ({
     ...movement,
-    token,
     txHash: where.txHash,
     blockNumber: where.ledger,
     blockHash: ledgerName(where.ledger),
@@ -38,6 +37,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
     blockTime: where.closedAt,
   });
   const transfer = ({
+    token,
     from,
     to,
     memo,
@@ -84,6 +84,14 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
       );
     },
   };
+}
+
+type Networked = Pick<StellarConfig, 'networkPassphrase' | 'treasury' | 'payinContract'>;
+
+function watchedBy({ networkPassphrase, treasury, payinContract: contract }: Networked): Watched {
+  const tokens = stellarChain().tokens.map((token) => [assetContractOf(token, networkPassphrase), token] as const);
+  const tokenContract = assetContractOf(payinToken(), networkPassphrase);
+  return { treasury, tokens: new Map(tokens), payin: contract === null ? null : { contract, tokenContract } };
 }
 
 interface Where {

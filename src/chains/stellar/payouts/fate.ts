@@ -1,5 +1,4 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
-import type { Asset } from '@stellar/stellar-sdk';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { agreedFate, unlessDenied } from '../../node/agreement.ts';
@@ -12,7 +11,6 @@ import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 /** Attempts that share one sequence number of one account: a transaction and its fee bumps. */
 export interface Contenders {
   readonly account: string;
-  readonly asset: Asset;
   readonly nonce: bigint;
   readonly attempts: readonly SignedAttempt[];
 }
@@ -28,8 +26,8 @@ export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSig
 async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {
   const before = await look(node, contenders);
   if (before.landed) return before.landed;
-  const { account, asset, nonce } = contenders;
-  const holding = await holdingOf(node, account, asset);
+  const { account, nonce } = contenders;
+  const holding = await holdingOf(node, account, []);
   if (!holding.account || holding.ledger < before.range.latest.ledger) throw behind(node, before.range.latest.ledger);
   if (holding.account.sequence < nonce) return expired(contenders, before.range);
 

@@ -1,13 +1,14 @@
 import { type FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
 import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
-import { accountsOf, type Holding, holdingOf } from '../accounts.ts';
+import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
-import { type StellarConfig, stellarChainId, stellarToken } from '../config.ts';
+import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import { assetOf } from '../tokens.ts';
 import { broadcastTo } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { freshInclusion, inclusionToReplace } from './fees.ts';
@@ -24,14 +25,17 @@ import {
   unsignedOf,
 } from './transaction.ts';
 
-/** Transfers of USDC from the treasury account on Stellar. A nonce is a sequence number: the account's own plus one is next. */
+/** Transfers from the treasury account on Stellar. A nonce is a sequence number: the account's last one plus one is next. */
 export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): PayoutRail {
   const { treasury: account, channels, networkPassphrase, fees } = config;
-  const held = stellarToken(networkPassphrase);
 
-  async function holding(node: StellarNode): Promise<Holding & { readonly sequence: bigint }> {
-    const found = await holdingOf(node, account, held.asset);
-    if (found.account) return { ...found, sequence: found.account.sequence };
+  /** What the treasury holds of lumens and of the tokens, in their order. */
+  async function treasuryHolding(
+    node: StellarNode,
+    tokens: readonly TokenRef[],
+  ): Promise<Holding & { readonly account: Account }> {
+    const found = await holdingOf(node, account, tokens.map(assetOf));
+    if (found.account) return { ...found, account: found.account };
     throw unknownTreasury(node);
   }
 
@@ -42,7 +46,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     const toContract = accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const building = { ...(await terms(node)), account: numberedBy, nonce, inclusion };
-    const transfer = actingThrough(numberedBy, transferOf(order, account, held.contract));
+    const transfer = actingThrough(numberedBy, transferOf(order, account, networkPassphrase));
     const plain = buildTransaction(transfer, order.receiverMemo, building);
     const { assembled, resources } = toContract
       ? await rehearse(node, plain, fees)
@@ -90,14 +94,14 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
       return rpc.answer(async (node) => {
-        const holds = await holding(node);
-        checkFloat(spendableIn(holds), account, order);
+        const { account: lumens, trustlines } = await treasuryHolding(node, [order.token]);
+        checkFloat(payableFrom(trustlines[0]), account, order);
         await checkReceiver(node, order);
         const unsigned = replaces
           ? await wrap(node, order, nonce, replaces)
           : await build(node, order, nonce, numberedBy);
         const most = BigInt(unsigned.fee['maxFee'] ?? '0');
-        checkCoin(holds.account?.spendable ?? 0n, account, { chainId: stellarChainId, unit: 'stroops', most });
+        checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
         return unsigned;
       });
     },
@@ -118,13 +122,13 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
       const { account: numberedBy = account } = attempts[0] ?? {};
-      return fateOf(rpc, { account: numberedBy, asset: held.asset, nonce: BigInt(nonce), attempts }, signal);
+      return fateOf(rpc, { account: numberedBy, nonce: BigInt(nonce), attempts }, signal);
     },
 
     // A closed ledger is final.
     stillFinal: async () => true,
 
-    minedNonce: (signal) => rpc.answer(async (node) => (await holding(node)).sequence + 1n, signal),
+    minedNonce: (signal) => rpc.answer(async (node) => (await treasuryHolding(node, [])).account.sequence + 1n, signal),
 
     numberingAccounts: (signal) =>
       rpc.answer(async (node) => {
@@ -135,15 +139,13 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
     balances: (signal) =>
       rpc.answer(async (node) => {
-        const { account: lumens, trustline } = await holding(node);
-        return { gas: lumens?.spendable ?? 0n, tokens: { [held.token.address]: spendableIn({ trustline }) } };
+        const { tokens } = stellarChain();
+        const { account: lumens, trustlines } = await treasuryHolding(node, tokens);
+        const held = tokens.map(({ address }, at) => [address, payableFrom(trustlines[at])]);
+        return { gas: lumens.spendable, tokens: Object.fromEntries(held) };
       }, signal),
   };
 }
-
-/** Smallest units of the token that the treasury can pay. */
-const spendableIn = ({ trustline }: Pick<Holding, 'trustline'>): bigint =>
-  trustline?.authorized ? trustline.spendable : 0n;
 
 /** A new account's numbers begin behind that of the ledger which made it, 32 bits higher. */
 const numberingAccountOf = (account: string, sequence: bigint): NumberingAccount => ({

@@ -1,10 +1,10 @@
-/** Who can take USDC: an account needs to have said so, by a trustline. */
+/** Who can take a token: an account needs a trustline for it. */
 import { formatAmount } from '../../../../domain/money.ts';
 import type { TokenRef } from '../../../../domain/payment/events.ts';
 import { holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
-import { assetOf } from '../config.ts';
 import type { StellarNode } from '../rpc.ts';
+import { assetOf } from '../tokens.ts';
 
 /**
  * Why a receiver cannot take an amount now, and what it must do; undefined when it can. Contracts hold tokens without a trustline.
@@ -19,9 +19,12 @@ export async function obstacle(
 ): Promise<string | undefined> {
   const account = accountOf(receiver);
   if (account === undefined) return undefined;
-  const { symbol, decimals, address } = token;
-  const asset = assetOf(address);
-  const { account: found, trustline } = await holdingOf(node, account, asset);
+  const { symbol, decimals } = token;
+  const asset = assetOf(token);
+  const {
+    account: found,
+    trustlines: [trustline],
+  } = await holdingOf(node, account, [asset]);
   if (!found)
     return `the account ${account} does not exist on Stellar: fund it with lumens and add a trustline for ${symbol}`;
   if (!trustline) return `the account ${account} has no trustline for ${symbol} of ${asset.getIssuer()}: add one first`;

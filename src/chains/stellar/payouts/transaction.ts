@@ -16,7 +16,8 @@ import { assert } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
-import { assetOf, stellarChain, stellarChainId } from '../config.ts';
+import { stellarChain, stellarChainId } from '../config.ts';
+import { assetContractOf, assetOf } from '../tokens.ts';
 
 /** An envelope without our last signature, XDR in base64. */
 export interface StellarPayload {
@@ -40,14 +41,14 @@ export interface Building {
   readonly inclusion: bigint;
 }
 
-/** An asset moves between accounts by a payment, to a contract by the asset contract's `transfer`. */
+/** The order's token moves between accounts by a payment, to a contract by the `transfer` of the asset's own contract. */
 export const transferOf = (
   { token, receiver, amount }: TransferOrder,
   from: string,
-  contract: string,
+  networkPassphrase: string,
 ): xdr.Operation =>
   accountOf(receiver) === undefined
-    ? new Contract(contract).call(
+    ? new Contract(assetContractOf(token, networkPassphrase)).call(
         'transfer',
         new Address(from).toScVal(),
         new Address(receiver).toScVal(),
@@ -55,7 +56,7 @@ export const transferOf = (
       )
     : Operation.payment({
         destination: receiver,
-        asset: assetOf(token.address),
+        asset: assetOf(token),
         amount: formatAmount(amount, token.decimals),
       });
 

@@ -4,9 +4,9 @@ import type { Clock } from '../../../../commands/ports.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { type StellarConfig, type StellarFees, stellarChain, stellarChainId, stellarToken } from '../config.ts';
-import { actingFor, nothing, type StellarPayload, transferOf } from '../payouts/transaction.ts';
-import { authorizesOnly, resourceFeeOf } from './calls.ts';
+import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
+import type { StellarPayload } from '../payouts/transaction.ts';
+import { isCancel, isOrdered, resourceFeeOf } from './operations.ts';
 
 /** No transfer may stay valid for longer than this from now on, whatever time a node tells. */
 const validityMax_s = 3_600;
@@ -22,8 +22,8 @@ export interface StellarSignerDeps {
 }
 
 /**
- * Signs treasury transactions on Stellar: transfers of USDC within the limits, their fee bumps, and cancels; nothing else. Signing the
- * same again gives the same bytes (RFC 8032).
+ * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, and cancels; nothing else.
+ * Signing the same again gives the same bytes (RFC 8032).
  */
 export function createStellarSigner({
   secret,
@@ -36,7 +36,6 @@ export function createStellarSigner({
   const account = key.publicKey();
   const channels = new Map(channelSecrets.map((each) => Keypair.fromSecret(each)).map((own) => [own.publicKey(), own]));
   const { networkPassphrase, fees } = config;
-  const { contract } = stellarToken(networkPassphrase);
 
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
     if (unsigned.chainId !== stellarChainId || unsigned.order.chainId !== stellarChainId) {
@@ -51,7 +50,7 @@ export function createStellarSigner({
     checkFrame(unsigned, whole, inner, { account, channels });
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
-      if (!sameOperation(inner, ours(inner, nothing())) || inner.memo.value !== null) throw mismatch(purpose);
+      if (!isCancel(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
       return { whole, count: () => {} };
     }
     if (purpose.kind === 'sweep') throw new SigningRefused('mismatch', 'nothing is swept on Stellar');
@@ -60,22 +59,18 @@ export function createStellarSigner({
     return { whole, count: spending(unsigned, purpose) };
   }
 
-  /** The treasury is who acts, whoever's number is used up. */
-  const ours = ({ source }: Transaction, operation: xdr.Operation): xdr.Operation =>
-    source === account ? operation : actingFor(account, operation);
-
   function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
     const known = stellarChain().tokens.some(
       (token) => token.address === order.token.address && token.decimals === order.token.decimals,
     );
     const memo = inner.memo.value === null ? null : String(inner.memo.value);
-    const same =
+    const ordered =
       known &&
       order.amount > 0n &&
       memo === order.receiverMemo &&
       (memo === null || inner.memo.type === 'text') &&
-      sameOperation(inner, ours(inner, transferOf(order, account, contract)));
-    if (!same) throw mismatch(purpose);
+      isOrdered(operationOf(inner, purpose), order, { account, networkPassphrase });
+    if (!ordered) throw mismatch(purpose);
   }
 
   function checkValidity({ timeBounds }: Transaction, { validUntil }: Unsigned, purpose: SigningPurpose): void {
@@ -182,12 +177,12 @@ function checkFee(
   );
 }
 
-/** The same to the last byte, and nothing else authorized by it. */
-function sameOperation(inner: Transaction, wanted: ReturnType<typeof transferOf>): boolean {
+/** The one operation, as its bytes have it. */
+function operationOf(inner: Transaction, purpose: SigningPurpose): xdr.Operation {
   const envelope = inner.toEnvelope();
-  if (envelope.switch().name !== 'envelopeTypeTx') return false;
-  const [operation] = envelope.v1().tx().operations();
-  return operation !== undefined && authorizesOnly(operation, wanted);
+  const [operation] = envelope.switch().name === 'envelopeTypeTx' ? envelope.v1().tx().operations() : [];
+  if (!operation) throw mismatch(purpose);
+  return operation;
 }
 
 const mismatch = ({ kind, reference }: SigningPurpose): SigningRefused =>
