@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -86,6 +87,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
     async start(env = {}) {
       output = '';
+      await compileOnce();
       const settings = {
         DATA_DIR: dataDir,
         PORT: '0',
@@ -155,6 +157,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
   onStop(() => self.destroy());
   return self;
+}
+
+let compiled: Promise<void> | undefined;
+
+/** A service that is killed leaves nothing of what it has compiled to the next: we compile it for all of them. */
+function compileOnce(): Promise<void> {
+  compiled ??= import('../../src/main.ts').then(() => flushCompileCache());
+  return compiled;
 }
 
 function readText(path: string): string {

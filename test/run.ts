@@ -1,0 +1,62 @@
+/**
+ * `npm test`: every spec in a few processes side by side, types, lint and rules beside them, and one report.
+ * With files as arguments it runs those alone. One spec runs by itself with `npx mocha`.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checks, runChecks } from './runner/checks.ts';
+import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
+import { createReport } from './runner/report.ts';
+import { runShards } from './runner/shards.ts';
+import { specFiles } from './runner/specFiles.ts';
+
+/** Specs wait more than they work: one shard more than there are processors. Each has a Postgres and chains of its own. */
+const defaultShards = Math.min(availableParallelism() + 1, 6);
+/** Specs share the event store that a run is given: its log has one writer at a time. */
+const givenStoreShards = 1;
+
+const { values, positionals } = parseArgs({ options: { shards: { type: 'string' } }, allowPositionals: true });
+const isWhole = positionals.length === 0;
+const files = isWhole ? specFiles() : positionals;
+const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.shards ?? defaultShards);
+
+const folder = mkdtempSync(join(tmpdir(), 'payment-intents-suite-'));
+chmodSync(folder, 0o755);
+let stopping = false;
+const report = createReport(files.length + (isWhole ? checks.length : 0), print);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+
+const [missed] = await Promise.all([
+  runShards({ files, count, folder, onWork: report.add }),
+  isWhole ? runChecks(report.add) : undefined,
+]);
+for (const file of missed) report.fail(file, 'was run by no shard');
+if (files.length === 0) report.fail('the suite', 'has no spec file');
+await lookForRemains();
+process.exitCode = report.close();
+
+function print(line: string): void {
+  if (!stopping) process.stdout.write(`${line}\n`);
+}
+
+async function lookForRemains(): Promise<void> {
+  await haveEnded(folder);
+  for (const { pid, command } of processesIn(folder)) report.fail('left running', `pid ${pid}: ${command}`);
+  for (const file of filesIn(folder)) report.fail('left in the temporary directory', file);
+  await clear();
+}
+
+async function clear(): Promise<void> {
+  await endProcessesIn(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Ctrl-C: the specs are cut off, so what they have started is ended from here. */
+async function stop(): Promise<void> {
+  print('\nstopping …');
+  stopping = true;
+  await clear();
+  process.exit(130);
+}

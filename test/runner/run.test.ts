@@ -1,0 +1,152 @@
+/** `npm test` itself, on spec files that are written for it. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { processesIn } from './remains.ts';
+
+const program = join(import.meta.dirname, '../run.ts');
+
+/** Spec files by name. */
+const samples = {
+  passing: "describe('a sum', () => { it('is right', () => {}); it('is exact', () => {}); });",
+  skipping: "describe('a sum', () => { it('is right', () => {}); it.skip('of another machine', () => {}); });",
+  failing: `describe('a sum', () => {
+    it('is right', () => {});
+    it('is wrong', () => { throw new Error('1 + 1 is not 3', { cause: new Error('nor 4') }); });
+  });`,
+  brokenBefore:
+    "describe('a sum', () => { before(() => { throw new Error('no numbers'); }); it('is right', () => {}); });",
+  empty: "describe('nothing', () => {});",
+  unreadable: 'describe(',
+  dying: "it('takes the process with it', () => process.kill(process.pid, 'SIGKILL'));",
+  printing: "it('talks', () => console.log('one and one'));",
+  littering: `import { mkdtempSync } from 'node:fs';
+    import { tmpdir } from 'node:os';
+    it('forgets its folder', () => mkdtempSync(tmpdir() + '/forgotten-'));`,
+  leaving: `import { spawn } from 'node:child_process';
+    it('forgets its process', () => spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref());`,
+  hanging: `import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    import { tmpdir } from 'node:os';
+    it('hangs', function () {
+      this.timeout(0);
+      spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref();
+      writeFileSync(tmpdir() + '/started', '');
+      return new Promise((resolve) => setTimeout(resolve, 600_000));
+    });`,
+};
+type Sample = keyof typeof samples;
+
+describe('npm test', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryDirectory();
+  });
+
+  function start(shards: number, names: readonly Sample[]): ChildProcess {
+    const files = names.map((name, index) => {
+      const file = join(folder, `${index}-${name}.mjs`);
+      writeFileSync(file, samples[name]);
+      return file;
+    });
+    // The runs of these specs are none of the run around them: their remains are looked for here.
+    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1' };
+    return spawn(process.execPath, [program, '--shards', String(shards), ...files], { env });
+  }
+
+  async function run(shards: number, ...names: Sample[]) {
+    const child = start(shards, names);
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (printed += text));
+    const [code] = await once(child, 'close');
+    return { code, printed, lines: printed.trimEnd().split('\n') };
+  }
+
+  const lastLine = (lines: readonly string[]) => lines.at(-1);
+
+  it('runs every file once, whichever shard it comes to, and ends with the totals', async () => {
+    const { code, lines } = await run(3, 'passing', 'passing', 'passing', 'passing', 'passing');
+    assert.equal(lastLine(lines), '10 passed, 0 failed');
+    assert.equal(code, 0);
+    const named = lines.flatMap((line) => /(\d)-passing\.mjs {2}2 passed, 0 failed/.exec(line)?.[1] ?? []);
+    assert.deepEqual(named.toSorted(), ['0', '1', '2', '3', '4']);
+  });
+
+  it('counts what is skipped, and names it', async () => {
+    const { code, printed, lines } = await run(1, 'skipping');
+    assert.equal(lastLine(lines), '1 passed, 0 failed, 1 skipped');
+    assert.match(printed, /skipped: .*0-skipping\.mjs: a sum of another machine/);
+    assert.equal(code, 0);
+  });
+
+  it('shows each failure in full, with its cause, behind all files', async () => {
+    const { code, printed, lines } = await run(2, 'failing', 'passing', 'brokenBefore');
+    assert.equal(lastLine(lines), '3 passed, 2 failed');
+    assert.equal(code, 1);
+    const failures = printed.slice(printed.lastIndexOf('passing.mjs'));
+    assert.match(
+      failures,
+      /\d\) .*0-failing\.mjs: a sum is wrong\n\n {3}Error: 1 \+ 1 is not 3\n {7}at .*0-failing\.mjs:3/,
+    );
+    assert.match(failures, /caused by Error: nor 4/);
+    assert.match(failures, /\d\) .*2-brokenBefore\.mjs: a sum "before all" hook.*\n\n {3}Error: no numbers/);
+  });
+
+  it('fails when a file has no test, cannot be read or is not there', async () => {
+    const { code, printed, lines } = await run(1, 'empty', 'unreadable', 'passing');
+    assert.equal(lastLine(lines), '2 passed, 2 failed');
+    assert.match(printed, /0-empty\.mjs: has no test/);
+    assert.match(printed, /1-unreadable\.mjs: cannot be loaded\n\n {3}SyntaxError/);
+    assert.equal(code, 1);
+  });
+
+  it('fails when a shard dies, and gives its other files to the others', async () => {
+    const { code, printed, lines } = await run(2, 'dying', 'passing', 'passing', 'passing');
+    assert.equal(lastLine(lines), '6 passed, 1 failed');
+    assert.match(printed, /0-dying\.mjs: the shard ended with SIGKILL/);
+    assert.equal(code, 1);
+  });
+
+  it('fails when no shard is left for a file', async () => {
+    const { code, printed, lines } = await run(1, 'passing', 'dying', 'passing');
+    assert.equal(lastLine(lines), '2 passed, 2 failed');
+    assert.match(printed, /2-passing\.mjs: was run by no shard/);
+    assert.equal(code, 1);
+  });
+
+  it('shows what a file has printed with it', async () => {
+    const { lines } = await run(1, 'printing');
+    const at = lines.findIndex((line) => line.includes('0-printing.mjs'));
+    assert.match(lines[at + 1] ?? '', /│ one and one/);
+  });
+
+  it('fails when folders or processes are left behind, and removes them', async () => {
+    const { code, printed, lines } = await run(1, 'littering', 'leaving');
+    assert.equal(lastLine(lines), '2 passed, 2 failed');
+    assert.match(printed, /left in the temporary directory: shard-1\/forgotten-/);
+    assert.match(printed, /left running: pid \d+: sleep 600/);
+    assert.equal(code, 1);
+    leavesNothing();
+  });
+
+  it('leaves nothing behind when it is interrupted', async () => {
+    const child = start(2, ['hanging', 'hanging']);
+    const runFolder = () => readdirSync(folder).find((name) => name.startsWith('payment-intents-suite-')) ?? '';
+    const started = (shard: string) => existsSync(join(folder, runFolder(), shard, 'started'));
+    while (!(started('shard-1') && started('shard-2'))) await new Promise(setImmediate);
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'exit'), [130, null]);
+    leavesNothing();
+  });
+
+  function leavesNothing(): void {
+    assert.deepEqual(processesIn(join(folder)), []);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.endsWith('.mjs')),
+      [],
+    );
+  }
+});

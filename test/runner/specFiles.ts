@@ -1,0 +1,15 @@
+import { globSync } from 'node:fs';
+
+/** The folders whose specs start whole worlds and mostly wait: begun first, so that no shard ends with a long one alone. */
+const slow = ['test/e2e/', 'test/sandbox/'];
+
+/** Every spec file; a new one needs no entry anywhere. */
+export function specFiles(): readonly string[] {
+  const rank = (file: string): number => {
+    const place = slow.findIndex((folder) => file.startsWith(folder));
+    return place < 0 ? slow.length : place;
+  };
+  return globSync('test/**/*.test.ts')
+    .toSorted()
+    .toSorted((one, other) => rank(one) - rank(other));
+}
