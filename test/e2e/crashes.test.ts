@@ -61,9 +61,17 @@ describe('kill -9 with payments in flight', function () {
     let history: ReadonlyMap<string, readonly StoredEvent[]>;
 
     before(async () => {
+      const since = new Date().toISOString();
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
       done = await customers.finish();
       await sandbox.until(async () => (await sandbox.query('SELECT FROM todo_webhooks')).length === 0);
+      // A delivery reads as exhausted until its outcome is known.
+      await sandbox.until(async () => {
+        const all = await sandbox.query<{ under_way: boolean }>(
+          `SELECT status = 'exhausted' AND started_at > '${since}' AS under_way FROM deliveries`,
+        );
+        return all.length === 2 * done.length && all.every(({ under_way }) => !under_way);
+      });
       payouts = (await Promise.all(chainIds.map(treasuryTransfers))).flat();
       const rows = await sandbox.query<{ id: string; status: string }>(
         'SELECT delivery_id AS id, status FROM deliveries',
