@@ -1,9 +1,6 @@
 /** JSON-RPC over several nodes of one chain: time limits, bounded retries, fail-over. Answers of nodes are never mixed in one reading. */
-import { BaseError, http, RpcRequestError } from 'viem';
 import { TransientError } from '../../../commands/ports.ts';
-
-const retries = 2;
-const retryDelay_ms = 150;
+import { createTransport, NoAnswer } from './transport.ts';
 
 /** A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time. */
 export class RpcFailed extends TransientError {
@@ -131,21 +128,16 @@ export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: Cha
 type Connection = (signal?: AbortSignal) => ChainNode;
 
 function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
-  const transport = http(url, { retryCount: retries, retryDelay: retryDelay_ms, timeout: timeout_ms })({});
+  const transport = createTransport(url, timeout_ms);
   const name = `node ${number} (${new URL(url).host})`;
   let verified = false;
 
   async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
-    // The library's own time limit ends with the answer's headers; this one covers body and retries.
-    const limit = AbortSignal.timeout(timeout_ms);
-    try {
-      return await transport.request({ method, params } as never, {
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
-      });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw failure(name, method, error);
-    }
+    const { result, error } = await transport(method, params, signal).catch((failure: unknown) => {
+      throw failure instanceof NoAnswer ? new RpcFailed(name, method, 'unreachable', failure.message) : failure;
+    });
+    if (error) throw new RpcFailed(name, method, 'refused', String(error.message), error.code);
+    return result;
   }
 
   return (signal) => ({
@@ -158,12 +150,4 @@ function connect(url: string, number: number, timeout_ms: number, verify: ChainR
       return call(method, params, signal);
     },
   });
-}
-
-/** The library's error messages quote the URL and the body; ours must not. */
-function failure(node: string, method: string, error: unknown): RpcFailed {
-  const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : undefined;
-  if (answer instanceof RpcRequestError) return new RpcFailed(node, method, 'refused', answer.details, answer.code);
-  const detail = error instanceof BaseError ? error.name : 'connection failed or timed out';
-  return new RpcFailed(node, method, 'unreachable', detail);
 }
