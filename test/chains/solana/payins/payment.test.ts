@@ -1,17 +1,17 @@
 /** What a payment becomes by what Solana shows: the service's own worker over a local network. */
 import assert from 'node:assert/strict';
 import { Keypair } from '@solana/web3.js';
-import type { Cursor, Pass } from '../../../commands/chainPorts.ts';
-import { place } from '../../../domain/payment/deposit.ts';
-import { transferId } from '../../../domain/payment/events.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
-import { statusOf } from '../../../domain/payment/status.ts';
-import { forkTo } from '../../../sandbox/solana/controls.ts';
-import { payinsWorker } from '../../../src/subscribers/payins.ts';
-import { append, createWorld } from '../../support/histories.ts';
-import * as p from '../../support/payments.ts';
+import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
+import { place } from '../../../../domain/payment/deposit.ts';
+import { transferId } from '../../../../domain/payment/events.ts';
+import { paymentDecider } from '../../../../domain/payment/state.ts';
+import { statusOf } from '../../../../domain/payment/status.ts';
+import { forkTo } from '../../../../sandbox/solana/controls.ts';
+import { payinsWorker } from '../../../../src/subscribers/payins.ts';
+import { append, createWorld } from '../../../support/histories.ts';
+import * as p from '../../../support/payments.ts';
+import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 import { watching } from './watching.ts';
-import { type SolanaWorld, signal, solanaWorld } from './world.ts';
 
 describe('a payment over Solana', () => {
   let world: SolanaWorld;

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { Unavailable } from '../../../commands/ports.ts';
-import { workSet } from '../../../projections/sets.ts';
-import type { DepositOwner } from '../../../src/chains/family.ts';
-import { createSolanaDeposits } from '../../../src/chains/solana/deposits/scheme.ts';
-import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
-import { createDepositOwners, type DepositOwners } from '../../../src/postgres/depositOwners.ts';
-import { depositNeeds } from '../../../src/roles/depositNeeds.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { randomIds } from '../../../src/runtime/ids.ts';
-import { depositOwnersWorker } from '../../../src/subscribers/depositOwners.ts';
-import { append, createWorld } from '../../support/histories.ts';
-import * as p from '../../support/payments.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { fill, wholeLog } from '../../support/readModels.ts';
-import { depositSeed, signal, usdcToken } from './world.ts';
+import { Unavailable } from '../../../../commands/ports.ts';
+import { workSet } from '../../../../projections/sets.ts';
+import type { DepositOwner } from '../../../../src/chains/family.ts';
+import { createSolanaDeposits } from '../../../../src/chains/solana/deposits/scheme.ts';
+import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
+import { createDepositOwners, type DepositOwners } from '../../../../src/postgres/depositOwners.ts';
+import { depositNeeds } from '../../../../src/roles/depositNeeds.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { randomIds } from '../../../../src/runtime/ids.ts';
+import { depositOwnersWorker } from '../../../../src/subscribers/depositOwners.ts';
+import { append, createWorld } from '../../../support/histories.ts';
+import * as p from '../../../support/payments.ts';
+import { freshDatabase } from '../../../support/postgres.ts';
+import { fill, wholeLog } from '../../../support/readModels.ts';
+import { depositSeed, signal, usdcToken } from '../world.ts';
 
 const make = () => {
   const salt = randomIds.secret();

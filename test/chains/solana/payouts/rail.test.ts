@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
-import { PayoutBlocked } from '../../../commands/chainPorts.ts';
-import { addFault, forkTo, fundWallet } from '../../../sandbox/solana/controls.ts';
-import type { FaultKind } from '../../../sandbox/solana/faults.ts';
-import { BroadcastRefused } from '../../../src/chains/node/agreement.ts';
-import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
-import { systemProgram, tokenAccountOf, tokenProgram } from '../../../src/chains/solana/addresses.ts';
-import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
-import { tokenAccount, usdcMint } from '../../support/solana.ts';
-import { broken, honest, startProxy } from '../proxy.ts';
-import { orderTo, type SolanaWorld, signal, solanaWorld } from './world.ts';
+import { PayoutBlocked } from '../../../../commands/chainPorts.ts';
+import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
+import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
+import { BroadcastRefused } from '../../../../src/chains/node/agreement.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
+import { systemProgram, tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/addresses.ts';
+import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
+import { tokenAccount, usdcMint } from '../../../support/solana.ts';
+import { startProxy } from '../../proxy.ts';
+import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
 const blockedBy =
   (reason: PayoutBlocked['reason'], said = /./) =>
   (error: unknown) =>
     error instanceof PayoutBlocked && error.reason === reason && said.test(error.message);
-
-/** Until no final block takes what is signed now any more. */
-const expiry_slots = 160;
 
 describe('payouts on Solana', () => {
   let world: SolanaWorld;
@@ -105,97 +102,6 @@ describe('payouts on Solana', () => {
       world.settle();
       assert.equal((await fateOf(attempt)).kind, 'final');
       assert.equal(await world.balance(receiver), 5_000000n);
-    });
-  });
-
-  describe('die only with proof', () => {
-    it('when the last block that takes them is final, not when it has come', async () => {
-      const receiver = world.nobody();
-      const attempt = await world.attemptTo(orderTo(receiver));
-      await fault('drop');
-      await world.rail.broadcast(attempt.bytes);
-      const { lastValid, height } = { lastValid: Number(attempt.validUntil), height: await heightNow() };
-      world.solana.advanceSlots(lastValid - height + 1);
-      assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
-      world.solana.advanceSlots(world.solana.chain.finality.finalized_slots);
-      const fate = await fateOf(attempt);
-      assert.ok(fate.kind === 'dead' && fate.proof.reason === 'validityPassed', JSON.stringify(fate));
-
-      await world.rail.broadcast(attempt.bytes);
-      const second = await world.attemptTo(orderTo(receiver), 2);
-      assert.notEqual(second.hash, attempt.hash);
-      await world.rail.broadcast(second.bytes);
-      world.settle();
-      assert.equal((await fateOf(second)).kind, 'final');
-      assert.equal((await fateOf(attempt)).kind, 'dead');
-      assert.equal(await world.balance(receiver), 5_000000n);
-    });
-
-    it('never when they have landed long ago', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody()));
-      await world.rail.broadcast(attempt.bytes);
-      world.solana.advanceSlots(2 * expiry_slots);
-      assert.equal((await fateOf(attempt)).kind, 'final');
-    });
-
-    it('when they failed on the chain, once that is final', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody(), 900_000000n));
-      const other = await world.attemptTo(orderTo(world.nobody(), 900_000000n, { reference: 'payment-2' }));
-      await world.rail.broadcast(other.bytes);
-      await sendUnchecked(attempt.bytes);
-      assert.deepEqual(await fateOf(attempt), { kind: 'pending', mined: true });
-      world.settle();
-      const fate = await fateOf(attempt);
-      assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted', JSON.stringify(fate));
-      assert.equal((await fateOf(other)).kind, 'final');
-    });
-
-    it('not on the word of one node that does not know them: every one that answers has to prove it', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody()));
-      await world.rail.broadcast(attempt.bytes);
-      world.solana.advanceSlots(expiry_slots);
-      const forgetful = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
-        if (method === 'getSignatureStatuses') {
-          const { context } = (await forward(method, params)) as { context: object };
-          return { context, value: [null] };
-        }
-        return forward(method, params);
-      });
-      const alone = await fateOf(attempt, world.railOf([forgetful.url]));
-      assert.equal(alone.kind, 'dead');
-      const both = await fateOf(attempt, world.railOf([forgetful.url, world.solana.rpcUrl]));
-      assert.equal(both.kind, 'final');
-    });
-
-    it('not by a node that misses blocks which could hold them, nor by one that lags', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody()));
-      await fault('drop');
-      await world.rail.broadcast(attempt.bytes);
-      world.solana.advanceSlots(expiry_slots);
-      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
-        const answer = await forward(method, params);
-        return method === 'getBlocks' ? (answer as number[]).filter((slot) => slot % 10 !== 3) : answer;
-      });
-      assert.deepEqual(await fateOf(attempt, world.railOf([node.url])), { kind: 'pending', mined: true });
-      node.behave(async (method, params, forward) => {
-        const answer = (await forward(method, params)) as { blockHeight: number };
-        return method === 'getEpochInfo' ? { ...answer, blockHeight: Number(attempt.validUntil) } : answer;
-      });
-      assert.deepEqual(await fateOf(attempt, world.railOf([node.url])), { kind: 'unknown' });
-      assert.deepEqual(await fateOf(attempt, world.railOf([world.solana.rpcUrl, node.url])), {
-        kind: 'pending',
-        mined: true,
-      });
-      node.behave(honest);
-      assert.equal((await fateOf(attempt, world.railOf([world.solana.rpcUrl, node.url]))).kind, 'dead');
-    });
-
-    it('not when no node answers', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody()));
-      const down = await startProxy(world.solana.rpcUrl, broken);
-      assert.deepEqual(await fateOf(attempt, world.railOf([down.url])), { kind: 'unknown' });
-      await assert.rejects(world.railOf([down.url]).broadcast(attempt.bytes), ChainUnavailable);
-      await assert.rejects(world.railOf([down.url]).prepare(orderTo(world.nobody()), null), ChainUnavailable);
     });
   });
 
@@ -293,14 +199,9 @@ describe('payouts on Solana', () => {
     await assert.rejects(world.railOf([lying.url]).balances(signal), /serves a network without USDC/);
   });
 
-  const heightNow = () => world.lab.connection.getBlockHeight('processed');
-
   async function slotOf(hash: string): Promise<number> {
     const { value } = await world.lab.connection.getSignatureStatus(hash, { searchTransactionHistory: true });
     assert.ok(value);
     return value.slot;
   }
-
-  const sendUnchecked = (bytes: string) =>
-    world.lab.connection.sendRawTransaction(Buffer.from(bytes, 'base64'), { skipPreflight: true });
 });

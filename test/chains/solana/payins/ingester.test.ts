@@ -7,15 +7,14 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { token2022Program } from '../../../sandbox/solana/chain/tokens.ts';
-import { addFault, forkTo, fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
-import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
-import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
-import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
-import { tokenAccount, usdcMint } from '../../support/solana.ts';
-import { honest, startProxy } from '../proxy.ts';
+import { token2022Program } from '../../../../sandbox/solana/chain/tokens.ts';
+import { forkTo, fundWallet, plantMint } from '../../../../sandbox/solana/controls.ts';
+import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
+import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
+import { tokenAccount, usdcMint } from '../../../support/solana.ts';
+import { startProxy } from '../../proxy.ts';
+import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 import { briefly, watching } from './watching.ts';
-import { type SolanaWorld, signal, solanaWorld } from './world.ts';
 
 describe('reading payins on Solana', () => {
   let world: SolanaWorld;
@@ -242,68 +241,6 @@ describe('reading payins on Solana', () => {
         return answer;
       });
       assert.equal(await eyes.ingester.hasLeft(gone, signal), true);
-    });
-  });
-
-  describe('nodes', () => {
-    it('that show a balance before its transaction do not move the pass: it is looked at again', async () => {
-      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
-        method === 'getSignaturesForAddress' ? [] : forward(method, params),
-      );
-      const eyes = watching(world, [deposit], [node.url]);
-      world.settle(1);
-      const before = (await eyes.look('final'))?.next;
-      const txHash = await pay(5n);
-      world.settle();
-      assert.deepEqual((await eyes.look('final'))?.next, before);
-      node.behave(honest);
-      const range = await eyes.look('final');
-      assert.deepEqual(briefly(range), [paid(5n, txHash)]);
-      assert.ok(before && range && range.next.blockNumber > before.blockNumber);
-      assert.ok(range.next.chainTime >= before.chainTime);
-    });
-
-    it('that list a transaction before they have it are asked again', async () => {
-      const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
-        method === 'getTransaction' ? null : forward(method, params),
-      );
-      const eyes = watching(world, [deposit], [node.url]);
-      const txHash = await pay(5n);
-      world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), []);
-      node.behave(honest);
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
-    });
-
-    it('that have forgotten old transactions keep no other late money from being seen', async () => {
-      const forgotten = Array.from({ length: 101 }, () => Keypair.generate().publicKey);
-      for (const owner of forgotten) await fundWallet(world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
-      const eyes = watching(world, []);
-      eyes.late.push(...forgotten.map(String), deposit.toBase58());
-      const txHash = await pay(4n);
-      world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), []);
-      world.settle(1);
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(4n, txHash)]);
-    });
-
-    it('that lag behind the cursor, or answer nothing, are passed over', async () => {
-      const eyes = watching(world, [deposit]);
-      await eyes.look('final');
-      await addFault(world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3 });
-      await assert.rejects(eyes.look('final'), ChainUnavailable);
-      const txHash = await pay(5n);
-      world.settle();
-      await addFault(world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'unavailable', times: 1 });
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
-      await addFault(world.solana.rpcUrl, { method: '*', kind: 'unavailable', times: 30 });
-      await assert.rejects(eyes.ingester.head(signal), ChainUnavailable);
-    });
-
-    it('tell how far the chain has come', async () => {
-      const { blockNumber, chainTime } = await watching(world, []).ingester.head(signal);
-      assert.equal(blockNumber, BigInt(world.solana.chain.head() - 1));
-      assert.ok(chainTime.endsWith('Z'));
     });
   });
 

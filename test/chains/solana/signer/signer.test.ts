@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
-import { Keypair, PublicKey, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
 import {
   type SigningPurpose,
   SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../../commands/chainPorts.ts';
-import { createSpending } from '../../../src/chains/money/spending.ts';
-import { tokenAccountOf } from '../../../src/chains/solana/addresses.ts';
-import { solanaFees } from '../../../src/chains/solana/config.ts';
+} from '../../../../commands/chainPorts.ts';
+import { createSpending } from '../../../../src/chains/money/spending.ts';
+import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import {
   messageIn,
   referenceOf,
@@ -18,10 +17,10 @@ import {
   type Terms,
   termsOf,
   transferMessage,
-} from '../../../src/chains/solana/payouts/transaction.ts';
-import { ownerKey, parseSolanaKey, solanaKey } from '../../../src/chains/solana/signer/keys.ts';
-import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
-import { depositSeed, limits, orderTo, payout } from './world.ts';
+} from '../../../../src/chains/solana/payouts/transaction.ts';
+import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
+import { createSolanaSigner } from '../../../../src/chains/solana/signer/signer.ts';
+import { depositSeed, limits, orderTo, payout } from '../world.ts';
 
 const treasury = solanaKey(Buffer.alloc(32, 7));
 const receiver = solanaKey(Buffer.alloc(32, 8)).address;
@@ -156,40 +155,6 @@ describe('the Solana signer', () => {
     });
   });
 });
-
-describe('keys of Solana', () => {
-  it('are read as wallets export them, and only when both halves belong together', () => {
-    const { secretKey, publicKey: own } = Keypair.fromSeed(new Uint8Array(32).fill(3));
-    assert.equal(parseSolanaKey(getBase58Decoder().decode(secretKey))?.address, own.toBase58());
-    assert.equal(parseSolanaKey(getBase58Decoder().decode(secretKey.slice(0, 32))), undefined);
-    assert.equal(parseSolanaKey(getBase58Decoder().decode(secretKey.toReversed())), undefined);
-    assert.equal(parseSolanaKey('0x12'), undefined);
-  });
-
-  it('of deposits follow from seed and salt, and from nothing else', () => {
-    assert.equal(ownerKey(depositSeed, salt).address, owner);
-    assert.notEqual(ownerKey('00'.repeat(32), salt).address, owner);
-    assert.notEqual(ownerKey(depositSeed, '00'.repeat(32)).address, owner);
-    assert.equal(ownerKey('11'.repeat(32), '22'.repeat(32)).address, '7XP9fU1g13neWdSgw39SJCs8iNoTwNgZBtiCaJqHxcyv');
-  });
-
-  it('have the token account that the network derives', () => {
-    for (const text of [owner, receiver, treasury.address]) {
-      const seeds = [
-        text,
-        'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-        'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-      ];
-      const [account] = PublicKey.findProgramAddressSync(
-        seeds.map((seed) => new PublicKey(seed).toBytes()),
-        new PublicKey(associatedProgram),
-      );
-      assert.equal(tokenAccountOf(text), account.toBase58());
-    }
-  });
-});
-
-const associatedProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
 const publicKey = (text: string) => {
   const x = Buffer.from(getBase58Encoder().encode(text)).toString('base64url');

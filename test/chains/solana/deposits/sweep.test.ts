@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from '@solana/web3.js';
-import type { Signer } from '../../../commands/chainPorts.ts';
-import type { Payment } from '../../../domain/payment/state.ts';
-import { addFault } from '../../../sandbox/solana/controls.ts';
-import type { DepositSweep } from '../../../src/chains/family.ts';
-import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
-import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import * as p from '../../support/payments.ts';
-import { tokenAccount } from '../../support/solana.ts';
-import { watching } from './watching.ts';
-import { depositSeed, type SolanaWorld, signal, solanaWorld } from './world.ts';
+import type { Signer } from '../../../../commands/chainPorts.ts';
+import type { Payment } from '../../../../domain/payment/state.ts';
+import { addFault } from '../../../../sandbox/solana/controls.ts';
+import type { DepositSweep } from '../../../../src/chains/family.ts';
+import { createSolanaSweep } from '../../../../src/chains/solana/deposits/sweep.ts';
+import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import * as p from '../../../support/payments.ts';
+import { tokenAccount } from '../../../support/solana.ts';
+import { watching } from '../payins/watching.ts';
+import { depositSeed, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
 const salt = '0d'.repeat(32);
 const owner = new PublicKey(ownerKey(depositSeed, salt).address);

@@ -1,8 +1,8 @@
 /** The service's eyes on a local Solana, for deposits that a test names. */
 import type { PublicKey } from '@solana/web3.js';
-import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../commands/chainPorts.ts';
-import { createSolanaIngester } from '../../../src/chains/solana/payins/ingester.ts';
-import { type SolanaWorld, signal } from './world.ts';
+import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../../commands/chainPorts.ts';
+import { createSolanaIngester } from '../../../../src/chains/solana/payins/ingester.ts';
+import { type SolanaWorld, signal } from '../world.ts';
 
 export interface Eyes {
   readonly ingester: Ingester;
