@@ -2,7 +2,8 @@
  * Calls to a node whose answers are read on the spot. The readers of JSON here know neither node nor method: they complain by throwing,
  * and `ask` says whose answer it was.
  */
-import { type ChainNode, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import { type ChainNode, RpcFailed } from './jsonRpc.ts';
+import type { RpcParams } from './transport.ts';
 
 /**
  * @param read takes the answer apart; what it throws makes the answer malformed, unless it is an RpcFailed of its own

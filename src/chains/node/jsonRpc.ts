@@ -1,6 +1,6 @@
 /** JSON-RPC over several nodes of one chain: time limits, bounded retries, fail-over. Answers of nodes are never mixed in one reading. */
 import { TransientError } from '../../../commands/ports.ts';
-import { createTransport, NoAnswer } from './transport.ts';
+import { createTransport, NoAnswer, type RpcParams } from './transport.ts';
 
 /** A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time. */
 export class RpcFailed extends TransientError {
@@ -28,8 +28,6 @@ export class ChainUnavailable extends TransientError {
     this.failures = failures;
   }
 }
-
-export type RpcParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** A node as one reading sees it: its calls end when the reading is aborted. */
 export interface ChainNode {

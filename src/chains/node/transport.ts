@@ -3,7 +3,6 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import type { RpcParams } from './jsonRpc.ts';
 
 const retries = 2;
 const retryPause_ms = 150;
@@ -23,6 +22,8 @@ export class NoAnswer extends Error {
     this.retryAfter_ms = retryAfter_ms;
   }
 }
+
+export type RpcParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** What the node answered; `error` is its own refusal. */
 export interface RpcAnswer {
