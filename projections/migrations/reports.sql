@@ -19,12 +19,12 @@ CREATE TABLE transactions (
   at            timestamptz NOT NULL,
   PRIMARY KEY (payment_id, kind, chain_id, tx_hash, index)
 );
-COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen and payout attempts signed. Amounts in whole tokens.';
+COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen, attempts of payouts and refunds signed. Amounts in whole tokens.';
 COMMENT ON COLUMN transactions.kind IS 'payin, payout or refund.';
-COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts: number of the attempt.';
-COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts: live, dead, settled.';
+COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.';
+COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, dead, lapsed.';
 COMMENT ON COLUMN transactions.standing IS 'Payins: counted towards the payment, or why the money is held.';
-COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts: when the attempt was signed.';
+COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts and refunds: when the attempt was signed.';
 
 CREATE TABLE hourly_stats (
   app_id text        NOT NULL,

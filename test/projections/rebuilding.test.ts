@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { eventCodec } from '../../commands/codec.ts';
+import type { EventStore } from '../../commands/ports.ts';
+import { ProjectionOutdated } from '../../projections/generations.ts';
+import { workSet } from '../../projections/sets.ts';
+import { rebuild } from '../../src/runtime/rebuild.ts';
+import { done } from '../support/payments.ts';
+import { runners } from './runners.ts';
+
+describe('a rebuild beside a running projection set', () => {
+  const on = runners();
+
+  it('moves on to the rebuilt generation by itself, and nothing that was visible vanishes meanwhile', async () => {
+    on.start();
+    await on.reach(await on.pay(1));
+    let counted = 0;
+    let writing = true;
+    const watch = (async () => {
+      while (writing) {
+        const now = (await on.statuses()).length;
+        assert.ok(now >= counted, `${now} payments after ${counted}`);
+        counted = now;
+      }
+    })();
+    const traffic = (async () => {
+      for (let who = 2; who <= 6; who += 1) await on.pay(who);
+    })();
+    const rebuilt = await rebuild({
+      store: on.world.store,
+      database: on.database,
+      codec: eventCodec,
+      set: workSet,
+      signal: on.stop.signal,
+    });
+    await traffic;
+    await on.reach(await on.pay(7));
+    writing = false;
+    await watch;
+
+    assert.equal(rebuilt.number, 2);
+    assert.equal((await on.statuses()).length, 7);
+    const generations = await on.database.query<{ generation: number }>(
+      `SELECT generation FROM ops.projections WHERE set_name = 'work'`,
+    );
+    assert.deepEqual(generations, [{ generation: 2 }]);
+    const comments = await on.database.query<{ comment: string }>(
+      `SELECT obj_description('public.payments'::regclass) AS comment`,
+    );
+    assert.match(comments[0]?.comment ?? '', /Every payment/);
+  });
+
+  it('continues an interrupted rebuild where it stopped', async () => {
+    await on.pay(1);
+    const cut = new AbortController();
+    const store = {
+      ...on.world.store,
+      async *all(options: Parameters<EventStore['all']>[0]) {
+        for await (const batch of on.world.store.all(options)) {
+          yield { ...batch, events: batch.events.slice(0, 3), position: batch.events[2]?.position ?? 0n, live: false };
+          cut.abort();
+        }
+      },
+    };
+    const deps = { database: on.database, codec: eventCodec, set: workSet };
+    await assert.rejects(rebuild({ ...deps, store, signal: cut.signal }));
+    const again = await rebuild({ ...deps, store: on.world.store, signal: on.stop.signal });
+    assert.equal(again.number, 1);
+    assert.equal(again.events, BigInt(done.length));
+    assert.deepEqual(await on.statuses(), ['payment_payout_completed']);
+  });
+
+  it('asks for a rebuild when its rows were filled by another version', async () => {
+    const early = on.start();
+    await on.reach(await on.pay(1));
+    on.stop.abort();
+    await early.ended;
+    on.stop = new AbortController();
+    const next = { ...workSet, version: workSet.version + 1 };
+    await assert.rejects(on.start({ set: next }).ended, ProjectionOutdated);
+    await rebuild({
+      store: on.world.store,
+      database: on.database,
+      codec: eventCodec,
+      set: next,
+      signal: on.stop.signal,
+    });
+    on.start({ set: next });
+    await on.reach(await on.pay(2));
+    assert.equal((await on.statuses()).length, 2);
+  });
+});

@@ -1,0 +1,96 @@
+import { eventCodec } from '../../commands/codec.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { workSet } from '../../projections/sets.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { listen } from '../../src/postgres/listen.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { openLeases } from '../../src/runtime/leases.ts';
+import { projectedWaiter } from '../../src/runtime/projected.ts';
+import { type ProjectionReport, type RunProjections, runProjections } from '../../src/runtime/projections.ts';
+import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
+import { done } from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+/** Lets projection sets run over a log that a spec writes. */
+export interface Runners {
+  readonly database: Database;
+  readonly world: World;
+  /** Ends all that run. */
+  stopAll(): Promise<void>;
+  /** Until this aborts. */
+  stop: AbortController;
+  /** Starts a runner, as a process of its own, and tells what it reports. */
+  start(more?: Partial<RunProjections>): {
+    readonly ended: Promise<void>;
+    readonly reports: readonly ProjectionReport[];
+    readonly committed: Promise<void>;
+  };
+  /** A payment of its own with this history. @returns the position of its last event */
+  live(who: number, history: readonly PaymentEvent[]): Promise<bigint>;
+  /** One that is paid out. */
+  pay(who: number): Promise<bigint>;
+  /** Resolves when the rows hold everything up to the position. */
+  reach(position: bigint, set?: string): Promise<void>;
+  statuses(): Promise<readonly string[]>;
+}
+
+/** To be called inside a `describe`; each of its specs has its own database and log. */
+export function runners(): Runners {
+  const running: Promise<unknown>[] = [];
+  const made = {} as { database: Database; world: World; stop: AbortController };
+
+  beforeEach(async () => {
+    made.database = await freshDatabase();
+    made.world = createWorld();
+    made.stop = new AbortController();
+  });
+  const stopAll = async () => {
+    made.stop.abort();
+    await Promise.allSettled(running.splice(0));
+  };
+  afterEach(stopAll);
+
+  const live: Runners['live'] = (who, [first, ...rest]) => {
+    const own = { ...first, data: { ...first?.data, paymentId: paymentIdOf(who) } } as PaymentEvent;
+    return append(made.world, `payment-${paymentIdOf(who)}`, [own, ...rest]);
+  };
+
+  return Object.assign(made, {
+    stopAll,
+    live,
+    pay: (who: number) => live(who, done),
+
+    start(more: Partial<RunProjections> = {}) {
+      const { database, world, stop } = made;
+      const reports: ProjectionReport[] = [];
+      const committed = Promise.withResolvers<void>();
+      const report = (told: ProjectionReport) => {
+        reports.push(told);
+        if (told.kind === 'committed') committed.resolve();
+      };
+      const leases = openLeases({ database, clock: systemClock });
+      const ended = runProjections({
+        store: world.store,
+        database,
+        leases,
+        codec: eventCodec,
+        set: workSet,
+        clock: systemClock,
+        signal: stop.signal,
+        report,
+        ...more,
+      }).finally(leases.close);
+      running.push(ended);
+      ended.catch(() => {});
+      return { ended, reports, committed: committed.promise };
+    },
+
+    reach: (position: bigint, set = 'work') =>
+      projectedWaiter(made.database, listen(made.database, ['projected']), set)(position, { timeout_ms: 20_000 }),
+
+    async statuses() {
+      const rows = await made.database.query<{ status: string }>('SELECT status FROM payments ORDER BY payment_id');
+      return rows.map(({ status }) => status);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import type { MerchantEvent } from '../../domain/merchant.ts';
+import { findApiKey, findApp, findWebhookSecret } from '../../queries/apps.ts';
+import { append } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { givenReadModels } from './given.ts';
+
+describe('apps and keys', () => {
+  const given = givenReadModels();
+
+  const appId = 'merchant_shop';
+  const hash = 'ab'.repeat(32);
+  const happen = async (...events: MerchantEvent[]) => {
+    await append(given.world, `merchant-${appId}`, events);
+    await given.project();
+  };
+  const registered: MerchantEvent = {
+    type: 'MerchantRegistered',
+    data: { appId, idSalt: 'cd'.repeat(32), registeredAt: p.created_at },
+  };
+  const issued: MerchantEvent = {
+    type: 'ApiKeyIssued',
+    data: { keyId: 'k1', scope: 'admin', hash, hint: 'pi_live_…1234', name: 'till' },
+  };
+
+  it('are found as their last events left them', async () => {
+    await happen(registered);
+    assert.equal(await findWebhookSecret(given.database, appId), null);
+    const settled = { receiverAddress: p.merchantWallet, receiverMemo: null };
+    const secret = { ciphertext: 'sealed', fingerprint: `sha256:${hash}` };
+    await happen(
+      { type: 'WebhookUrlSet', data: { url: 'https://shop.example' } },
+      { type: 'SettlementWalletSet', data: { ...settled, chainId: 1, token: p.ethereumUsdc.token } },
+      { type: 'WebhookSecretRotated', data: secret },
+      { type: 'KeylessCreationSet', data: { allowed: false } },
+    );
+    assert.deepEqual(await findApp(given.database, appId), {
+      appId,
+      idSalt: 'cd'.repeat(32),
+      webhookUrl: 'https://shop.example',
+      settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
+      keylessAllowed: false,
+    });
+    assert.deepEqual(await findWebhookSecret(given.database, appId), secret);
+    assert.equal(await findApp(given.database, 'wallet_none'), null);
+  });
+
+  it('let a key in until it is revoked', async () => {
+    await happen(registered, issued);
+    assert.deepEqual(await findApiKey(given.database, hash), { keyId: 'k1', appId, scope: 'admin' });
+    await happen({ type: 'ApiKeyRevoked', data: { keyId: 'k1' } });
+    assert.equal(await findApiKey(given.database, hash), null);
+    assert.equal(await findApiKey(given.database, 'ef'.repeat(32)), null);
+  });
+});

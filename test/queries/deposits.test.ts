@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { place } from '../../domain/payment/deposit.ts';
+import { knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/deposits.ts';
+import { append, paymentIdOf } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { addressOf, givenReadModels } from './given.ts';
+
+describe('deposits', () => {
+  const given = givenReadModels();
+
+  describe('what to look at, where accounts are looked at', () => {
+    const chainId = 8453;
+
+    it('is where open payments are paid to', async () => {
+      await given.payments(p.unpaid, [...p.unpaid, p.detected()], p.paid, p.done);
+      assert.deepEqual((await openDeposits(given.database, chainId)).toSorted(), [addressOf(1), addressOf(2)]);
+      assert.deepEqual(await openDeposits(given.database, 1), []);
+    });
+
+    it('and for a time where those are that are over', async () => {
+      await given.payments(p.unpaid, p.done);
+      const all = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
+      assert.deepEqual((await lateDeposits(given.database, chainId, p.minute(59))).toSorted(), all);
+      assert.deepEqual(await lateDeposits(given.database, chainId, p.minute(61)), []);
+      assert.deepEqual([...(await knownDeposits(given.database, [...all, 'nobody’s']))].toSorted(), all);
+    });
+  });
+
+  describe('the deposit index', () => {
+    it('finds many addresses at once, in whichever letter case a chain spells them', async () => {
+      await given.payments(p.unpaid, p.unpaid);
+      const asked = [addressOf(1).toLowerCase(), addressOf(2).toUpperCase().replace('0X', '0x'), p.customerWallet];
+      const found = await matchDeposits(
+        given.database,
+        asked.map((address) => place(address, null)),
+      );
+      assert.deepEqual(
+        found.map(({ paymentId, agreed_usd }) => [paymentId, agreed_usd]).sort(),
+        [1, 2].map((n) => [paymentIdOf(n), 11n]),
+      );
+      assert.deepEqual(await matchDeposits(given.database, []), []);
+    });
+
+    it('finds those that share an address by their memo, and a contract’s by the contract’s', async () => {
+      const [first] = p.unpaid;
+      assert.ok(first?.type === 'PaymentCreated');
+      const account = { address: 'GTREASURY', memo: '17' };
+      const contract = { address: 'GTREASURY', memo: null, contract: 'CPAYIN', contractMemo: 'x' };
+      for (const [index, deposit] of [account, contract].entries()) {
+        const data = {
+          ...first.data,
+          paymentId: paymentIdOf(index + 1),
+          deposit: { ...first.data.deposit, ...deposit },
+        };
+        await append(given.world, `payment-${data.paymentId}`, [{ type: 'PaymentCreated', data }]);
+      }
+      await given.project();
+      const owners = async (...places: [string, string | null][]) =>
+        (
+          await matchDeposits(
+            given.database,
+            places.map(([address, memo]) => place(address, memo)),
+          )
+        )
+          .map(({ paymentId, memo }) => [paymentId, memo])
+          .sort();
+      assert.deepEqual(await owners(['GTREASURY', '17'], ['CPAYIN', 'x']), [
+        [paymentIdOf(1), '17'],
+        [paymentIdOf(2), 'x'],
+      ]);
+      assert.deepEqual(await owners(['GTREASURY', null], ['GTREASURY', 'x'], ['CPAYIN', '17'], ['CPAYIN', null]), []);
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { transferId } from '../../domain/payment/events.ts';
+import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { createWorld } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { givenReadModels } from './given.ts';
+
+describe('recorded payins', () => {
+  const given = givenReadModels();
+
+  const inBlock = (block: number, tx: string, amount?: string) =>
+    p.payin({ tx, block, ...(amount !== undefined && { amount }) });
+  const transfers = (found: readonly { transferId: string; large: boolean }[]) =>
+    found.map(({ transferId, large }) => [transferId, large]);
+
+  it('are pending from their detection until they are final or gone, and large by either amount', async () => {
+    const [early, late, final, gone] = [
+      inBlock(100, 'a', '1.00'),
+      inBlock(105, 'b', '900.00'),
+      inBlock(100, 'c'),
+      inBlock(100, 'd'),
+    ];
+    await given.payments(
+      [...p.unpaid, p.detected(late), p.detected(early)],
+      [...p.unpaid, p.detected(final), p.confirmed(final)],
+      [...p.unpaid, p.detected(gone), p.orphaned(gone)],
+    );
+    const pending = (upTo: bigint, large: bigint) => pendingPayins(given.database, 8453, upTo, large);
+    assert.deepEqual(transfers(await pending(104n, 500n)), [[transferId(early), false]]);
+    assert.deepEqual(transfers(await pending(105n, 500n)), [
+      [transferId(early), false],
+      [transferId(late), true],
+    ]);
+    assert.deepEqual(transfers(await pending(104n, 11n)), [[transferId(early), true]]);
+    assert.deepEqual(await pendingPayins(given.database, 1, 200n, 500n), []);
+  });
+
+  it('are found by the block that held them', async () => {
+    const [one, other] = [inBlock(100, 'a'), inBlock(101, 'b')];
+    await given.payments([...p.unpaid, p.detected(one), p.detected(other), p.confirmed(other)]);
+    const found = await payinsInBlocks(given.database, 8453, [one.blockHash, other.blockHash], 500n);
+    assert.equal(found.length, 2);
+    assert.deepEqual(transfers(await payinsInBlocks(given.database, 8453, [other.blockHash], 500n)), [
+      [transferId(other), false],
+    ]);
+  });
+
+  it('begin with the oldest payment that still waits for its money', async () => {
+    await given.payments(p.done);
+    assert.equal(await oldestOpenPayment(given.database), null);
+    given.world = createWorld();
+    await given.payments(p.done, p.unpaid);
+    assert.equal(await oldestOpenPayment(given.database), p.created_at);
+  });
+});
