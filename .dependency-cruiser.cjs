@@ -8,6 +8,7 @@ const only = (name, from, allowed, comment) => ({
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-folder-cycles', severity: 'error', comment: 'folders build on each other in one direction', scope: 'folder', from: {}, to: { circular: true } },
     only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
     only('commands-know-domain', '^commands/', ['^commands/', '^domain/', 'node_modules/typebox/', '^crypto$'], 'commands import domain and their own ports'),
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),

@@ -1,8 +1,7 @@
 /** Gives lumens to new accounts: a real transaction of the account that owns all lumens in the beginning. */
 import { Account, Asset, Keypair, Operation, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
-import type { Chain } from './ledger/chain.ts';
-import { accountEntry } from './ledger/entries.ts';
-import { accountKey } from './ledger/keys.ts';
+import type { Chain } from './chain/chain.ts';
+import { accountEntry, accountKey } from './ledger/entries.ts';
 import type { Network } from './ledger/network.ts';
 import { type Planting, plantAsset } from './plant.ts';
 import { parseEnvelope } from './transactions/envelope.ts';

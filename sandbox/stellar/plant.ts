@@ -1,9 +1,8 @@
 /** Money for play: assets and balances that no transaction made. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
-import { plantAssetContract } from './host/deploy.ts';
+import { plantAssetContract } from './contracts/deploy.ts';
 import { addBalance } from './ledger/balances.ts';
-import { accountEntry, trustlineEntry } from './ledger/entries.ts';
-import { accountKey, trustlineKey } from './ledger/keys.ts';
+import { accountEntry, accountKey, trustlineEntry, trustlineKey } from './ledger/entries.ts';
 import type { LedgerHead, Network } from './ledger/network.ts';
 import type { View } from './ledger/view.ts';
 import { issuerOf } from './xdr.ts';

@@ -1,7 +1,8 @@
 /** A Stellar network of one node in this process: the RPC that wallets and services know, over a ledger in memory or a file. */
+
+import { type Chain, openChain } from './chain/chain.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { genesis } from './friendbot.ts';
-import { type Chain, openChain } from './ledger/chain.ts';
 import { createNetwork } from './ledger/network.ts';
 import { closeLedgers } from './rpc/controls.ts';
 import type { Node } from './rpc/method.ts';

@@ -1,7 +1,6 @@
 /** Whether an authorization that a transaction brings really is its address's own, and fresh. */
 import { Address, buildAuthorizationEntryPreimage, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
-import { dataEntry } from '../ledger/entries.ts';
-import { accountKey, nonceKey } from '../ledger/keys.ts';
+import { accountKey, dataEntry, nonceKey } from '../ledger/entries.ts';
 import { addressVal, inMap, sha256, symbol, symbolMap } from '../xdr.ts';
 import type { GivenAuthorization } from './authorization.ts';
 import { HostError } from './errors.ts';

@@ -1,7 +1,7 @@
 /** One host function call of a transaction: contracts calling contracts, their storage, events and authorizations. */
 import { Address, xdr } from '@stellar/stellar-sdk';
 import { contractEvent } from '../events.ts';
-import { instanceKey } from '../ledger/keys.ts';
+import { instanceKey } from '../ledger/entries.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 import type { Authorizer } from './authorization.ts';

@@ -1,7 +1,6 @@
 /** A contract's own data: entries of the ledger, or a map kept with its instance. */
 import { xdr } from '@stellar/stellar-sdk';
-import { dataEntry } from '../ledger/entries.ts';
-import { dataKey, instanceKey } from '../ledger/keys.ts';
+import { dataEntry, dataKey, instanceKey } from '../ledger/entries.ts';
 import { same } from '../xdr.ts';
 import { HostError } from './errors.ts';
 import type { Invocation } from './invocation.ts';

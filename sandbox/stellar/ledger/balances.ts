@@ -1,8 +1,7 @@
 /** Who has how much of an asset: lumens in the account, issued assets in a trustline, a contract's in the asset contract's data. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { addressVal, bigintOf, i128, i128Of, inMap, int64, symbol, symbolMap } from '../xdr.ts';
-import { dataEntry } from './entries.ts';
-import { accountKey, dataKey, trustlineKey } from './keys.ts';
+import { accountKey, dataEntry, dataKey, trustlineKey } from './entries.ts';
 import type { View } from './view.ts';
 
 export type BalanceFault = 'noAccount' | 'noTrustline' | 'notAuthorized' | 'underfunded' | 'lineFull';

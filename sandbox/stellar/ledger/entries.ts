@@ -1,5 +1,5 @@
-/** Contents of ledger entries. */
-import { type Asset, xdr } from '@stellar/stellar-sdk';
+/** Ledger entries: their keys and their contents. */
+import { Address, type Asset, xdr } from '@stellar/stellar-sdk';
 import { accountId, int64, noExtension, sha256 } from '../xdr.ts';
 
 const authorized = 1;
@@ -51,3 +51,32 @@ export const codeEntry = (wasm: Buffer): xdr.LedgerEntryData =>
   xdr.LedgerEntryData.contractCode(
     new xdr.ContractCodeEntry({ ext: new xdr.ContractCodeEntryExt(0), hash: sha256(wasm), code: wasm }),
   );
+
+type Durability = 'persistent' | 'temporary';
+
+export const accountKey = (account: string): xdr.LedgerKey =>
+  xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId: accountId(account) }));
+
+export const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
+  xdr.LedgerKey.trustline(
+    new xdr.LedgerKeyTrustLine({ accountId: accountId(account), asset: asset.toTrustLineXDRObject() }),
+  );
+
+export const dataKey = (owner: string, key: xdr.ScVal, durability: Durability): xdr.LedgerKey =>
+  xdr.LedgerKey.contractData(
+    new xdr.LedgerKeyContractData({
+      contract: new Address(owner).toScAddress(),
+      key,
+      durability: xdr.ContractDataDurability[durability](),
+    }),
+  );
+
+export const instanceKey = (contract: string): xdr.LedgerKey =>
+  dataKey(contract, xdr.ScVal.scvLedgerKeyContractInstance(), 'persistent');
+
+/** Present once the authorization with this nonce was used. */
+export const nonceKey = (address: string, nonce: xdr.Int64): xdr.LedgerKey =>
+  dataKey(address, xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce })), 'temporary');
+
+export const codeKey = (wasmHash: Buffer): xdr.LedgerKey =>
+  xdr.LedgerKey.contractCode(new xdr.LedgerKeyContractCode({ hash: wasmHash }));

@@ -1,10 +1,8 @@
-import { bumpSequence } from './bumpSequence.ts';
+import { bumpSequence, createAccount, setOptions } from './accounts.ts';
 import { changeTrust } from './changeTrust.ts';
-import { createAccount } from './createAccount.ts';
 import { invokeHostFunction } from './invokeHostFunction.ts';
 import { type Applied, type Operation, type OperationContext, unsupported } from './operation.ts';
 import { payment } from './payment.ts';
-import { setOptions } from './setOptions.ts';
 
 /** Applies one operation to its layer of the ledger; a failed one leaves writes there that must not be committed. */
 export function applyOperation(context: OperationContext, operation: Operation): Applied {

@@ -1,7 +1,6 @@
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { minimumBalance } from '../ledger/balances.ts';
-import { trustlineEntry } from '../ledger/entries.ts';
-import { accountKey, trustlineKey } from '../ledger/keys.ts';
+import { accountKey, trustlineEntry, trustlineKey } from '../ledger/entries.ts';
 import { bigintOf, int64, issuerOf } from '../xdr.ts';
 import {
   type Applied,

@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
+import { runAuthorized } from '../contracts/hostFunction.ts';
 import { HostError } from '../host/errors.ts';
-import { runAuthorized } from '../host/hostFunction.ts';
 import { recordingView, type Touched } from '../ledger/view.ts';
 import { base64, bigintOf, sha256 } from '../xdr.ts';
 import { type Applied, applied, failed, type OperationContext, type OperationOf } from './operation.ts';

@@ -1,7 +1,7 @@
 import { type Transaction, xdr } from '@stellar/stellar-sdk';
 import { transferEvent } from '../events.ts';
 import { addBalance, BalanceError, type BalanceFault } from '../ledger/balances.ts';
-import { accountKey } from '../ledger/keys.ts';
+import { accountKey } from '../ledger/entries.ts';
 import { issuerOf, uint64 } from '../xdr.ts';
 import {
   type Applied,

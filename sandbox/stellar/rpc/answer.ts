@@ -1,13 +1,11 @@
 /** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
-import type { EventRecord } from '../ledger/history.ts';
+import type { EventRecord } from '../chain/history.ts';
 import { addFault, clearFaults, closeLedgers, forget, fund, plant } from './controls.ts';
 import { getEvents } from './events.ts';
-import { getLedgerEntries } from './ledgerEntries.ts';
 import { type Method, type Node, type Params, RpcError, rpcCodes, textParam } from './method.ts';
-import { getFeeStats, getHealth, getLatestLedger, getNetwork, getVersionInfo } from './network.ts';
-import { pretendTo, sendTransaction } from './send.ts';
+import { getFeeStats, getHealth, getLatestLedger, getLedgerEntries, getNetwork, getVersionInfo } from './network.ts';
 import { simulateTransaction } from './simulate.ts';
-import { getTransaction, getTransactions } from './transactions.ts';
+import { getTransaction, getTransactions, pretendTo, sendTransaction } from './transactions.ts';
 
 const methods: Readonly<Record<string, Method>> = {
   getHealth,

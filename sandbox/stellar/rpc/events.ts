@@ -1,5 +1,5 @@
-import { endOfLedger, isEventId, ledgerOf, startOfLedger } from '../ledger/eventIds.ts';
-import type { EventRecord } from '../ledger/history.ts';
+import { endOfLedger, isEventId, ledgerOf, startOfLedger } from '../chain/eventIds.ts';
+import type { EventRecord } from '../chain/history.ts';
 import {
   checkInRange,
   integerParam,
@@ -38,7 +38,7 @@ export const getEvents: Method = ({ chain }, params) => {
 
   const page: EventRecord[] = [];
   for (const event of chain.history.events()) {
-    if (event.place.ledger >= endLedger || page.length === limit) break;
+    if (event.position.ledger >= endLedger || page.length === limit) break;
     if (isNext(event) && passes(event, filters)) page.push(event);
   }
   const last = page.length === limit ? page.at(-1)?.id : undefined;
@@ -81,14 +81,14 @@ function topicsMatch(wanted: readonly string[], topics: readonly string[]): bool
   return segments.every((segment, at) => segment === '*' || segment === topics[at]);
 }
 
-const describe = ({ id, place, contractId, transaction, topics, value }: EventRecord) => ({
+const describe = ({ id, position, contractId, transaction, topics, value }: EventRecord) => ({
   type: 'contract',
-  ledger: place.ledger,
+  ledger: position.ledger,
   ledgerClosedAt: new Date(transaction.createdAt_s * 1_000).toISOString().replace('.000Z', 'Z'),
   contractId,
   id,
-  operationIndex: place.operation,
-  transactionIndex: place.transaction,
+  operationIndex: position.operation,
+  transactionIndex: position.transaction,
   inSuccessfulContractCall: transaction.succeeded,
   txHash: transaction.hash,
   topic: topics,

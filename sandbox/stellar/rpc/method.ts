@@ -1,7 +1,7 @@
 /** What RPC methods share: the node that they ask, their parameters and their errors. */
 
+import type { Chain } from '../chain/chain.ts';
 import type { Faults } from '../faults.ts';
-import type { Chain } from '../ledger/chain.ts';
 import type { TransactionQueue } from '../transactions/queue.ts';
 
 export interface Node {

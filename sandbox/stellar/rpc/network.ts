@@ -1,8 +1,8 @@
-/** What the network and the node are. */
+/** What the network, the node and the ledger are. */
 import { xdr } from '@stellar/stellar-sdk';
 import { baseFee, type LedgerHead, protocolVersion } from '../ledger/network.ts';
 import { base64, int64, sha256, uint64 } from '../xdr.ts';
-import { ledgerRange, type Method } from './method.ts';
+import { invalid, ledgerRange, listParam, type Method } from './method.ts';
 
 const retentionWindow = 120_960;
 
@@ -87,4 +87,33 @@ function headerOf({ sequence, closedAt_s }: LedgerHead): xdr.LedgerHeader {
     skipList: [0, 1, 2, 3].map(() => Buffer.alloc(32)),
     ext: new xdr.LedgerHeaderExt(0),
   });
+}
+
+const keysMax = 200;
+/** Contract data is said to live this much longer; nothing expires here. */
+const alive_ledgers = 500_000;
+
+export const getLedgerEntries: Method = ({ chain }, params) => {
+  const latestLedger = chain.history.head().sequence;
+  const entries = listParam(params, 'keys', keysMax).flatMap((text) => {
+    const key = keyOf(text);
+    const entry = chain.state.get(key);
+    if (!entry) return [];
+    const expires = key.switch().name === 'contractData' || key.switch().name === 'contractCode';
+    return {
+      key: base64(key),
+      xdr: base64(entry.data()),
+      lastModifiedLedgerSeq: entry.lastModifiedLedgerSeq(),
+      ...(expires && { liveUntilLedgerSeq: latestLedger + alive_ledgers }),
+    };
+  });
+  return { entries, latestLedger };
+};
+
+function keyOf(text: unknown): xdr.LedgerKey {
+  try {
+    return xdr.LedgerKey.fromXDR(String(text), 'base64');
+  } catch {
+    throw invalid(`cannot unmarshal key value ${text}`);
+  }
 }

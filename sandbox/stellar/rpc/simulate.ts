@@ -1,10 +1,10 @@
 /** What a contract call would do, need and cost. */
 import { randomBytes } from 'node:crypto';
 import { Address, SorobanDataBuilder, xdr } from '@stellar/stellar-sdk';
+import { type HostCall, type HostResult, runAuthorized, runWith } from '../contracts/hostFunction.ts';
 import { type CallTree, type NeededAuthorization, recording } from '../host/authorization.ts';
 import { HostError, hostErrorText } from '../host/errors.ts';
-import { type HostCall, type HostResult, runAuthorized, runWith } from '../host/hostFunction.ts';
-import { accountKey, instanceKey, nonceKey } from '../ledger/keys.ts';
+import { accountKey, instanceKey, nonceKey } from '../ledger/entries.ts';
 import { ledgerEntry } from '../ledger/state.ts';
 import { type Change, recordingView, type Touched } from '../ledger/view.ts';
 import { resourceFee } from '../operations/invokeHostFunction.ts';

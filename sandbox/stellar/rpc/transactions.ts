@@ -1,6 +1,10 @@
+/** Transactions: taken from senders, and found again by hash or page by page. */
 import { xdr } from '@stellar/stellar-sdk';
-import { lastPlace, placeOf, totalOrderId } from '../ledger/eventIds.ts';
+import { lastPosition, positionOf, totalOrderId } from '../chain/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
+import type { Submitted } from '../transactions/envelope.ts';
+import { parseEnvelope } from '../transactions/envelope.ts';
+import { refusedResult } from '../transactions/results.ts';
 import { base64 } from '../xdr.ts';
 import {
   checkInRange,
@@ -9,6 +13,7 @@ import {
   ledgerRange,
   limitOf,
   type Method,
+  type Node,
   objectParam,
   textParam,
 } from './method.ts';
@@ -30,7 +35,7 @@ export const getTransaction: Method = ({ chain }, params) => {
 export const getTransactions: Method = ({ chain }, params) => {
   const pagination = objectParam(params, 'pagination');
   const limit = limitOf(pagination, usualLimit, limitMax);
-  const after = pagination['cursor'] === undefined ? undefined : placeOf(textParam(pagination, 'cursor'));
+  const after = pagination['cursor'] === undefined ? undefined : positionOf(textParam(pagination, 'cursor'));
   const start = after?.ledger ?? integerParam(params, 'startLedger') ?? 0;
   checkInRange(chain, start);
   const isNext = ({ ledger, order }: TransactionRecord) =>
@@ -41,7 +46,7 @@ export const getTransactions: Method = ({ chain }, params) => {
   const end =
     last && page.length === limit
       ? { ledger: last.ledger, transaction: last.order, operation: 1 }
-      : lastPlace(chain.history.head().sequence);
+      : lastPosition(chain.history.head().sequence);
   return {
     transactions: page.map((record) => ({ ...describe(record), createdAt: record.createdAt_s })),
     ...ledgerRange(chain),
@@ -66,4 +71,37 @@ function describe(record: TransactionRecord): object {
       contractEventsXdr: meta.operations().map((operation) => operation.events().map(base64)),
     },
   };
+}
+
+export const sendTransaction: Method = (node, params) => {
+  const { chain, queue } = node;
+  const submitted = parsed(node, textParam(params, 'transaction'));
+  const head = chain.history.head();
+  const answer = { hash: submitted.hash, latestLedger: head.sequence, latestLedgerCloseTime: String(head.closedAt_s) };
+  if (chain.history.find(submitted.hash)) return { ...answer, status: 'DUPLICATE' };
+  const admission = queue.admit(submitted, chain.state, chain.next());
+  if (admission.status === 'ERROR') {
+    return { ...answer, status: 'ERROR', errorResultXdr: base64(refusedResult(admission.verdict)) };
+  }
+  if (admission.status === 'PENDING') node.submitted();
+  return { ...answer, status: admission.status };
+};
+
+/** As if the node had taken it, or not now: nothing is kept. */
+export const pretendTo = (node: Node, status: 'PENDING' | 'TRY_AGAIN_LATER', transaction: string): object => {
+  const head = node.chain.history.head();
+  return {
+    hash: parsed(node, transaction).hash,
+    latestLedger: head.sequence,
+    latestLedgerCloseTime: String(head.closedAt_s),
+    status,
+  };
+};
+
+function parsed({ chain }: Node, envelopeXdr: string): Submitted {
+  try {
+    return parseEnvelope(envelopeXdr, chain.network.passphrase);
+  } catch (error) {
+    throw invalid(`invalid_xdr: ${(error as Error).message}`);
+  }
 }

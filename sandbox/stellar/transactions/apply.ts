@@ -2,7 +2,7 @@
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { diagnosticEvent, feeEvent } from '../events.ts';
 import { hostErrorText } from '../host/errors.ts';
-import { accountKey } from '../ledger/keys.ts';
+import { accountKey } from '../ledger/entries.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import { entryChanges, type LedgerState } from '../ledger/state.ts';
 import type { Change, View } from '../ledger/view.ts';
@@ -18,7 +18,7 @@ export interface TransactionRecord {
   readonly hash: string;
   readonly innerHash?: string;
   readonly ledger: number;
-  /** Its place in the ledger, from 1. */
+  /** Its number within the ledger, from 1. */
   readonly order: number;
   /** Unix seconds. */
   readonly createdAt_s: number;

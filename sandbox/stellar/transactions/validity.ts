@@ -1,7 +1,7 @@
 /** Whether a transaction may go into the next ledger: what a node checks before it takes one. */
 import { xdr } from '@stellar/stellar-sdk';
 import { minimumBalance } from '../ledger/balances.ts';
-import { accountKey } from '../ledger/keys.ts';
+import { accountKey } from '../ledger/entries.ts';
 import { baseFee, type LedgerHead } from '../ledger/network.ts';
 import type { LedgerState } from '../ledger/state.ts';
 import { thresholdOf } from '../operations/apply.ts';

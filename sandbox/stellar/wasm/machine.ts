@@ -2,14 +2,13 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { HostError } from '../host/errors.ts';
 import type { Runner } from '../host/invocation.ts';
-import { codeKey } from '../ledger/keys.ts';
+import { codeKey } from '../ledger/entries.ts';
 import { protocolVersion } from '../ledger/network.ts';
 import { bytesOf, sha256 } from '../xdr.ts';
-import { bytesFunctions, cryptoFunctions } from './bytesFunctions.ts';
 import { mapFunctions, vecFunctions } from './collectionFunctions.ts';
 import { createGuest, type Guest, type HostFunctions } from './guest.ts';
 import { addressFunctions, callFunctions, contextFunctions, storageFunctions } from './ledgerFunctions.ts';
-import { numberFunctions } from './numberFunctions.ts';
+import { bytesFunctions, cryptoFunctions, numberFunctions } from './plainFunctions.ts';
 import { unsigned } from './values.ts';
 
 type Imports = Record<string, Record<string, (...args: bigint[]) => bigint>>;

@@ -1,6 +1,6 @@
 /** Where something stands in the history, as RPC nodes write it: ledger, transaction and operation in one number (SEP-35). */
 
-export interface Place {
+export interface Position {
   readonly ledger: number;
   /** From 1; 0 stands before all transactions of the ledger. */
   readonly transaction: number;
@@ -14,14 +14,14 @@ const operationMax = 2 ** 12 - 1;
 const eventMax = 2 ** 32 - 1;
 
 /** Total order id, in decimal. */
-export const totalOrderId = ({ ledger, transaction, operation }: Place): string =>
+export const totalOrderId = ({ ledger, transaction, operation }: Position): string =>
   (
     (BigInt(ledger) << (transactionBits + operationBits)) |
     (BigInt(transaction) << operationBits) |
     BigInt(operation)
   ).toString();
 
-export function placeOf(id: string): Place {
+export function positionOf(id: string): Position {
   const number = BigInt(id);
   return {
     ledger: Number(number >> (transactionBits + operationBits)),
@@ -31,14 +31,18 @@ export function placeOf(id: string): Place {
 }
 
 /** Ids of events sort as text in the order of the events. */
-export const eventId = (place: Place, index: number): string =>
-  `${totalOrderId(place).padStart(19, '0')}-${String(index).padStart(10, '0')}`;
+export const eventId = (position: Position, index: number): string =>
+  `${totalOrderId(position).padStart(19, '0')}-${String(index).padStart(10, '0')}`;
 
 /** Where nothing of a ledger stands behind. */
-export const lastPlace = (ledger: number): Place => ({ ledger, transaction: transactionMax, operation: operationMax });
+export const lastPosition = (ledger: number): Position => ({
+  ledger,
+  transaction: transactionMax,
+  operation: operationMax,
+});
 
 /** Past every event of a ledger. */
-export const endOfLedger = (ledger: number): string => eventId(lastPlace(ledger), eventMax);
+export const endOfLedger = (ledger: number): string => eventId(lastPosition(ledger), eventMax);
 
 /** Before every event of a ledger. */
 export const startOfLedger = (ledger: number): string => eventId({ ledger, transaction: 0, operation: 0 }, 0);
@@ -47,4 +51,4 @@ const idPattern = /^\d{19}-\d{10}$/;
 
 export const isEventId = (text: string): boolean => idPattern.test(text);
 
-export const ledgerOf = (eventId: string): number => placeOf(eventId.slice(0, 19)).ledger;
+export const ledgerOf = (eventId: string): number => positionOf(eventId.slice(0, 19)).ledger;

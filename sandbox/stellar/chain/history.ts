@@ -1,14 +1,13 @@
-/** Transactions and events that the node still remembers. */
+/** Transactions and events that the node still remembers, and when ledgers closed. */
 import { xdr } from '@stellar/stellar-sdk';
+import type { LedgerHead } from '../ledger/network.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import { base64, contractText } from '../xdr.ts';
-import { createCloseTimes } from './closeTimes.ts';
-import { eventId, type Place } from './eventIds.ts';
-import type { LedgerHead } from './network.ts';
+import { eventId, type Position } from './eventIds.ts';
 
 export interface EventRecord {
   readonly id: string;
-  readonly place: Place;
+  readonly position: Position;
   readonly contractId: string;
   readonly transaction: TransactionRecord;
   /** Base64 XDR each, for exact matches. */
@@ -51,7 +50,7 @@ export function createHistory(first: LedgerHead, retention_ledgers: number): His
       if (innerHash) byHash.delete(innerHash);
     }
     transactions = transactions.filter(({ ledger }) => ledger >= oldest);
-    events = events.filter(({ place }) => place.ledger >= oldest);
+    events = events.filter(({ position }) => position.ledger >= oldest);
   };
 
   const self: History = {
@@ -117,18 +116,40 @@ function operationEvents(transaction: TransactionRecord): EventRecord[] {
 
 function eventRecord(
   transaction: TransactionRecord,
-  place: Place,
+  position: Position,
   index: number,
   event: xdr.ContractEvent,
 ): EventRecord {
   const contract = event.contractId();
   const body = event.body().v0();
   return {
-    id: eventId(place, index),
-    place,
+    id: eventId(position, index),
+    position,
     contractId: contract ? contractText(contract) : '',
     transaction,
     topics: body.topics().map(base64),
     value: base64(body.data()),
+  };
+}
+
+/** When ledgers closed: only those are kept that closed later than the one before. */
+interface CloseTimes {
+  add(ledger: LedgerHead): void;
+  /** Unix seconds. */
+  at(sequence: number): number;
+  forget(before: number): void;
+}
+
+function createCloseTimes(): CloseTimes {
+  const times: LedgerHead[] = [];
+  return {
+    add(ledger) {
+      if (times.at(-1)?.closedAt_s !== ledger.closedAt_s) times.push(ledger);
+    },
+    at: (wanted) => (times.findLast(({ sequence }) => sequence <= wanted) ?? times[0])?.closedAt_s ?? 0,
+    forget(before) {
+      const kept = times.findLastIndex(({ sequence }) => sequence <= before);
+      if (kept > 0) times.splice(0, kept);
+    },
   };
 }

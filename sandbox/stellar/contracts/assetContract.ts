@@ -1,11 +1,11 @@
 /** The built-in contract of each Stellar asset: SEP-41's transfers and views, and the issuer's mint. */
 import { Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { assetName, transferEvent } from '../events.ts';
+import { HostError } from '../host/errors.ts';
+import type { Invocation, Runner } from '../host/invocation.ts';
 import { addBalance, BalanceError, type BalanceFault, readBalance } from '../ledger/balances.ts';
 import { instanceVal } from '../ledger/entries.ts';
 import { addressOf, addressVal, i128, i128Of, inMap, issuerOf, same, symbol, symbolMap } from '../xdr.ts';
-import { HostError } from './errors.ts';
-import type { Invocation, Runner } from './invocation.ts';
 
 type Function = (invocation: Invocation, asset: Asset, args: xdr.ScVal[]) => xdr.ScVal;
 

@@ -1,14 +1,14 @@
 /** What a transaction can ask of the host: call a contract, store code, create a contract. */
 import { Address, xdr } from '@stellar/stellar-sdk';
+import { givenAuthorization } from '../host/authentication.ts';
+import { type Authorizer, enforcing } from '../host/authorization.ts';
+import { HostError } from '../host/errors.ts';
+import { createInvocation, type Invocation } from '../host/invocation.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 import { runWasm } from '../wasm/machine.ts';
 import { runAsset } from './assetContract.ts';
-import { givenAuthorization } from './authentication.ts';
-import { type Authorizer, enforcing } from './authorization.ts';
 import { createContract, uploadWasm } from './deploy.ts';
-import { HostError } from './errors.ts';
-import { createInvocation, type Invocation } from './invocation.ts';
 
 export interface HostCall {
   readonly network: Network;

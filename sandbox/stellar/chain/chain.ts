@@ -1,12 +1,13 @@
 /** The chain of ledgers: closes them one after another, each on disk before anybody can read of it. */
+
+import type { LedgerHead, Network } from '../ledger/network.ts';
+import { createState, type LedgerState } from '../ledger/state.ts';
+import type { View } from '../ledger/view.ts';
 import { applyTransaction, type TransactionRecord } from '../transactions/apply.ts';
 import type { Submitted } from '../transactions/envelope.ts';
 import { validate } from '../transactions/validity.ts';
 import { createHistory, type History } from './history.ts';
 import { type JournalLine, openJournal, readJournal } from './journal.ts';
-import type { LedgerHead, Network } from './network.ts';
-import { createState, type LedgerState } from './state.ts';
-import type { View } from './view.ts';
 
 export interface Chain {
   readonly network: Network;

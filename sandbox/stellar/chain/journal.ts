@@ -3,8 +3,8 @@
  * that is killed loses at most what waits for the next ledger. Opening it writes the file anew, without what is forgotten.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import type { SavedEntries } from '../ledger/state.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
-import type { SavedEntries } from './state.ts';
 
 export interface JournalLine {
   readonly ledger: number;

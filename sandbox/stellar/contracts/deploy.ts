@@ -1,14 +1,13 @@
 /** Putting code and contracts on the ledger. */
 import { Address, Asset, StrKey, xdr } from '@stellar/stellar-sdk';
-import { codeEntry, dataEntry, instanceVal } from '../ledger/entries.ts';
-import { codeKey, instanceKey } from '../ledger/keys.ts';
+import { HostError } from '../host/errors.ts';
+import type { Invocation } from '../host/invocation.ts';
+import { codeEntry, codeKey, dataEntry, instanceKey, instanceVal } from '../ledger/entries.ts';
 import type { Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 import { compileWasm } from '../wasm/machine.ts';
 import { addressVal, bytesOf, sha256 } from '../xdr.ts';
 import { assetInstance } from './assetContract.ts';
-import { HostError } from './errors.ts';
-import type { Invocation } from './invocation.ts';
 
 /** Stores code under its hash. Storing it again changes nothing. */
 export function uploadWasm({ view }: Invocation, wasm: Buffer): xdr.ScVal {
