@@ -7,6 +7,7 @@ import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
 import { createEvmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
 import { prepareSweep } from '../../../../src/chains/evm/deposits/sweep.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
+import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
@@ -49,6 +50,33 @@ describe('EVM payouts', () => {
       });
     }
   }
+
+  for (const [ordered, other] of [
+    ['USDC', 'USDT'],
+    ['USDT', 'USDC'],
+  ] as const) {
+    it(`moves ${ordered} and no ${other} for an order of ${ordered}, whatever there is of the other`, async () => {
+      const { rail, client, nonce } = await funded(56);
+      const order = orderOf(56, ordered, accountOf(31), 7n * 10n ** 18n);
+      const held = (symbol: TokenSymbol) =>
+        Promise.all([treasury, order.receiver as Address].map((at) => balance(client, orderOf(56, symbol, at))));
+      const [before, untouched] = [await held(ordered), await held(other)];
+      const unsigned = await rail.prepare(order, nonce);
+      assert.equal((unsigned.payload as EvmPayload).to, order.token.address);
+      await rail.broadcast((await sign(unsigned)).bytes);
+      await client.mine({ blocks: 1 });
+      assert.deepEqual(await held(ordered), [before[0]! - order.amount, before[1]! + order.amount]);
+      assert.deepEqual(await held(other), untouched);
+    });
+  }
+
+  it('is short of the ordered token, whatever there is of the other', async () => {
+    const { rail, client, nonce } = await funded(56);
+    const most = await balance(client, orderOf(56, 'USDC', treasury));
+    await fund((await sharedAnvil(56)).rpcUrl, 56, treasury, { tokens: { USDT: most } });
+    await rejectsAs('float', rail.prepare(orderOf(56, 'USDC', accountOf(32), most + 1n), nonce));
+    await rail.prepare(orderOf(56, 'USDT', accountOf(32), most + 1n), nonce);
+  });
 
   it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
     const { rail, client, nonce } = await funded(8453);

@@ -9,7 +9,7 @@ import {
 } from 'viem';
 import type { Clock } from '../../../../commands/ports.ts';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
-import { type ChainId, chainOf, findToken } from '../../../../domain/chains.ts';
+import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../../domain/time.ts';
 import { forwarderAddresses } from '../../../../src/chains/evm/deposits/forwarder.ts';
 import { buildUnsigned, type Call, noOrder, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';
@@ -66,6 +66,27 @@ describe('treasury signer', () => {
       it(what, () => rejectsAs(reason, open().sign(unsigned(), payout)));
     }
 
+    for (const { id, name, tokens } of chains.filter(({ family, tokens }) => family === 'evm' && tokens.length > 1)) {
+      it(`an order for one token of ${name} that is paid in another of its tokens`, async () => {
+        const signer = createEvmSigner({ privateKey: treasuryKey, spending: createSpending(limits, clock) });
+        const orders = tokens.map((token) => orderIn(id, token));
+        for (const ordered of orders) {
+          for (const paid of orders) {
+            const unsigned = transfer(ordered, { call: transferCall(paid) });
+            if (paid === ordered) await signer.sign(unsigned, payout);
+            else await rejectsAs('mismatch', signer.sign(unsigned, payout));
+          }
+        }
+      });
+    }
+
+    it('an order for a token by the name of another: the contract decides', async () => {
+      const [usdc, usdt] = ['USDC', 'USDT'].map((symbol) => findToken(chainOf(1), symbol)!) as [Token, Token];
+      const misnamed = orderIn(1, { ...usdc, address: usdt.address });
+      await rejectsAs('mismatch', open().sign(transfer(misnamed, { call: transferCall(orderIn(1, usdc)) }), payout));
+      await rejectsAs('mismatch', open().sign(transfer(orderIn(1, usdc), { call: transferCall(misnamed) }), payout));
+    });
+
     it('a transfer that calls itself a sweep or a cancel', async () => {
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), sweep));
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), cancel));
@@ -104,6 +125,12 @@ describe('treasury signer', () => {
     await signer.sign(transfer(usd(100n), { nonce: 2n }), payout);
     await signer.sign(transfer(usd(50n), { nonce: 3n }), payout);
   });
+});
+
+/** One whole token. */
+const orderIn = (chainId: ChainId, token: Token): TransferOrder => ({
+  ...{ chainId, token, receiver, receiverMemo: null },
+  amount: 10n ** BigInt(token.decimals),
 });
 
 /** @param fraction smallest units beside the whole tokens */

@@ -1,0 +1,32 @@
+/** A chain family of stubs, a file for each room: the least that a new family begins with. */
+import type { Family } from '../../../src/chains/family.ts';
+import { canonicalAddress, canonicalTxHash } from './addresses.ts';
+import { deposits } from './deposits.ts';
+import { createIngester } from './payins.ts';
+import { createRail } from './payouts.ts';
+import { createSigner } from './signer.ts';
+import { readTreasury } from './treasury.ts';
+
+/** Its name is borrowed: the domain lists the families that there are. */
+export const draft = {
+  name: 'stellar',
+  coinDecimals: 9,
+  choosesDepth: false,
+  canonicalAddress,
+  canonicalTxHash,
+  readTreasury,
+  open(settings, { address }) {
+    return {
+      family: 'stellar',
+      chains: settings.map(({ chainId, poll_ms = 1_000 }) => ({
+        ingester: createIngester(chainId),
+        rail: createRail(chainId, address),
+        poll_ms,
+      })),
+      deposits,
+      canReceive: null,
+      misfit: null,
+    };
+  },
+  openSigner: ({ address }) => createSigner(address),
+} satisfies Family;

@@ -1,0 +1,25 @@
+import type { ChainId } from '../../../domain/chains.ts';
+import { instant } from '../../../domain/time.ts';
+import { type Cursor, type Ingester, type Pass, passes } from '../../../src/chains/ports.ts';
+
+/** Of a chain on which nothing ever happens. */
+export function createIngester(chainId: ChainId): Ingester {
+  const cursorAt = async (pass: Pass, blockNumber: bigint): Promise<Cursor> => ({
+    ...{ chainId, pass, blockNumber },
+    blockHash: String(blockNumber),
+    chainTime: instant(0),
+  });
+  return {
+    chainId,
+    passes,
+    largeFrom: 0n,
+    sharedAddresses: [],
+    start: (pass) => cursorAt(pass, 0n),
+    cursorAt,
+    async *scan() {},
+    resolve: async () => undefined,
+    lookUp: async () => [],
+    hasLeft: async () => false,
+    head: async () => ({ blockNumber: 0n, chainTime: instant(0) }),
+  };
+}

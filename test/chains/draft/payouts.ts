@@ -1,0 +1,17 @@
+import type { ChainId } from '../../../domain/chains.ts';
+import { PayoutBlocked, type PayoutRail } from '../../../src/chains/ports.ts';
+
+export function createRail(chainId: ChainId, account: string): PayoutRail {
+  const poor = () => Promise.reject(new PayoutBlocked('float', 'the treasury holds nothing'));
+  return {
+    chainId,
+    account,
+    minedNonce: async () => null,
+    prepare: poor,
+    prepareCancel: poor,
+    broadcast: async () => {},
+    fate: async () => ({ kind: 'unknown' }),
+    stillFinal: async () => true,
+    balances: async () => ({ gas: 0n, tokens: {} }),
+  };
+}
