@@ -8,9 +8,8 @@ import type { NodeMessage } from './spawn.ts';
 
 const [dataDir = '', port = '0', patience_ms = '0'] = process.argv.slice(2);
 
-// An interrupt from the keyboard reaches the whole process group; the parent must still be able to finish its appends.
-process.on('SIGINT', () => {});
-process.on('SIGHUP', () => {});
+// Whoever stops a service may signal all of its processes; the parent must still be able to finish its appends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const report = (failure: unknown): void => {
   process.stderr.write(`event store: ${failure instanceof Error ? failure.stack : failure}\n`);
@@ -30,7 +29,6 @@ async function end(node: EventStoreNode): Promise<void> {
 try {
   const node = await startNode({ dataDir, port: Number(port), patience_ms: Number(patience_ms), report });
   process.on('disconnect', () => end(node));
-  process.on('SIGTERM', () => end(node));
   if (!process.connected) await end(node);
   await tell({ kind: 'ready', url: node.url, port: node.port });
 } catch (error) {

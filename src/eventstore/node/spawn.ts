@@ -107,6 +107,8 @@ async function startChild(dataDir: string, port: number, patience_ms: number): P
     execArgv: youngGeneration,
     env: childEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // In a process group of its own a signal to the parent's group, as Ctrl-C sends it, does not reach it even at its start.
+    detached: true,
   });
   const silent = exited(child).then(
     ([code]): NodeMessage => ({

@@ -12,9 +12,9 @@ import { event, events, idsOf } from '../events.ts';
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** A process of ours; what it prints is collected. */
+/** A process of ours, the first of a process group of its own; what it prints is collected. */
 function run(...args: string[]): { child: ChildProcess; output: () => string; line: Promise<string> } {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let text = '';
   const line = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
@@ -108,6 +108,32 @@ describe('the node as a process', () => {
     await withStore(node.url, async (store) => assert.equal((await store.read('orphan-1')).length, 1));
     await withStore(orphanUrl, (store) => assert.rejects(store.tail(), { name: 'Unavailable' }));
   });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`is not lost by ${signal} to its parent's whole process group: its parent ends it, in its own time`, async () => {
+      const script = `
+        import { spawnEmbeddedNode } from ${JSON.stringify(program('src/eventstore/node/spawn.ts'))};
+        import { openEventStore } from ${JSON.stringify(program('src/eventstore/client.ts'))};
+        process.on('${signal}', async () => {
+          const store = openEventStore({ url: node.url });
+          for (let round = 0; round < 200; round++) await store.tail();
+          await store.close();
+          await node.stop();
+          console.log('stopped');
+          process.exit();
+        });
+        const dataDir = ${JSON.stringify(dataDir)};
+        const node = await spawnEmbeddedNode({ dataDir, onLost: () => console.log('lost') });
+        console.log('ready');`;
+      for (let round = 0; round < 3; round++) {
+        const parent = run('--input-type=module', '-e', script);
+        assert.equal(await parent.line, 'ready');
+        process.kill(-(parent.child.pid ?? 0), signal);
+        await once(parent.child, 'close');
+        assert.equal(parent.output(), 'ready\nstopped\n');
+      }
+    });
+  }
 
   it('is started again on the same port when it was killed, and clients go on', async () => {
     const lost = Promise.withResolvers<string | null>();
