@@ -8,12 +8,15 @@ import { CannotListen } from './http/server.ts';
 import { startApiRole, startOperations } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
+import { type Serves, serves } from './roles/serves.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
 import { systemClock } from './runtime/clock.ts';
+import { createLogger } from './runtime/telemetry.ts';
 
 export interface Service {
   /** Where it listens; an instance without the role `api` answers health, readiness and metrics there. */
   readonly url: string;
+  readonly serves: Serves;
   /** For tools on this machine, like rebuild. */
   readonly eventStoreUrl: string;
   readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
@@ -44,6 +47,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
 
   return {
     url: http.url,
+    serves: serves(config, { url: http.url, eventStoreUrl: core.eventStoreUrl }),
     eventStoreUrl: core.eventStoreUrl,
     merchants: { ...core.merchants, projected: (position) => core.projected(position) },
     async stop() {
@@ -57,7 +61,8 @@ export async function startService(config: Config, clock: Clock = systemClock): 
 
 async function main(): Promise<void> {
   const service = await startService(readConfig(process.env));
-  process.stdout.write(`${JSON.stringify({ level: 30, msg: 'ready', url: service.url })}\n`);
+  // Whatever LOG_LEVEL is: programs that start the service wait for this line.
+  createLogger('info').info(service.serves, 'ready');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       service.stop().then(() => process.exit(0), fail);

@@ -1,5 +1,6 @@
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
 import { Unavailable } from '../../commands/ports.ts';
+import { withoutSecrets } from '../environment/withoutSecrets.ts';
 import { collect } from './bounds.ts';
 import { isConnectionLoss, reasonOf } from './failures.ts';
 import { createReachability, type Reachability } from './reachability.ts';
@@ -18,7 +19,7 @@ export interface Connection {
 
 export function connect(url: string, probe_ms: number): Connection {
   const client = EventStoreDBClient.connectionString(url);
-  const server = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/, '');
+  const server = withoutSecrets(url);
 
   /** Any answer will do, also a refusal. */
   const probe = () =>

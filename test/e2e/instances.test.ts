@@ -1,6 +1,9 @@
 /** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/seal.ts';
 import { createCustomers } from '../support/customers.ts';
@@ -22,6 +25,17 @@ describe('two instances on the same stores', function () {
     other = await startInstance(sandbox.dataDir, fast);
   });
   after(() => sandbox.destroy());
+
+  it('tell what they serve, with a time and without the secrets that they were given', () => {
+    const told = JSON.parse(other.ready) as Record<string, unknown>;
+    assert.equal(new Date(String(told['time'])).toISOString(), told['time']);
+    assert.deepEqual(told['roles'], ['api', 'projections', 'subscribers']);
+    assert.deepEqual(told['chains'], ['Base (8453)', 'Ethereum (1)']);
+    const settings = parseEnv(readFileSync(join(sandbox.dataDir, 'service.env'), 'utf8'));
+    const { password } = new URL(settings['DATABASE_URL'] ?? '');
+    for (const secret of [password, settings['MASTER_KEY'], settings['TREASURY_PRIVATE_KEY']])
+      assert.ok(secret && !other.ready.includes(secret));
+  });
 
   it('answer one orderId, sent to both with different terms, with one payment', async () => {
     const shop = createShop({

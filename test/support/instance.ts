@@ -11,6 +11,8 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface Instance {
   readonly url: string;
+  /** The line that it printed when it was ready. */
+  readonly ready: string;
   kill(): Promise<void>;
 }
 
@@ -33,7 +35,7 @@ export async function startInstance(sandboxDir: string, env: Record<string, stri
     const said = JSON.parse(line) as { msg?: string; url?: string };
     if (said.msg !== 'ready' || !said.url) continue;
     child.stdout.resume();
-    return { url: said.url, kill };
+    return { url: said.url, ready: line, kill };
   }
   throw new Error('the instance ended before it was ready');
 }
