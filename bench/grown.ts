@@ -1,6 +1,6 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
 import { privateKeyToAddress } from 'viem/accounts';
-import { place } from '../domain/payment/deposit.ts';
+import { payinAddress } from '../domain/payment/payins.ts';
 import { matchDeposits } from '../queries/deposits.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
@@ -94,7 +94,7 @@ async function findDeposits({ filled: { database } }: Grown): Promise<number> {
     const began_ms = performance.now();
     const found = await matchDeposits(
       database,
-      [...ours.map(({ address }) => address), ...strangers].map((address) => place(address, null)),
+      [...ours.map(({ address }) => address), ...strangers].map((address) => payinAddress(address, null)),
     );
     runs.push(performance.now() - began_ms);
     if (found.length !== ours.length) throw new Error('a deposit was not found');

@@ -1,8 +1,7 @@
 /** Money that no payment has claimed: it is kept once, and an operator decides about it. */
-import { chainOf } from '../domain/chains.ts';
+import { chainOf, memoProblem } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { type Transfer, transferId } from '../domain/payment/events.ts';
-import { memoProblem } from '../domain/payment/memo.ts';
 import { payinsMax } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, see, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';

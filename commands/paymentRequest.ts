@@ -1,11 +1,10 @@
 /** Reads a create request: chains, tokens, receiver and amounts, each refused with a pointer to its field. */
-import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
+import { type Chain, chains, findChain, findToken, memoProblem, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { parseAmount, rescale, units } from '../domain/money.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
-import { memoProblem } from '../domain/payment/memo.ts';
 import type { AddressBook } from './ports.ts';
 
 export interface ReadDeps {

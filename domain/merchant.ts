@@ -3,10 +3,9 @@
  * The schemas ARE the storage format and must be versioned with care.
  */
 import Type, { type Static } from 'typebox';
-import { type ChainId, chainIds, chainOf, findToken } from './chains.ts';
+import { type ChainId, chainIds, chainOf, findToken, memoProblem } from './chains.ts';
 import { type Decider, type Decision, isRefusal, type Refusal, refuse } from './decider.ts';
 import { TokenRef } from './payment/events.ts';
-import { memoProblem } from './payment/memo.ts';
 import { closed, Digest, Id, nullable, oneOf, Text, Time, Url } from './schema.ts';
 
 export const merchantSchemaVersion = 1;

@@ -1,5 +1,5 @@
-import { placeOf } from '../domain/payment/deposit.ts';
 import type { PaymentCreated } from '../domain/payment/events.ts';
+import { payinAddressOf } from '../domain/payment/payins.ts';
 import { ofStates, upsert } from './projection.ts';
 
 /** Which payment an address, or an address with a memo, is for. Kept for ever, and found whichever EVM chain pays it. */
@@ -7,7 +7,7 @@ export const deposits = ofStates('deposits', 'payment', ({ before, after: { term
   if (before) return [];
   const { paymentId, appId, source, deposit, expiresAt } = terms;
   const row = {
-    ...placeOf(deposit),
+    ...payinAddressOf(deposit),
     payment_id: paymentId,
     app_id: appId,
     chain_id: source.chainId,

@@ -1,10 +1,10 @@
 /** Where payments are paid to. */
-import type { Place } from '../domain/payment/deposit.ts';
+import type { PayinAddress } from '../domain/payment/payins.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
 /** A deposit that a transfer may be for. */
-export interface MatchedDeposit extends Place {
+export interface MatchedDeposit extends PayinAddress {
   readonly paymentId: string;
   readonly appId: string;
   /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
@@ -13,28 +13,28 @@ export interface MatchedDeposit extends Place {
 
 const columns = 'address, memo, payment_id AS "paymentId", app_id AS "appId", agreed_usd';
 
-/** Which of these places are payments' own, on whichever EVM chain they were paid. @throws Unavailable */
-export async function matchDeposits(sql: Sql, places: readonly Place[]): Promise<readonly MatchedDeposit[]> {
-  const shared = places.filter(({ memo }) => memo !== '');
-  const own = shared.length === 0 ? places : places.filter(({ memo }) => memo === '');
+/** Which of these addresses are payments' own, on whichever EVM chain they were paid. @throws Unavailable */
+export async function matchDeposits(sql: Sql, addresses: readonly PayinAddress[]): Promise<readonly MatchedDeposit[]> {
+  const shared = addresses.filter(({ memo }) => memo !== '');
+  const own = shared.length === 0 ? addresses : addresses.filter(({ memo }) => memo === '');
   const [byAddress, byMemo] = await Promise.all([matchOwn(sql, own), matchShared(sql, shared)]);
   return [...byAddress, ...byMemo];
 }
 
 /** Addresses that one payment has to itself: there may be very many, and the index takes them as they are. */
-const matchOwn = async (sql: Sql, places: readonly Place[]) =>
-  places.length === 0
+const matchOwn = async (sql: Sql, addresses: readonly PayinAddress[]) =>
+  addresses.length === 0
     ? []
     : sql.query<MatchedDeposit>(`SELECT ${columns} FROM deposits WHERE address = ANY ($1) AND memo = ''`, [
-        places.map(({ address }) => address),
+        addresses.map(({ address }) => address),
       ]);
 
-const matchShared = async (sql: Sql, places: readonly Place[]) =>
-  places.length === 0
+const matchShared = async (sql: Sql, addresses: readonly PayinAddress[]) =>
+  addresses.length === 0
     ? []
     : sql.query<MatchedDeposit>(
         `SELECT ${columns} FROM unnest($1::text[], $2::text[]) AS paid (address, memo) JOIN deposits USING (address, memo)`,
-        [places.map(({ address }) => address), places.map(({ memo }) => memo)],
+        [addresses.map(({ address }) => address), addresses.map(({ memo }) => memo)],
       );
 
 /** Which of these addresses are payments' own already. @throws Unavailable */

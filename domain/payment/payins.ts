@@ -1,8 +1,8 @@
-/** What transfers seen on the chains do to a payment. */
+/** Payins: where they are made to, and what transfers seen on the chains do to a payment. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { closeHeld } from './close.ts';
-import { type PaymentEvent, type Transfer, transferId } from './events.ts';
+import { type Deposit, type PaymentEvent, type Transfer, transferId } from './events.ts';
 import { fund } from './fund.ts';
 import { evolve, type Payin, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './status.ts';
@@ -77,3 +77,27 @@ export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHa
 }
 
 const onChain = (payin: Payin): boolean => payin.phase === 'detected' || payin.phase === 'confirmed';
+
+/** Where a payin is made to, which tells whose it is: an address of the payment's own, or a shared one with the payment's memo. */
+export interface PayinAddress {
+  /** EVM addresses in lower case: the same on every EVM chain. */
+  readonly address: string;
+  /** Empty where the address alone tells the payment. */
+  readonly memo: string;
+}
+
+/** @param address as its chain spells it */
+export const payinAddress = (address: string, memo: string | null): PayinAddress => ({
+  address: address.startsWith('0x') ? address.toLowerCase() : address,
+  memo: memo ?? '',
+});
+
+/** A contract's deposit is paid by calling the contract with its memo, and in no other way. */
+export const payinAddressOf = ({ address, memo, contract, contractMemo }: Deposit): PayinAddress =>
+  contract === null ? payinAddress(address, memo) : payinAddress(contract, contractMemo);
+
+export const payinAddressKey = ({ address, memo }: PayinAddress): string => `${address} ${memo}`;
+
+/** Whether a transfer was made to this deposit. */
+export const paysInto = (deposit: Deposit, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
+  payinAddressKey(payinAddress(to, memo ?? null)) === payinAddressKey(payinAddressOf(deposit));

@@ -6,7 +6,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { paysInto } from '../../domain/payment/deposit.ts';
+import { paysInto } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';

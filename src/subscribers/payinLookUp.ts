@@ -4,7 +4,7 @@ import type { Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import { paysInto } from '../../domain/payment/deposit.ts';
+import { paysInto } from '../../domain/payment/payins.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 
 export interface PayinLookUpDeps {

@@ -6,8 +6,8 @@ import type { Clock, EventStore } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
-import { type Place, place, placeKey } from '../../domain/payment/deposit.ts';
 import type { TokenRef, Transfer } from '../../domain/payment/events.ts';
+import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
 import type { MatchedDeposit } from '../../queries/deposits.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 
@@ -18,7 +18,7 @@ export interface RangeDeps {
   readonly ingester: Ingester;
   /** Resolves once the deposit index holds everything up to the position. @throws Unavailable after a while */
   readonly projected: (position: bigint, signal: AbortSignal) => Promise<void>;
-  readonly matchDeposits: (places: readonly Place[]) => Promise<readonly MatchedDeposit[]>;
+  readonly matchDeposits: (addresses: readonly PayinAddress[]) => Promise<readonly MatchedDeposit[]>;
   /**
    * Keeps a final transfer to an address that payments share whose memo is no payment's: an operator decides about it. The same
    * transfer may come again; it is to be kept once, by its id. Answers whether it is new.
@@ -58,11 +58,11 @@ export async function handleRange(
     await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
   }
   const { ingester } = deps;
-  const deposits = await byPlace(deps, range.logs);
+  const deposits = await byAddress(deps, range.logs);
   const final = pass !== 'head';
   const found: Found[] = [];
   for (const log of range.logs) {
-    const deposit = deposits.get(placeKey(place(log.to, log.memo)));
+    const deposit = deposits.get(payinAddressKey(payinAddress(log.to, log.memo)));
     const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? nobodys : undefined);
     if (!ours || !confirmsAt(pass, isLarge(log, ours, ingester.largeFrom))) continue;
     const transfer = await resolved(ingester, log, signal);
@@ -86,10 +86,12 @@ async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSigna
   throw new Error(`block ${log.blockHash} left chain ${ingester.chainId} while it was read: it is scanned again`);
 }
 
-async function byPlace(deps: RangeDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
-  const places = new Map(logs.map(({ to, memo }) => place(to, memo)).map((paid) => [placeKey(paid), paid]));
-  const matched = places.size > 0 ? await deps.matchDeposits([...places.values()]) : [];
-  return new Map(matched.map((deposit) => [placeKey(deposit), deposit]));
+async function byAddress(deps: RangeDeps, logs: readonly TransferLog[]): Promise<ReadonlyMap<string, MatchedDeposit>> {
+  const addresses = new Map(
+    logs.map(({ to, memo }) => payinAddress(to, memo)).map((paid) => [payinAddressKey(paid), paid]),
+  );
+  const matched = addresses.size > 0 ? await deps.matchDeposits([...addresses.values()]) : [];
+  return new Map(matched.map((deposit) => [payinAddressKey(deposit), deposit]));
 }
 
 /** The head pass sees everything; each final pass confirms the amounts of its tier. */

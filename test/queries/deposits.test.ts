@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { place } from '../../domain/payment/deposit.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/deposits.ts';
 import { append, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -32,7 +32,7 @@ describe('deposits', () => {
       const asked = [addressOf(1).toLowerCase(), addressOf(2).toUpperCase().replace('0X', '0x'), p.customerWallet];
       const found = await matchDeposits(
         given.database,
-        asked.map((address) => place(address, null)),
+        asked.map((address) => payinAddress(address, null)),
       );
       assert.deepEqual(
         found.map(({ paymentId, agreed_usd }) => [paymentId, agreed_usd]).sort(),
@@ -55,11 +55,11 @@ describe('deposits', () => {
         await append(given.world, `payment-${data.paymentId}`, [{ type: 'PaymentCreated', data }]);
       }
       await given.project();
-      const owners = async (...places: [string, string | null][]) =>
+      const owners = async (...addresses: [string, string | null][]) =>
         (
           await matchDeposits(
             given.database,
-            places.map(([address, memo]) => place(address, memo)),
+            addresses.map(([address, memo]) => payinAddress(address, memo)),
           )
         )
           .map(({ paymentId, memo }) => [paymentId, memo])

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { place } from '../../domain/payment/deposit.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
@@ -186,7 +186,7 @@ async function watching(transfers: readonly Transfer[]) {
     async projected() {
       if (!around.projected) throw new Unavailable('behind');
     },
-    matchDeposits: async () => [{ ...ref, ...place(p.depositAddress, null), agreed_usd: 11n }],
+    matchDeposits: async () => [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
     unmatched: async (transfer) => around.unmatched.push(transferId(transfer)) > 0,
     payinsInBlocks: async () => [],
     async pendingPayins() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/matchUnmatched.ts';
-import { place } from '../../domain/payment/deposit.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addFault, forgetBefore } from '../../sandbox/stellar/controls.ts';
 import { defaultEvmChainConfig } from '../../src/chains/evm/config.ts';
@@ -121,13 +121,13 @@ async function operator(ingester: Ingester, address: string, memo: string | null
   const world = createWorld();
   await append(world, `payment-${paymentId}`, p.unpaid);
   const parked: string[] = [];
-  const deposit = { paymentId: whose, appId: 'wallet_demo', ...place(address, memo), agreed_usd: 11n };
+  const deposit = { paymentId: whose, appId: 'wallet_demo', ...payinAddress(address, memo), agreed_usd: 11n };
   const deps: RangeDeps = {
     ...world,
     ingester,
     projected: async () => {},
-    matchDeposits: async (places) =>
-      places.some((paid) => paid.address === deposit.address && paid.memo === deposit.memo) ? [deposit] : [],
+    matchDeposits: async (addresses) =>
+      addresses.some((paid) => paid.address === deposit.address && paid.memo === deposit.memo) ? [deposit] : [],
     unmatched: (transfer) => recordUnmatched(world, transfer),
     payinsInBlocks: async () => [],
     park: async (_, txHash) => void parked.push(txHash),

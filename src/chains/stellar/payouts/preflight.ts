@@ -1,6 +1,6 @@
 /** What is checked before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
-import { memoProblem } from '../../../../domain/payment/memo.ts';
+import { memoProblem } from '../../../../domain/chains.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { type StellarFees, stellarChain } from '../config.ts';
 import { ask, malformed } from '../reads.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@solana/web3.js';
 import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
-import { place } from '../../../../domain/payment/deposit.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
+import { payinAddress } from '../../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';
 import { statusOf } from '../../../../domain/payment/status.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
@@ -107,7 +107,7 @@ async function paying(world: SolanaWorld) {
       store: log.store,
       ingester: watching(world, [deposit]).ingester,
       projected: async () => {},
-      matchDeposits: async () => [{ ...ref, ...place(address, null), agreed_usd: 11n }],
+      matchDeposits: async () => [{ ...ref, ...payinAddress(address, null), agreed_usd: 11n }],
       unmatched: async () => assert.fail('nothing is shared'),
       payinsInBlocks: async () => [],
       async pendingPayins(upTo) {
