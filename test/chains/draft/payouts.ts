@@ -8,6 +8,7 @@ export function createRail(chainId: ChainId, account: string): PayoutRail {
     account,
     minedNonce: async () => null,
     prepare: poor,
+    numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
     prepareCancel: poor,
     broadcast: async () => {},
     fate: async () => ({ kind: 'unknown' }),
