@@ -6,7 +6,7 @@ import { Address, Amount, Digest, Hash, Height, Id, Time, Url } from '../domain/
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { about, meanings } from './meanings.ts';
 
-/** The words that field tables use for the building blocks of schemas. */
+/** Names of the building blocks of schemas in field tables. */
 const words: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Id, 'id'],
   [Amount, 'amount'],
@@ -68,7 +68,7 @@ const fieldTable = (schema: TSchema): string => table(['field', 'holds'], fields
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** What this file uses of JSON Schema. */
+/** The parts of JSON Schema that are used here. */
 interface Json {
   readonly type?: string;
   readonly anyOf?: readonly Json[];

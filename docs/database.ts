@@ -70,7 +70,7 @@ interface Column {
   readonly comment: string | null;
 }
 
-/** Of all explained tables of a schema, in order. */
+/** Columns of all commented tables of a schema, in order. */
 const columnsOf = (sql: Sql, schema: string): Promise<readonly Column[]> =>
   sql.query(
     `SELECT c.relname AS table, obj_description(c.oid) AS about, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,

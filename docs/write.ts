@@ -1,4 +1,4 @@
-/** `npm run docs`: writes anew what is generated, documents and the types of rows. Tests compare it with what is committed. */
+/** `npm run docs`: writes all that is generated, documents and row types. Specs compare it with what is committed. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

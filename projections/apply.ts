@@ -8,7 +8,7 @@ interface Column {
   readonly type: string;
 }
 
-/** A table as the database has it: the migrations are the only place that says it. */
+/** A table as the database describes it; the migrations define it. */
 export interface Table {
   readonly name: string;
   readonly key: readonly Column[];
@@ -40,7 +40,7 @@ export async function describeTables(sql: Sql, schema: string): Promise<Readonly
   );
 }
 
-/** Rows travel as one JSON text: measured against arrays per column it costs the least on both sides, for one row as for thousands. */
+/** Rows travel as one JSON text: measured against one array per column, it is cheaper for both sides, with one row or thousands. */
 function statementsOf(target: string, key: readonly Column[], others: readonly Column[]): Table['statements'] {
   const names = (columns: readonly Column[], prefix = '') =>
     columns.map(({ name }) => prefix + quoted(name)).join(', ');
@@ -78,14 +78,14 @@ export async function applyChanges(
   return [...byTable.keys()];
 }
 
-/** `json_to_recordset` passes over a field that is no column, and a removal without its key would find nothing. */
+/** Without this, `json_to_recordset` would ignore a misspelt field and a removal without its key would remove nothing. */
 function fits(table: Table, row: Row): void {
   for (const field in row)
     assert(table.names.has(field), `${table.name} has no column ${field}: correct the projection`);
   for (const { name } of table.key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);
 }
 
-/** One change per key, the last; additions stay as they are, the statement sums them up. */
+/** Keeps the last change of each key. Additions all stay: the statement sums them up. */
 function squash(table: Table, changes: readonly RowChange[]): ReadonlyMap<RowChange['op'], readonly Row[]> {
   const added = changes.filter(({ op }) => op === 'add');
   assert(added.length === 0 || added.length === changes.length, `${table.name} is either summed up or replaced`);
@@ -105,7 +105,7 @@ function keyOf(table: Table, row: Row): string {
   return JSON.stringify(table.key.map(({ name }) => row[name]));
 }
 
-/** What JSON can say and Postgres text cannot hold: U+0000 and halves of surrogate pairs, not preceded by an escaped backslash. */
+/** Escapes that JSON allows and Postgres text cannot hold: U+0000 and halves of surrogate pairs, not preceded by an escaped backslash. */
 const unstorable = /(?<=(?:^|[^\\])(?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /** One bad character in a customer's text must not stop every payout: it becomes U+FFFD. */

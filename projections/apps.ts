@@ -2,7 +2,7 @@ import { instanceOf } from '../domain/event.ts';
 import type { IssuedKey } from '../domain/merchant.ts';
 import { ofEvents, ofStates, type Seen, upsert } from './projection.ts';
 
-/** Each app's settings now. */
+/** Each app's current settings. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
   const { registration, settlement, webhookUrl, webhookSecret, keylessCreation } = after;
   if (!registration) return [];
@@ -24,7 +24,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
   ];
 });
 
-/** Who a key belongs to and what it may do, by its hash. Revoked keys stay, marked. */
+/** Which app a key belongs to and what it may do, by its hash. Revoked keys stay, marked. */
 export const apiKeys = ofEvents('apiKeys', (seen) => {
   if (seen.category !== 'merchant') return [];
   const { event, after, stored } = seen;

@@ -6,7 +6,7 @@ import { advance, type Generation } from './generations.ts';
 import type { Moved, Projection, ProjectionSet, RowChange, Seen } from './projection.ts';
 import type { Sql, SqlDatabase } from './sql.ts';
 
-/** This event cannot be handled: never skipped, its set stops here until the program or the event's reading is mended. */
+/** An event that cannot be projected. It is never skipped: its set stops until the program is fixed. */
 export class PoisonEvent extends Error {
   override readonly name = 'PoisonEvent';
   readonly stored: Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'type'>;
@@ -22,7 +22,7 @@ export interface CommitDeps {
   readonly set: ProjectionSet;
   readonly tables: ReadonlyMap<string, Table>;
   readonly fold: Fold;
-  /** Called where a crash must lose or double nothing. */
+  /** Called at points where a crash must neither lose nor repeat anything. */
   readonly crash: (point: string) => void | Promise<void>;
 }
 
@@ -34,8 +34,8 @@ export interface EventBatch {
 /**
  * Projects a batch and commits it on top of `from`.
  *
- * Crash before the commit: Postgres rolls rows and checkpoint back, the batch comes again. After it: both stand, the
- * subscription goes on behind the batch. A commit whose answer was lost is told by the checkpoint, read anew.
+ * A crash before the commit rolls rows and checkpoint back, and the batch comes again. After the commit both stand, and the
+ * subscription goes on behind the batch. Whether a commit without an answer happened, the checkpoint says when it is read again.
  *
  * @returns the generation as it stands now
  * @throws PoisonEvent, FenceLost, Unavailable
@@ -46,7 +46,7 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
     await fold.prepare(batch.events);
     const changes = project(deps, batch.events);
     const next = await db.transaction(async (tx) => {
-      // Rows and checkpoint are lost together or not at all, and what is lost comes again from the log: no fsync is waited for.
+      // No fsync is awaited: rows and checkpoint can only be lost together, and the log brings them again.
       await tx.query('SET LOCAL synchronous_commit = off');
       const advanced = await advance(tx, from, batch.position, batch.events.length);
       await crash(`projections.${set.name}.beforeRows`);
@@ -64,7 +64,7 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   }
 }
 
-/** Every event for the projections of events; for those of states, each stream's move by the whole batch. */
+/** Projections of events get every event; those of states get one move per stream, over the whole batch. */
 function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): readonly RowChange[] {
   const changes: RowChange[] = [];
   const moves = new Map<string, Moved>();
@@ -93,7 +93,7 @@ function orPoison<T>(stored: StoredEvent, act: () => T): T {
   }
 }
 
-/** Channel on which every commit of a live set is told: `<set> <position>`. */
+/** Every commit of a live set is notified here as `<set> <position>`. */
 export const projectedChannel = 'projected';
 
 async function notify(tx: Sql, set: ProjectionSet, touched: readonly string[], position: bigint): Promise<void> {

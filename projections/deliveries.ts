@@ -1,6 +1,6 @@
 import { ofStates, upsert } from './projection.ts';
 
-/** The log of attempted webhooks. A start without an outcome is as good as exhausted: it is never sent again. */
+/** Every attempted webhook. A start without an outcome counts as exhausted: it is never sent again. */
 export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
   const { deliveryId, paymentId, appId, eventType, url, startedAt } = after.start;

@@ -2,7 +2,7 @@ import type { PaymentCreated } from '../domain/payment/events.ts';
 import { payinAddressOf } from '../domain/payment/payins.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** Which payment an address, or an address with a memo, is for. Kept for ever, and found whichever EVM chain pays it. */
+/** Which payment an address, or an address with a memo, belongs to. Kept for ever; an EVM address is found whichever EVM chain it was paid on. */
 export const deposits = ofStates('deposits', 'payment', ({ before, after: { terms } }) => {
   if (before) return [];
   const { paymentId, appId, source, deposit, expiresAt } = terms;

@@ -12,17 +12,17 @@ export interface FoldDeps {
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
   /** The stream's events before `revision`, in order. */
   readonly history: (stream: string, revision: bigint) => Promise<readonly StoredEvent[]>;
-  /** What the log has introduced by now; what it introduces later is seen as it comes. */
+  /** Introductions that the log holds by now; later ones are seen as they come. */
   readonly introduced: Introductions;
   readonly statesMax?: number;
 }
 
 export interface Fold {
-  /** Reads what is not in memory of the streams that these events continue. */
+  /** Loads the states before these events that are not in memory. */
   prepare(events: readonly StoredEvent[]): Promise<void>;
   /** The event between its two states; undefined when no read model is about it. */
   see(stored: StoredEvent): Seen | undefined;
-  /** The batch is committed: its states are good for the next one. */
+  /** The batch is committed: the next one builds on its states. */
   keep(): void;
   /** The batch failed: its states are forgotten. */
   drop(): void;
@@ -110,7 +110,7 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
 
 const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders.get(categoryOf(stream));
 
-/** Streams of which no more is expected make room; should more come, they are read again. */
+/** A stream that expects no more events is forgotten; should one come, the stream is read again. */
 const isOver = (stream: string, state: unknown): boolean => {
   if (stream.startsWith('payment-')) {
     const payment = state as PaymentState;

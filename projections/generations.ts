@@ -18,7 +18,7 @@ export interface SetDdl {
   readonly indexes: string;
 }
 
-/** The rows were filled by other code than this: they must be rebuilt before this code may go on with them. */
+/** The rows were filled by another version: this one must rebuild them before it goes on. */
 export class ProjectionOutdated extends Error {
   override readonly name = 'ProjectionOutdated';
   constructor(set: string, filled: number, code: number) {
@@ -108,8 +108,8 @@ async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<
 export const inSchema = (tx: Sql, { schema }: Generation) => tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
 
 /**
- * Moves the checkpoint, first thing in the batch's transaction: its row lock lets one runner through at a time, and its
- * condition only the one who knows where the rows stand.
+ * Moves the checkpoint as the first statement of the batch's transaction. The row lock lets one runner through at a time; the
+ * condition, only the runner that knows the current position.
  * @throws FenceLost
  */
 export async function advance(tx: Sql, from: Generation, position: bigint, events: number): Promise<Generation> {
@@ -124,7 +124,7 @@ export async function advance(tx: Sql, from: Generation, position: bigint, event
   return { ...from, position, events: from.events + BigInt(events) };
 }
 
-/** Says in the checkpoint why the set stands still, for whoever asks whether the service is ready. */
+/** Writes into the checkpoint why the set stopped; readiness shows it. */
 export const markStopped = (sql: Sql, { set, number }: Generation, reason: string) =>
   sql.query('UPDATE ops.projections SET stopped = $1, updated_at = now() WHERE set_name = $2 AND generation = $3', [
     reason,
@@ -141,7 +141,7 @@ export async function lockActive(tx: Sql, set: string): Promise<{ readonly event
   return active;
 }
 
-/** The public views show this generation from the commit on; the former one is retired and its runner loses the fence. */
+/** Switches the public views to this generation. The former one is retired, and its runner loses the fence. */
 export async function show(tx: Sql, generation: Generation): Promise<Generation> {
   const { set, number, schema } = generation;
   await tx.query(`UPDATE ops.projections SET status = 'retired' WHERE set_name = $1 AND status = 'active'`, [set]);
@@ -150,7 +150,7 @@ export async function show(tx: Sql, generation: Generation): Promise<Generation>
   return { ...generation, status: 'active' };
 }
 
-/** Drops what no view shows any more. Waits for readers that still hold on to it. */
+/** Drops generations that no view shows any more, once their last readers have finished. */
 export function dropRetired(db: SqlDatabase, set: string): Promise<void> {
   return db.transaction(async (tx) => {
     await alone(tx, set);

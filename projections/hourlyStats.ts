@@ -3,13 +3,13 @@ import type { PaymentState } from '../domain/payment/state.ts';
 import { add, ofStates } from './projection.ts';
 import type { Tables } from './tables.ts';
 
-/** Sums per app and UTC hour of the confirmed payout; a payout that left its chain is taken off again. */
+/** Sums by app and by the UTC hour of the confirmed payout. A payout that left its chain is subtracted again. */
 export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }) => {
   if (before?.payout?.settled === after.payout?.settled) return [];
   return [...share(before, -1n), ...share(after, 1n)].map((row) => add('hourly_stats', row));
 });
 
-/** What a payment adds to its hour, or takes from it; nothing before its payout is confirmed. */
+/** What a payment adds to its hour or takes from it: nothing before its payout is confirmed. */
 function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   const settled = payment?.payout?.settled;
   if (!payment?.funded || !settled) return [];

@@ -1,7 +1,7 @@
 import type { DomainEvent, StoredEvent } from '../domain/event.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
 
-/** Positions in the log by type of webhook. */
+/** Where in the log each webhook type was introduced that came after the first release. */
 export type Introductions = ReadonlyMap<string, bigint>;
 
 export const introductionsStream = `${webhookTypes.category}-${webhookTypesInstance}`;

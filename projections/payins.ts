@@ -3,7 +3,7 @@ import type { Payin, Payment } from '../domain/payment/state.ts';
 import { agreedUsd } from './deposits.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** Every transfer to a deposit and how it stands: what to look at when a block is final or has left its chain. */
+/** Every transfer to a deposit with its phase and standing, found by block when a block is final or has left its chain. */
 export const payins = ofStates('payins', 'payment', ({ before, after }) => {
   if (before?.payins === after.payins) return [];
   const changed = after.payins.filter((payin) => !before?.payins.includes(payin));

@@ -1,4 +1,4 @@
-/** A row of `payments` is the public view, column by column; only its revision is the read side's own. */
+/** A row of `payments` is the public view, column by column; with the stream's revision beside it. */
 import type { PaymentView } from '../domain/payment/view.ts';
 
 /** `source_chain_id` of `sourceChainId`. */
@@ -6,11 +6,11 @@ type ColumnOf<Field extends string> = Field extends `${infer Letter}${infer Rest
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${ColumnOf<Rest>}`
   : '';
 
-/** @typeParam Revision Postgres is given a text and answers a bigint */
+/** @typeParam Revision a text where it is written, a bigint where Postgres answers it */
 export type PaymentRow<Revision = bigint> = {
   readonly [Field in keyof PaymentView as ColumnOf<Field>]: PaymentView[Field];
 } & {
-  /** Of the stream's last event that is in the row. */
+  /** Revision of the last event that the row includes. */
   readonly revision: Revision;
 };
 
@@ -28,7 +28,7 @@ export function viewOfRow({ revision: _, ...row }: PaymentRow): PaymentView {
   ) as unknown as PaymentView;
 }
 
-/** @param known names that were spelt before: there are few, and very many rows */
+/** @param known spellings found so far: there are few names and very many rows */
 function renamed(values: object, known: Map<string, string>, spell: (name: string) => string): object {
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {

@@ -5,7 +5,7 @@ import type { Category, streams } from '../domain/streams.ts';
 import type { Introductions } from './introductions.ts';
 import type { TableKeys, Tables } from './tables.ts';
 
-/** Categories of which there are no read models: nothing folds their streams. */
+/** Categories without read models: their streams are not folded. */
 export const unprojected = ['treasury', 'webhookTypes'] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 
@@ -32,12 +32,12 @@ export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
 export type Seen<C extends ProjectedCategory = ProjectedCategory> = {
   [K in C]: Moves[K] & {
     readonly event: EventOf<K>;
-    /** Where in the log each type of webhook was introduced that came after the first release, as far as is known here. */
+    /** Introductions up to this event, and perhaps later ones. */
     readonly introduced: Introductions;
   };
 }[C];
 
-/** Columns in snake_case. Amounts and big numbers as decimal texts, times as ISO 8601. Applied only where the table has them all. */
+/** Columns in snake_case. Amounts and big numbers are decimal texts, times are ISO 8601. A field that is no column is refused when applied. */
 export type Row = Readonly<Record<string, string | number | boolean | object | null | undefined>>;
 
 /** Within a batch the last upsert or removal of a key wins; additions are summed up. */
@@ -53,19 +53,19 @@ export type Projection =
   /** Rows that tell of single events. */
   | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] };
 
-/** ProjectedCategory models that are filled together: one subscription, one checkpoint, one transaction per batch. */
+/** Read models that are filled together: one subscription, one checkpoint, one transaction per batch. */
 export interface ProjectionSet {
   readonly name: string;
-  /** Raised with every change of its tables or projections: the rows then are rebuilt beside the live ones. */
+  /** Raise it with every change of its tables or rows: the set is then rebuilt beside the live one. */
   readonly version: number;
   readonly projections: readonly Projection[];
   /** Which channel to notify when rows of a table changed. */
   readonly channels: Readonly<Record<string, string>>;
 }
 
-/** Every column, and what may be null may be left undefined. */
+/** Every column must be given; a nullable one may be undefined. */
 type Whole<R> = { readonly [C in keyof R]: null extends R[C] ? R[C] | undefined : R[C] };
-/** A row without a field that is no column of its table: the compiler refuses it even where the row comes in a variable. */
+/** Refuses fields that are no columns, also those of a variable, which the compiler would let pass. */
 type Only<R, Columns extends PropertyKey> = R & { readonly [C in Exclude<keyof R, Columns>]: never };
 
 export const upsert = <T extends keyof Tables, R extends Whole<Tables[T]>>(

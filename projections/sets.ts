@@ -1,4 +1,4 @@
-/** Two sets, so that a bug in statistics never stops a payout. */
+/** There are two sets, so that a bug in statistics never stops a payout. */
 import { apiKeys, apps } from './apps.ts';
 import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
@@ -10,7 +10,7 @@ import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
 import { unmatched } from './unmatched.ts';
 
-/** What the service itself needs to act. */
+/** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
   version: 2,
@@ -18,7 +18,7 @@ export const workSet: ProjectionSet = {
   channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
 };
 
-/** What people look at. */
+/** What people read: transactions, statistics, deliveries. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
   version: 1,

@@ -1,4 +1,4 @@
-/** What the read side needs of Postgres: its writers here, its readers in queries/, and src/postgres, which provides it. */
+/** Postgres as projections and queries use it; src/postgres implements it. */
 export interface Sql {
   /** bigint columns arrive as bigint, numeric as text, timestamps as ISO 8601 UTC. @throws Unavailable when the database cannot be reached or is overloaded */
   query<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;

@@ -4,7 +4,7 @@ import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
-/** What each payment's process is to do next and when; gone when nothing is left. */
+/** The next step of each payment and when it is due. The row goes when nothing is left to do. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ after, stored }) => {
   const { paymentId: payment_id, source, destination } = after.terms;
   const { step, due_at } = dueStep(after, stored.metadata.at);
@@ -13,22 +13,22 @@ export const todoPayments = ofStates('todoPayments', 'payment', ({ after, stored
   return [upsert('todo_payments', { payment_id, chain_id, step, due_at })];
 });
 
-/** A payment that waits is due at the end of its time, to be expired. */
+/** A payment that waits for its money is due for expiry at the end of its time. */
 function dueStep(payment: Payment, at: Instant): { step: string; due_at: string } {
   const step = nextStep(payment, at);
   return step.do === 'wait' ? { step: 'expire', due_at: step.until } : { step: step.do, due_at: at };
 }
 
-/** Which event of a payment each type of webhook tells of. One event has one webhook: the first type that tells of it. */
+/** Which payment events each webhook type reports. An event has one webhook: of the first type here that reports it. */
 export type News = Readonly<Record<string, (seen: Seen<'payment'>) => boolean>>;
 
 export const news: Readonly<Record<WebhookEventType, News[string]>> = {
   payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
-  // A payout that left the chain and is confirmed again is no news.
+  // A payout that left the chain and is confirmed again was reported before.
   payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
 };
 
-/** Of which payment events an app is still to be told. The start of the one attempt takes the row away. */
+/** Webhooks still to be sent. The start of the one attempt removes the row. */
 export const todoWebhooksOf = (news: News): Projection =>
   ofEvents('todoWebhooks', (seen) => {
     if (seen.category === 'payment') return announced(news, seen);
@@ -57,7 +57,7 @@ function announced(news: News, seen: Seen<'payment'>) {
   return [upsert('todo_webhooks', row)];
 }
 
-/** A type that came later tells of nothing that happened before it was introduced, else a rebuild would send all of history. */
+/** A later type reports no event from before its introduction: else a rebuild would send all of history. */
 function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
   const first: readonly string[] = firstWebhookEventTypes;
   if (first.includes(type)) return true;

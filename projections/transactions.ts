@@ -2,7 +2,7 @@ import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/view.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** What the chains show of each payment, for the API and for analysts. */
+/** Each payment's transfers on its chains, for the API and for analysts. */
 export const transactions = ofStates('transactions', 'payment', ({ before, after }) => {
   if (before?.payins === after.payins && before.payout === after.payout && before.refunds === after.refunds) return [];
   const known = new Set(rowsOf(before).map((row) => JSON.stringify(row)));

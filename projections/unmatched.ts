@@ -2,7 +2,7 @@ import { formatAmount } from '../domain/money.ts';
 import { transferId } from '../domain/payment/events.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** Money that came without a known memo, and what was decided about it. */
+/** Transfers to a shared address without a known memo, and what was decided about each. */
 export const unmatched = ofStates('unmatched', 'unmatched', ({ after: { transfer, seenAt, verdict } }) => {
   const assigned = verdict.kind === 'assigned' ? verdict : null;
   const refund = verdict.kind === 'refundRequested' ? verdict : null;

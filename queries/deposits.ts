@@ -1,4 +1,4 @@
-/** Where payments are paid to. */
+/** Deposit addresses and the payments behind them. */
 import type { PayinAddress } from '../domain/payment/payins.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -13,7 +13,7 @@ export interface MatchedDeposit extends PayinAddress {
 
 const columns = 'address, memo, payment_id AS "paymentId", app_id AS "appId", agreed_usd';
 
-/** Which of these addresses are payments' own, on whichever EVM chain they were paid. @throws Unavailable */
+/** The deposits among these addresses and memos, whichever EVM chain they were paid on. @throws Unavailable */
 export async function matchDeposits(sql: Sql, addresses: readonly PayinAddress[]): Promise<readonly MatchedDeposit[]> {
   const shared = addresses.filter(({ memo }) => memo !== '');
   const own = shared.length === 0 ? addresses : addresses.filter(({ memo }) => memo === '');
@@ -21,7 +21,7 @@ export async function matchDeposits(sql: Sql, addresses: readonly PayinAddress[]
   return [...byAddress, ...byMemo];
 }
 
-/** Addresses that one payment has to itself: there may be very many, and the index takes them as they are. */
+/** Addresses with one payment each. There may be very many, so the query is one that the index answers directly. */
 const matchOwn = async (sql: Sql, addresses: readonly PayinAddress[]) =>
   addresses.length === 0
     ? []
@@ -37,7 +37,7 @@ const matchShared = async (sql: Sql, addresses: readonly PayinAddress[]) =>
         [addresses.map(({ address }) => address), addresses.map(({ memo }) => memo)],
       );
 
-/** Which of these addresses are payments' own already. @throws Unavailable */
+/** Those of these addresses that payments have already. @throws Unavailable */
 export async function knownDeposits(sql: Sql, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ address: string }>('SELECT address FROM deposits WHERE address = ANY ($1)', [
     addresses,
@@ -48,7 +48,7 @@ export async function knownDeposits(sql: Sql, addresses: readonly string[]): Pro
 const pageRows = 5_000;
 const pagesMax = 200;
 
-/** Where the payments of a chain are paid to that wait for their money. @throws Unavailable */
+/** Deposit addresses of a chain's payments that wait for their money. @throws Unavailable */
 export async function openDeposits(sql: Sql, chainId: number): Promise<readonly string[]> {
   const found: string[] = [];
   for (let pages = 0; pages < pagesMax; pages++) {
@@ -64,7 +64,7 @@ export async function openDeposits(sql: Sql, chainId: number): Promise<readonly 
   throw tooMany(chainId);
 }
 
-/** Where the payments of a chain are paid to that had time until `since` or later, whatever became of them. @throws Unavailable */
+/** Deposit addresses of a chain's payments whose time ends at `since` or later, whatever their status. @throws Unavailable */
 export async function lateDeposits(sql: Sql, chainId: number, since: Instant): Promise<readonly string[]> {
   const found: string[] = [];
   let after = { expires_at: since, address: '' };
@@ -82,15 +82,15 @@ export async function lateDeposits(sql: Sql, chainId: number, since: Instant): P
 }
 
 const tooMany = (chainId: number): Error =>
-  new Error(`chain ${chainId} has more than ${pageRows * pagesMax} deposits to watch: nobody can look at them all`);
+  new Error(`chain ${chainId} has more than ${pageRows * pagesMax} deposits to watch, more than one scan can cover`);
 
-/** Whose a deposit is. */
+/** A deposit of a payment that has ended. */
 export interface EndedDeposit {
   readonly address: string;
   readonly paymentId: string;
 }
 
-/** Deposits of a chain's payments that are over, a page at a time. @param after the last address of the page before @throws Unavailable */
+/** Deposits of a chain's payments with these statuses, a page at a time. @param after the last address of the page before @throws Unavailable */
 export const endedDeposits = (
   sql: Sql,
   chainId: number,

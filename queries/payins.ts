@@ -2,7 +2,7 @@
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
-/** A payin that is recorded; what is done about it is decided on its stream. */
+/** A recorded payin. Its payment's stream decides what is done about it. */
 export interface RecordedPayin {
   readonly paymentId: string;
   readonly appId: string;
@@ -10,7 +10,7 @@ export interface RecordedPayin {
   readonly txHash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** By its own amount or by the agreed one. */
+  /** Whether its own amount or the agreed one reaches the limit. */
   readonly large: boolean;
 }
 

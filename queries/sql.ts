@@ -1,4 +1,4 @@
-/** How questions are put to Postgres: fixed ones as SQL, those whose conditions vary built with knex. */
+/** Helpers of queries. A fixed query is SQL; one whose conditions vary is built with knex. */
 import knex, { type Knex } from 'knex';
 import type { Sql } from '../projections/sql.ts';
 

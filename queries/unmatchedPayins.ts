@@ -1,4 +1,4 @@
-/** Money that came without a known memo. */
+/** Transfers to a shared address without a known memo. */
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { decimalText } from './sql.ts';

@@ -1,4 +1,4 @@
-/** To-do lists without what waits after a failure or is parked. */
+/** To-do lists, without items that wait after a failure or are parked. */
 import type { Instant } from '../domain/time.ts';
 import type { WebhookEventType } from '../domain/webhook.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -9,11 +9,11 @@ export interface DuePayment {
   readonly step: string;
 }
 
-/** All that a worker is told: it looks at the payment's stream before it acts. */
+/** All that a worker needs: it loads the payment's stream before it acts. */
 export type PaymentKey = Pick<DuePayment, 'paymentId'>;
 
 export interface DuePayments {
-  /** Whose failures count. */
+  /** Whose failures make an item wait. */
   readonly worker: string;
   readonly chainIds: readonly number[];
   /** Of `nextStep`: expire, requestPayout, sign, broadcast. */
@@ -50,23 +50,23 @@ export interface DueWebhook {
 }
 
 export interface DueWebhooks extends Pick<DuePayments, 'worker' | 'max' | 'now'> {
-  /** Of one app at most: the backlog of one whose receiver hangs does not hide the others. */
+  /** At most so many of one app: the backlog of an app whose receiver hangs must not hide the others. */
   readonly perApp: number;
 }
 
-/** Oldest first; a payment whose webhook fails (before it is sent) holds back its others. @throws Unavailable */
+/** Oldest first. A webhook that fails before it is sent holds back the payment's other ones. @throws Unavailable */
 export const dueWebhooks = (sql: Sql, { worker, max, now, perApp }: DueWebhooks): Promise<readonly DueWebhook[]> =>
   sql.query(
     `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
             event_id AS "eventId", event_revision AS "eventRevision", url
-       FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS place
+       FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS nth
                FROM todo_webhooks WHERE ${notWaiting('payment_id')}) AS due
-      WHERE place <= $4
+      WHERE nth <= $4
       ORDER BY created_at, payment_id, event_revision LIMIT $3`,
     [worker, now, max, perApp],
   );
 
-/** Given to a payment that has not taken it up: what a crash left in the middle. Oldest first. @throws Unavailable */
+/** Transfers assigned to a payment that has not recorded them, because of a crash in between. Oldest first. @throws Unavailable */
 export const unfinishedMatches = (
   sql: Sql,
   { worker, max, now }: { readonly worker: string; readonly max: number; readonly now: Instant },

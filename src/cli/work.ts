@@ -1,4 +1,4 @@
-/** `npm run work -- …`: the operator sees what failed and was set aside, and has it tried again. */
+/** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
 import { Command } from 'commander';
 import { failedWork } from '../../queries/operations.ts';
 import { readConfig } from '../config.ts';

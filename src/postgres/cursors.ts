@@ -4,7 +4,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
-/** Somebody else moved the cursor: this scan's range is theirs now. */
+/** Another instance moved the cursor: it handles this range now. */
 export class CursorMoved extends TransientError {
   override readonly name = 'CursorMoved';
   constructor({ chainId, pass, blockNumber }: Cursor) {

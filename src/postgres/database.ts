@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../../projections/sql.ts';
 /** A bounded pool. Every outage comes out as Unavailable. */
 export interface Database extends SqlDatabase {
   readonly url: string;
-  /** A connection of the caller's own, without statement timeout: for leases and notifications. The caller ends it; its end tells that it broke. */
+  /** A connection of the caller's own, without statement timeout: for leases and notifications. The caller ends it; an `end` that it did not ask for means it broke. */
   connect(name: string): Promise<pg.Client>;
   close(): Promise<void>;
 }
@@ -36,11 +36,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: patience_ms,
     idle_in_transaction_session_timeout: statement_ms * 2,
     statement_timeout: statement_ms,
-    // The server cancels first; this ends the wait for one that does not answer any more.
+    // The server cancels first; this is for a server that no longer answers.
     query_timeout: statement_ms + patience_ms,
   });
-  // A connection that breaks shows at its next use and leaves the pool; without listeners it would end the process at once,
-  // whether it is idle or in the middle of a transaction between two statements.
+  // A broken connection fails at its next use and leaves the pool. Without listeners its error would end the process at once,
+  // whether it is idle or between two statements of a transaction.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -88,7 +88,7 @@ function rethrow(error: unknown): never {
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 
-/** Nothing that the driver would round or move into a local time. */
+/** Keeps the driver from rounding numbers and from moving times into the local zone. */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === INT8) return BigInt;

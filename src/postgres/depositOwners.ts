@@ -8,13 +8,13 @@ export interface DepositOwner {
 
 export interface DepositOwners {
   count(): Promise<number>;
-  /** Those that are there already stay as they are. */
+  /** Addresses that are in stock already stay as they are. */
   add(owners: readonly DepositOwner[]): Promise<void>;
-  /** Nobody else gets these any more; what a crash forgets is nobody's for ever. Fewer when there are not so many. */
+  /** Removes up to `max` from the stock: no other caller gets them. Those that a crash loses are never used. */
   take(max: number): Promise<readonly DepositOwner[]>;
 }
 
-/** Addresses in stock, in Postgres: filled by whoever has the seed, taken by whoever answers requests. @throws Unavailable */
+/** The stock of deposit addresses in Postgres. Instances with the seed fill it, those that answer requests take from it. @throws Unavailable */
 export function createDepositOwners(sql: Sql): DepositOwners {
   return {
     async count() {

@@ -3,7 +3,7 @@ import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
 export interface FailuresOptions {
-  /** After so many failures of its own a key is parked. */
+  /** A key is parked after so many failures that count. */
   readonly attemptsMax?: number;
 }
 
@@ -11,9 +11,9 @@ export interface FailuresOptions {
 export interface WorkFailures {
   failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
   succeeded(worker: string, key: string): Promise<void>;
-  /** An operator's decision: the key is due again at once, as if it had never failed. @returns false when it has not */
+  /** An operator has the key tried again at once, as if it had never failed. @returns false when it had not */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
-  /** Keys of a worker that are due and not parked, for work that is in no other list. */
+  /** Keys of a worker that are due and not parked: for work that stands in no to-do list. */
   due(worker: string, max: number, now: Instant): Promise<readonly { readonly key: string }[]>;
 }
 
@@ -23,16 +23,16 @@ const pauseMax_ms = 5 * minute_ms;
 const transientPause_ms = 2_000;
 const errorTextMax = 2_000;
 
-/** Errors are asked what they are, never what they are called. What wraps one that passes, passes. */
-const passes = (error: unknown): boolean =>
-  error instanceof TransientError || (error instanceof Error && passes(error.cause));
+/** The class decides, never the name. An error caused by a transient one is transient. */
+const isTransient = (error: unknown): boolean =>
+  error instanceof TransientError || (error instanceof Error && isTransient(error.cause));
 
-/** Failed work in Postgres: waits longer each time, then is parked and stays visible. Outside rebuilds. */
+/** Failed work in Postgres: it waits longer each time, then is parked and stays visible. Rebuilds do not touch it. */
 export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {
   const { attemptsMax = attemptsMaxDefault } = options;
   return {
     async failed(worker, key, error, at) {
-      const counts = passes(error) ? 0 : 1;
+      const counts = isTransient(error) ? 0 : 1;
       await sql.query(
         `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
          VALUES ($1, $2, $3::integer, $4, $5::timestamptz, $6, CASE WHEN $3::integer >= $9::integer THEN $5::timestamptz END)

@@ -6,8 +6,8 @@ const directory = new URL('../../projections/migrations/', import.meta.url);
 const lock = 'migrations';
 
 /**
- * Brings the operational schema to today's: numbered SQL files, each in the one transaction that also records it.
- * Several processes may call it at once; a kill leaves nothing to clear up.
+ * Migrates the operational schema: numbered SQL files, all in one transaction that also records them.
+ * Several processes may call it at once; a kill leaves nothing to clean up.
  */
 export async function migrate(database: Database): Promise<void> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();

@@ -54,7 +54,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     perTransfer_usd: config.signer.perTransfer_usd,
     obligations: () => openObligations(core.database),
     alarm: telemetry.alarm,
-    observeFloat: telemetry.floated,
+    observeFloat: telemetry.observeFloat,
   });
   await guard.refresh(signal).catch(() => {});
   void guard.watch(signal);

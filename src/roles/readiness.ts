@@ -6,7 +6,7 @@ import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { Core } from './core.ts';
 
-/** Chains stand still for moments; longer, their payins are seen late. */
+/** A chain may stand still for a moment; beyond this, its payins are seen late. */
 const chainLagMax_ms = 120_000;
 const answer_ms = 2_000;
 
@@ -15,9 +15,9 @@ class NotReady extends Error {}
 type Check = { readonly ok: boolean; readonly detail?: string };
 
 /**
- * Whether this instance can take payments: the store and Postgres answer and the read models keep up. A chain that lags is
- * shown and its routes are refused at creation, but only when all of them lag is the instance not ready. Work that waits is
- * in the metrics and not here: one merchant's deaf webhook receiver must not take the API from everybody.
+ * Whether this instance can take payments: the store and Postgres answer, and the read models keep up. A chain that lags is shown
+ * here and its routes are refused, but the instance is not ready only when all chains lag. Waiting work is left to the metrics: one
+ * merchant's deaf webhook receiver must not take the API from everybody.
  */
 export async function readiness(core: Core): Promise<Readiness> {
   const check = checker(core.clock);
@@ -45,12 +45,12 @@ const checker =
       await Promise.race([look(), late]);
       return { ok: true };
     } catch (error) {
-      // What a driver says may name hosts inside: only what is written here is shown.
+      // A driver's error may name internal hosts: only messages of this file are shown.
       return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
     }
   };
 
-/** The log's end must have been projected within the allowed lag; what is stopped says why. */
+/** The log's end must be projected in time; a stopped set says why it stopped. */
 async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<void> {
   const facts = await readModelFacts(reads, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
@@ -58,7 +58,7 @@ async function projectionsKeepUp({ clock, reads, projected, store }: Core): Prom
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
-/** By the pass that sees first. */
+/** Judged by the pass that sees blocks first. */
 async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingester): Promise<void> {
   const scannedTo = await createCursors(reads).scannedTo(chainId, passes.slice(0, 1));
   if (scannedTo === null) throw new NotReady('not scanned yet');

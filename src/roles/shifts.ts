@@ -44,7 +44,7 @@ export async function runShifts(
               signal: held,
               ...(idle_ms !== undefined && { idle_ms }),
             };
-            runWorker(worker, run).subscribe({ next: telemetry.worked, complete: resolve, error: reject });
+            runWorker(worker, run).subscribe({ next: telemetry.countWork, complete: resolve, error: reject });
           }),
       ),
     );

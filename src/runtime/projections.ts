@@ -26,7 +26,7 @@ export interface ProjectionDeps {
 export interface RunProjections extends ProjectionDeps {
   readonly leases: Leases;
   readonly clock: Clock;
-  /** Tells the log what this version introduces, before events are projected; done again until it succeeds. @throws Unavailable */
+  /** Writes to the log what this version introduces, before events are projected; repeated until it succeeds. @throws Unavailable */
   readonly introduce?: () => Promise<void>;
   readonly report?: (report: ProjectionReport) => void;
 }
@@ -47,7 +47,7 @@ export type ProjectionReport =
 
 /** Events per transaction. Catching up, large batches move most payments through several events for one row's cost. */
 export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
-/** Where events come this densely, the next ones are waited for: a commit of many costs little more than a commit of one. */
+/** When events come this densely, a commit waits for more: a commit of many costs little more than a commit of one. */
 const crowd = { events: 5, gather_ms: 20 };
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;

@@ -84,16 +84,16 @@ export function createTelemetry(logger: Logger) {
     active,
     requested: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
-    floated: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
+    observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** What the database knows, for every instance alike. */
-    stood({ passes, parkedItems, oldestDue_s }: Standing): void {
+    observeStanding({ passes, parkedItems, oldestDue_s }: Standing): void {
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
       parked.reset();
       for (const { worker, count } of parkedItems) parked.set({ worker }, count);
       for (const { chainId, pass, lag_s } of passes) chainLag.set({ chain: chainId, pass }, lag_s);
     },
-    worked(report: WorkReport): void {
+    countWork(report: WorkReport): void {
       work.inc({ worker: report.worker, result: report.kind });
       if (!('error' in report)) return;
       const about = report.kind === 'failed' ? { worker: report.worker, key: report.key } : { worker: report.worker };
