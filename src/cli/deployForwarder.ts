@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { deployForwarder } from '../chains/evm/deposits/deployForwarder.ts';
+import { runProgram } from './program.ts';
 
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
 
@@ -18,13 +19,10 @@ const { rpc, treasury } = new Command()
   .parse()
   .opts<{ rpc: string; treasury: Address }>();
 
-try {
+await runProgram(async () => {
   const key = process.env[keyVariable];
   if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
   const how = transaction === null ? 'stood already' : `deployed by ${transaction}`;
   console.log(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+});

@@ -3,6 +3,7 @@ import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf } from '../../domain/chains.ts';
 import { deployPayin } from '../chains/stellar/deposits/deployPayin.ts';
+import { runProgram } from './program.ts';
 
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
 const [usdc] = chainOf(1500).tokens;
@@ -35,7 +36,7 @@ const options = new Command('npm run deploy:payin --')
   .parse()
   .opts<Options>();
 
-try {
+await runProgram(async () => {
   const secret = process.env[keyVariable] ?? '';
   if (!StrKey.isValidEd25519SecretSeed(secret))
     throw new Error(`${keyVariable} must hold the secret of an account: S…`);
@@ -46,7 +47,4 @@ try {
   if (!deployed.treasuryTrusts)
     console.log(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);
   console.log(`\nSTELLAR_TREASURY_ADDRESS=${treasury}\nSTELLAR_PAYIN_CONTRACT=${deployed.contractId}`);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+});

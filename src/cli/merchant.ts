@@ -4,26 +4,18 @@ import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
-import { readConfig } from '../config.ts';
-import { openCore } from '../roles/core.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { loadEnvironment } from './environment.ts';
+import { withCore } from './core.ts';
+import { runProgram } from './program.ts';
 
 const cause = 'operator';
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
-  loadEnvironment();
-  const core = await openCore(readConfig(process.env), systemClock);
-  try {
-    const answer = await command(core.merchants);
-    if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
-    const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
-    if (shown.length === 0) console.log('Done.');
-    else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
-  } finally {
-    await core.close();
-  }
+  const answer = await withCore(({ merchants }) => command(merchants));
+  if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
+  const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
+  if (shown.length === 0) console.log('Done.');
+  else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
 }
 
 function chainId(text: string) {
@@ -86,9 +78,4 @@ program
   .description('open or close a wallet_ app for creation without a key')
   .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', cause)));
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

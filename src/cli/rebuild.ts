@@ -11,6 +11,7 @@ import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { readConnections } from '../runtime/connections.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
+import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
   readonly set?: string;
@@ -32,23 +33,17 @@ const options = new Command()
   .parse()
   .opts<Options>();
 
-try {
-  await main(options);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => main(options));
 
 async function main({ set: only, ...where }: Options): Promise<void> {
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort(new Error('Interrupted: run it again, it goes on where it stopped.')));
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const { databaseUrl, eventStoreUrl, close } = await connections(where);
   const database = openDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
   const store = openEventStore({ url: eventStoreUrl });
   try {
     await migrate(database);
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
-      await withProgress({ store, database, codec: eventCodec, set, signal: stop.signal });
+      await withProgress({ store, database, codec: eventCodec, set, signal });
     }
   } finally {
     await store.close();

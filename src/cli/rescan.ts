@@ -3,14 +3,12 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { readConfig } from '../config.ts';
 import { createFailures } from '../postgres/failures.ts';
-import { openCore } from '../roles/core.ts';
 import { payinRange } from '../roles/payinRange.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { Found } from '../subscribers/payinRange.ts';
 import { newsMax, type Rescanned, rescan } from '../subscribers/rescan.ts';
-import { loadEnvironment } from './environment.ts';
+import { withCore } from './core.ts';
+import { runProgram, untilInterrupted } from './program.ts';
 
 interface Range {
   readonly from: bigint;
@@ -23,22 +21,17 @@ function blockNumber(text: string): bigint {
 }
 
 async function run(stated: string, range: Range): Promise<void> {
-  loadEnvironment();
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort(new Error('Interrupted: what was found is recorded. Run it again.')));
-  const core = await openCore(readConfig(process.env), systemClock);
-  try {
+  const interrupted = untilInterrupted('Interrupted: what was found is recorded. Run it again.');
+  await withCore(async (core) => {
     const chainId = findChain(stated)?.id;
     const chain = chainId && core.chains.get(chainId);
     if (!chain) throw new Error(`${stated} is no chain that is configured here`);
     const deps = payinRange(core, createFailures(core.database), chain.ingester);
     tell(
       chainOf(chainId).name,
-      await withProgress(range, (onProgress) => rescan({ ...deps, onProgress }, range, stop.signal)),
+      await withProgress(range, (onProgress) => rescan({ ...deps, onProgress }, range, interrupted)),
     );
-  } finally {
-    await core.close();
-  }
+  });
 }
 
 type OnProgress = NonNullable<Parameters<typeof rescan>[0]['onProgress']>;
@@ -96,9 +89,4 @@ const program = new Command('npm run rescan --')
   .option('--to <block>', 'last one; the newest when left out', blockNumber)
   .action(run);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

@@ -12,24 +12,18 @@ import type { DepositSweep, Family, Swept } from '../chains/family.ts';
 import { inParallel } from '../chains/inParallel.ts';
 import { openSigners } from '../chains/open.ts';
 import type { ChainSettings } from '../chains/settings.ts';
-import { readConfig } from '../config.ts';
-import { type Core, openCore } from '../roles/core.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { loadEnvironment } from './environment.ts';
+import type { Core } from '../roles/core.ts';
+import { withCore } from './core.ts';
+import { runProgram, untilInterrupted } from './program.ts';
 
 /** Each waits some seconds until it is final. */
 const atOnce = 8;
 
 async function run(family: Family): Promise<void> {
-  loadEnvironment();
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort(new Error('Interrupted: what was sent lands or not. Run it again.')));
-  const core = await openCore(readConfig(process.env), systemClock);
-  try {
-    for (const { setting, sweep } of openSweeps(core, family)) await sweepChain(core, setting, sweep, stop.signal);
-  } finally {
-    await core.close();
-  }
+  const interrupted = untilInterrupted('Interrupted: what was sent lands or not. Run it again.');
+  await withCore(async (core) => {
+    for (const { setting, sweep } of openSweeps(core, family)) await sweepChain(core, setting, sweep, interrupted);
+  });
 }
 
 interface OpenSweep {
@@ -127,9 +121,4 @@ for (const family of allFamilies.filter(({ openSweep }) => openSweep !== undefin
     .action(() => run(family));
 }
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

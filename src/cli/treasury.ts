@@ -6,10 +6,9 @@ import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { familyOf } from '../chains/families.ts';
-import { readConfig } from '../config.ts';
-import { type Core, openCore } from '../roles/core.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { loadEnvironment } from './environment.ts';
+import type { Core } from '../roles/core.ts';
+import { withCore } from './core.ts';
+import { runProgram } from './program.ts';
 
 const answer_ms = 15_000;
 
@@ -20,17 +19,13 @@ async function run(
   stated: string | undefined,
   command: (core: Core, rail: PayoutRail) => Promise<Line>,
 ): Promise<void> {
-  loadEnvironment();
-  const core = await openCore(readConfig(process.env), systemClock);
-  try {
+  await withCore(async (core) => {
     const rails = [...core.chains.values()].map(({ rail }) => rail);
     const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
     if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
     const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
     console.table(Object.fromEntries(lines));
-  } finally {
-    await core.close();
-  }
+  });
 }
 
 const nameOf = (chainId: ChainId): string => `${chainOf(chainId).name} (${chainId})`;
@@ -86,9 +81,4 @@ program
     run(chain, async ({ handle, clock }, rail) => outcomeOf(await resumePayouts({ handle, clock }, rail))),
   );
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

@@ -4,23 +4,12 @@ import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.t
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { listUnmatched } from '../../queries/unmatchedPayins.ts';
 import { addressBook } from '../chains/families.ts';
-import { readConfig } from '../config.ts';
-import { type Core, openCore } from '../roles/core.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { loadEnvironment } from './environment.ts';
+import type { Core } from '../roles/core.ts';
+import { withCore } from './core.ts';
+import { runProgram } from './program.ts';
 
 const cause = 'operator';
 const shownMax = 200;
-
-async function run(command: (core: Core) => Promise<void>): Promise<void> {
-  loadEnvironment();
-  const core = await openCore(readConfig(process.env), systemClock);
-  try {
-    await command(core);
-  } finally {
-    await core.close();
-  }
-}
 
 async function show({ database }: Core): Promise<void> {
   const found = await listUnmatched(database, shownMax);
@@ -54,14 +43,14 @@ const program = new Command('npm run unmatched --').description('money that came
 program
   .command('list', { isDefault: true })
   .description('what waits for a decision first, then what was decided')
-  .action(() => run(show));
+  .action(() => withCore(show));
 
 program
   .command('match <id>')
   .description('give the money to a payment, which takes it up as it came: counted, or held when late or too much')
   .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
   .action((id: string, { payment }: { payment: string }) =>
-    run(async (core) => tell(await matchUnmatched(core, id, payment, cause))),
+    withCore(async (core) => tell(await matchUnmatched(core, id, payment, cause))),
   );
 
 program
@@ -71,12 +60,7 @@ program
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
-    run(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, cause))),
+    withCore(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, cause))),
   );
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

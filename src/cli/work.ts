@@ -1,18 +1,17 @@
 /** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
 import { Command } from 'commander';
 import { failedWork } from '../../queries/operations.ts';
-import { readConfig } from '../config.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { loadEnvironment } from './environment.ts';
+import { readEnvironment } from './core.ts';
+import { runProgram } from './program.ts';
 
 const shownMax = 200;
 const errorCharacters = 120;
 
 async function run(command: (database: ReturnType<typeof openDatabase>) => Promise<void>): Promise<void> {
-  loadEnvironment();
-  const database = openDatabase({ url: readConfig(process.env).databaseUrl, connectionsMax: 1 });
+  const database = openDatabase({ url: readEnvironment().databaseUrl, connectionsMax: 1 });
   try {
     await command(database);
   } finally {
@@ -44,9 +43,4 @@ program
     }),
   );
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(() => program.parseAsync());

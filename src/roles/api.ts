@@ -43,7 +43,7 @@ const operations = (core: Core) => ({
   limits: defaultLimits,
   metrics: () => metrics(core),
   readiness: () => readiness(core),
-  observe: core.telemetry.requested,
+  observe: core.telemetry.observeRequest,
 });
 
 async function commands(core: Core, signal: AbortSignal): Promise<Commands> {

@@ -82,7 +82,7 @@ export function createTelemetry(logger: Logger) {
     logger,
     projectionLag,
     active,
-    requested: ({ method, route, status, duration_s }: RequestSeen): void =>
+    observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
