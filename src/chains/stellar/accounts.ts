@@ -6,14 +6,14 @@ import type { StellarNode } from './rpc.ts';
 export interface Account {
   /** The number of the account's last transaction. */
   readonly sequence: bigint;
-  /** Stroops that fees can be paid from: the balance above reserves and what open offers hold. */
+  /** Stroops that can pay fees: the balance without reserves and without what open offers hold. */
   readonly spendable: bigint;
 }
 
 export interface Trustline {
   /** Smallest units that can be paid from here. */
   readonly spendable: bigint;
-  /** Smallest units that still fit. */
+  /** Smallest units that it can still receive. */
   readonly room: bigint;
   /** Whether the issuer lets it hold and send. */
   readonly authorized: boolean;
@@ -27,7 +27,7 @@ export interface Holding {
   readonly ledger: bigint;
 }
 
-/** Half a lumen (CAP-33): the network's base reserve. Each account keeps two and one for each entry of its own. */
+/** The network's base reserve, half a lumen (CAP-33). An account keeps two of them, and one for each entry that it owns. */
 const baseReserve = 5_000_000n;
 const authorizedFlag = 1;
 
@@ -38,8 +38,8 @@ export async function holdingOf(node: StellarNode, account: string, assets: read
   const { found, latestLedger } = await ledgerEntries(node, [ownKey, ...lineKeys]);
   const [entry, ...lines] = [ownKey, ...lineKeys].map((key) => found.get(key.toXDR('base64')));
   return {
-    account: entry && readAccount(entry.account()),
-    trustlines: lines.map((line) => line && readTrustline(line.trustLine())),
+    account: entry && accountIn(entry.account()),
+    trustlines: lines.map((line) => line && trustlineIn(line.trustLine())),
     ledger: latestLedger,
   };
 }
@@ -56,9 +56,7 @@ export async function accountsOf(
   const keys = accounts.map(accountKey);
   const { found } = await ledgerEntries(node, keys);
   const entries = keys.map((key) => found.get(key.toXDR('base64')));
-  return new Map(
-    accounts.flatMap((account, at) => (entries[at] ? [[account, readAccount(entries[at].account())]] : [])),
-  );
+  return new Map(accounts.flatMap((account, at) => (entries[at] ? [[account, accountIn(entries[at].account())]] : [])));
 }
 
 const accountKey = (account: string): xdr.LedgerKey =>
@@ -72,7 +70,7 @@ const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
     }),
   );
 
-function readAccount(entry: xdr.AccountEntry): Account {
+function accountIn(entry: xdr.AccountEntry): Account {
   const more = entry.ext().switch() === 1 ? entry.ext().v1() : undefined;
   const sponsorship = more?.ext().switch() === 2 ? more.ext().v2() : undefined;
   const entries = BigInt(
@@ -82,7 +80,7 @@ function readAccount(entry: xdr.AccountEntry): Account {
   return { sequence: entry.seqNum().toBigInt(), spendable: notNegative(entry.balance().toBigInt() - reserved) };
 }
 
-function readTrustline(line: xdr.TrustLineEntry): Trustline {
+function trustlineIn(line: xdr.TrustLineEntry): Trustline {
   const liabilities = line.ext().switch() === 1 ? line.ext().v1().liabilities() : undefined;
   const [selling, buying] = [liabilities?.selling().toBigInt() ?? 0n, liabilities?.buying().toBigInt() ?? 0n];
   const balance = line.balance().toBigInt();

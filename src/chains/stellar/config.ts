@@ -6,9 +6,9 @@ export const stellarChainId = 1500 satisfies ChainId;
 export const publicNetwork: string = Networks.PUBLIC;
 
 export interface StellarFees {
-  /** Least offer for one operation, in stroops (10^-7 XLM): ten times the network's floor, so that a busy moment does not keep us waiting. */
+  /** Least offer for one operation, in stroops (10^-7 XLM): ten times the network's minimum, so that payouts land in a busy moment too. */
   readonly inclusion: bigint;
-  /** Most that is offered for one operation; a replacement must offer ten times what it replaces. */
+  /** Most that is offered for one operation. A replacement must offer ten times what it replaces. */
   readonly inclusionMax: bigint;
   /** Most that a contract call may pay for its resources. */
   readonly resourcesMax: bigint;
@@ -19,18 +19,18 @@ export interface StellarConfig {
   /** In order of preference. They may hold API keys: never logged. */
   readonly rpcUrls: readonly string[];
   readonly networkPassphrase: string;
-  /** The account (G…) that is paid to and pays out. */
+  /** The account (G…) that receives payins and pays out. */
   readonly treasury: string;
-  /** Accounts (G…) that number payouts beside the treasury: the network takes one transaction of each in a ledger. */
+  /** Accounts (G…) that number payouts beside the treasury: a ledger takes one transaction of each account. */
   readonly channels: readonly string[];
   /** The contract (C…) of the intent `stellar_payin_contracts`; null where it is not offered. */
   readonly payinContract: string | null;
   readonly pollInterval_ms: number;
   /** For one JSON-RPC call, its retries included. */
   readonly callTimeout_ms: number;
-  /** Most ledgers that one event query spans while catching up; nodes look through 10,000 at most. */
+  /** Most ledgers of one event query while catching up; nodes search 10,000 at most. */
   readonly rangeLedgersMax: number;
-  /** How long the network may take a payout that is signed now. */
+  /** How long a signed payout may land. */
   readonly validity_s: number;
   readonly fees: StellarFees;
 }

@@ -6,8 +6,8 @@ import { defaultStellarConfig, publicNetwork, type StellarConfig } from './confi
 import { contractProblem } from './deposits/payinContract.ts';
 import { createStellarDeposits } from './deposits/scheme.ts';
 import { createStellarIngester } from './payins/ingester.ts';
+import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
-import { obstacle } from './payouts/receivers.ts';
 import { createStellarRpc } from './rpc.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';

@@ -1,30 +1,30 @@
 /** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
-import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { ask, type Json, list, object, optional, text, whole } from '../node/answers.ts';
+import type { ChainNode } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;
   readonly closedAt_s: number;
 }
 
-/** What a node remembers. */
+/** The ledgers that a node remembers. */
 export interface LedgerRange {
   readonly oldest: LedgerHead;
   readonly latest: LedgerHead;
 }
 
-export type TransactionStatus = 'SUCCESS' | 'FAILED' | 'NOT_FOUND';
+const statuses = ['SUCCESS', 'FAILED', 'NOT_FOUND'] as const;
 
 export interface FoundTransaction {
-  readonly status: TransactionStatus;
-  /** What the node remembered when it looked. */
+  readonly status: (typeof statuses)[number];
+  /** The range of the node when it answered. */
   readonly range: LedgerRange;
   /** Zero when it was not found. */
   readonly ledger: bigint;
   readonly createdAt_s: number;
   readonly feeBump: boolean;
   readonly envelopeXdr: string;
-  readonly resultXdr: string;
   /** Contract events of each operation, XDR in base64. */
   readonly events: readonly (readonly string[])[];
 }
@@ -48,30 +48,36 @@ export interface EventFilter {
   readonly topics: readonly (readonly string[])[];
 }
 
-/** Nobody can make a transaction with this hash. */
+/** No transaction can have this hash. */
 const noHash = '0'.repeat(64);
 
-/** Every node answers with its range and the close times to a question for any transaction: the cheapest one. */
+/** Every node adds its range to the answer about any transaction, a missing one too: that is the cheapest question. */
 export const ledgerRange = async (node: ChainNode): Promise<LedgerRange> => (await transactionOf(node, noHash)).range;
 
 /** By the transaction's own hash or by that of the one inside a fee bump. @throws RpcFailed */
-export async function transactionOf(node: ChainNode, hash: string): Promise<FoundTransaction> {
-  const method = 'getTransaction';
-  const answer = await ask(node, method, { hash });
-  const { status } = answer;
-  if (status !== 'SUCCESS' && status !== 'FAILED' && status !== 'NOT_FOUND') throw malformed(node, method, 'status');
-  const events = (answer['events'] as { contractEventsXdr?: string[][] } | undefined)?.contractEventsXdr ?? [];
-  return {
-    status,
-    range: rangeOf(node, method, answer),
-    ledger: status === 'NOT_FOUND' ? 0n : whole(node, method, answer['ledger']),
-    createdAt_s: Number(answer['createdAt'] ?? 0),
-    feeBump: answer['feeBump'] === true,
-    envelopeXdr: String(answer['envelopeXdr'] ?? ''),
-    resultXdr: String(answer['resultXdr'] ?? ''),
-    events,
-  };
-}
+export const transactionOf = (node: ChainNode, hash: string): Promise<FoundTransaction> =>
+  ask(node, 'getTransaction', { hash }, (answer) => {
+    const found = object(answer);
+    const status = statuses.find((known) => known === found['status']);
+    if (!status) throw new Error(`expected a status, not ${String(found['status']).slice(0, 40)}`);
+    const events = optional(found['events'], object)?.['contractEventsXdr'];
+    return {
+      status,
+      range: rangeIn(found),
+      ledger: status === 'NOT_FOUND' ? 0n : whole(found['ledger']),
+      createdAt_s: Number(found['createdAt'] ?? 0),
+      feeBump: found['feeBump'] === true,
+      envelopeXdr: optional(found['envelopeXdr'], text) ?? '',
+      events: (optional(events, list) ?? []).map((own) => (optional(own, list) ?? []).map(text)),
+    };
+  });
+
+/** The first ledger from here on that holds a transaction; undefined when the node knows none. @throws RpcFailed */
+export const firstLedgerWithTransaction = (node: ChainNode, from: bigint): Promise<LedgerHead | undefined> =>
+  ask(node, 'getTransactions', { startLedger: Number(from), pagination: { limit: 1 } }, (answer) => {
+    const [first] = optional(object(answer)['transactions'], list) ?? [];
+    return optional(first, (value) => headOf(object(value)['ledger'], object(value)['createdAt']));
+  });
 
 export interface EventPage {
   readonly events: readonly RawEvent[];
@@ -80,45 +86,38 @@ export interface EventPage {
   readonly range: LedgerRange;
 }
 
+/** A page begins at a ledger and ends before `endLedger`, or follows a cursor. */
+export type PageStart = { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string };
+
 export const pageEvents = 1_000;
 
-/** One page, beginning at a ledger (up to `endLedger`, exclusive) or behind a cursor. Events of failed transactions are left out. */
-export async function eventsPage(
-  node: ChainNode,
-  filters: readonly EventFilter[],
-  from: { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string },
-): Promise<EventPage> {
-  const method = 'getEvents';
+/** One page of events, without those of failed transactions. @throws RpcFailed */
+export function eventsPage(node: ChainNode, filters: readonly EventFilter[], start: PageStart): Promise<EventPage> {
+  const { cursor, ...ledgers } = 'cursor' in start ? start : { ...start, cursor: undefined };
+  const pagination = { limit: pageEvents, ...(cursor !== undefined && { cursor }) };
   const asked = filters.map((filter) => ({ type: 'contract', ...filter }));
-  const place =
-    'cursor' in from
-      ? { pagination: { limit: pageEvents, cursor: from.cursor } }
-      : { ...from, pagination: { limit: pageEvents } };
-  const answer = await ask(node, method, { ...place, filters: asked });
-  const raw = answer['events'];
-  if (!Array.isArray(raw)) throw malformed(node, method, 'events');
-  const cursor = raw.length >= pageEvents ? String(answer['cursor'] ?? raw.at(-1).id) : undefined;
-  const events = raw.filter((event) => event.inSuccessfulContractCall !== false).map((event) => eventOf(node, event));
-  return { events, cursor, range: rangeOf(node, method, answer) };
+  return ask(node, 'getEvents', { ...ledgers, pagination, filters: asked }, (answer) => {
+    const page = object(answer);
+    const raw = list(page['events']).map(object);
+    const full = raw.length >= pageEvents;
+    return {
+      events: raw.filter((event) => event['inSuccessfulContractCall'] !== false).map(eventOf),
+      cursor: full ? text(page['cursor'] ?? raw.at(-1)?.['id']) : undefined,
+      range: rangeIn(page),
+    };
+  });
 }
 
-function eventOf(node: ChainNode, event: Record<string, unknown>): RawEvent {
-  const { id, contractId, txHash, topic, value, ledgerClosedAt } = event;
-  const texts = [id, contractId, txHash, value, ledgerClosedAt];
-  if (!texts.every((text) => typeof text === 'string') || !Array.isArray(topic)) {
-    throw malformed(node, 'getEvents', 'an event');
-  }
-  return {
-    id: String(id),
-    ledger: whole(node, 'getEvents', event['ledger']),
-    closedAt: String(ledgerClosedAt),
-    contractId: String(contractId),
-    txHash: String(txHash),
-    operation: Number(whole(node, 'getEvents', event['operationIndex'])),
-    topics: topic.map(String),
-    value: String(value),
-  };
-}
+const eventOf = (event: Json): RawEvent => ({
+  id: text(event['id']),
+  ledger: whole(event['ledger']),
+  closedAt: text(event['ledgerClosedAt']),
+  contractId: text(event['contractId']),
+  txHash: text(event['txHash']),
+  operation: Number(whole(event['operationIndex'])),
+  topics: list(event['topic']).map(text),
+  value: text(event['value']),
+});
 
 export interface Entries {
   /** By key, XDR in base64; what is not there is missing. */
@@ -126,46 +125,23 @@ export interface Entries {
   readonly latestLedger: bigint;
 }
 
-export async function ledgerEntries(node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<Entries> {
-  const method = 'getLedgerEntries';
-  const answer = await ask(node, method, { keys: keys.map((key) => key.toXDR('base64')) });
-  const entries = (answer['entries'] ?? []) as readonly { key: string; xdr: string }[];
-  try {
-    return {
-      found: new Map(entries.map((entry) => [entry.key, xdr.LedgerEntryData.fromXDR(entry.xdr, 'base64')])),
-      latestLedger: whole(node, method, answer['latestLedger']),
-    };
-  } catch {
-    throw malformed(node, method, 'an entry');
-  }
-}
-
-export async function ask(
-  node: ChainNode,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await node.request(method, params);
-  if (typeof answer !== 'object' || answer === null) throw malformed(node, method, 'the answer');
-  return answer as Record<string, unknown>;
-}
-
-function rangeOf(node: ChainNode, method: string, answer: Readonly<Record<string, unknown>>): LedgerRange {
-  const head = (ledger: unknown, closedAt: unknown): LedgerHead => ({
-    ledger: whole(node, method, ledger),
-    closedAt_s: Number(whole(node, method, closedAt)),
+/** @throws RpcFailed */
+export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<Entries> =>
+  ask(node, 'getLedgerEntries', { keys: keys.map((key) => key.toXDR('base64')) }, (answer) => {
+    const { entries, latestLedger } = object(answer);
+    const found = (optional(entries, list) ?? []).map((entry) => {
+      const { key, xdr: data } = object(entry);
+      return [text(key), xdr.LedgerEntryData.fromXDR(text(data), 'base64')] as const;
+    });
+    return { found: new Map(found), latestLedger: whole(latestLedger) };
   });
-  return {
-    oldest: head(answer['oldestLedger'], answer['oldestLedgerCloseTime']),
-    latest: head(answer['latestLedger'], answer['latestLedgerCloseTime']),
-  };
-}
 
-function whole(node: ChainNode, method: string, value: unknown): bigint {
-  const text = String(value);
-  if (!/^\d{1,19}$/.test(text)) throw malformed(node, method, `a number (${text.slice(0, 40)})`);
-  return BigInt(text);
-}
+const rangeIn = (answer: Json): LedgerRange => ({
+  oldest: headOf(answer['oldestLedger'], answer['oldestLedgerCloseTime']),
+  latest: headOf(answer['latestLedger'], answer['latestLedgerCloseTime']),
+});
 
-export const malformed = (node: ChainNode, method: string, what: string): RpcFailed =>
-  new RpcFailed(node.name, method, 'malformed', `${what} is not as specified`);
+const headOf = (ledger: unknown, closedAt: unknown): LedgerHead => ({
+  ledger: whole(ledger),
+  closedAt_s: Number(whole(closedAt)),
+});

@@ -1,3 +1,4 @@
+import { ask, list, object, optional } from '../node/answers.ts';
 import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
 import type { StellarConfig } from './config.ts';
 import { ledgerRange } from './reads.ts';
@@ -23,25 +24,29 @@ export const createStellarRpc = ({
   });
 
 async function verifyNetwork(node: StellarNode, passphrase: string): Promise<void> {
-  const { passphrase: served } = (await node.request('getNetwork', {})) as { passphrase?: string };
+  const served = await ask(node, 'getNetwork', {}, (answer) => object(answer)['passphrase']);
   if (served === passphrase) return;
   throw new RpcFailed(node.name, 'getNetwork', 'refused', `serves the network "${served}", not "${passphrase}"`);
 }
 
+/** Enough to hold a transaction on a network that is used. */
+const sampled_ledgers = 20;
+
 /**
- * Classic payments show as events (CAP-67) only where the node's operator left that on. Then every transaction has the event of its
- * fee, so any one tells. A node that does not would make us blind to payins without an error.
+ * Nodes tell classic payments as events (CAP-67) unless their operator turned that off. A node without them would hide payins and report
+ * no error. Where it is on, every transaction has an event of its fee, so one transaction is enough to know.
  */
 async function verifyEvents(node: StellarNode): Promise<void> {
   const { oldest, latest } = await ledgerRange(node);
-  const startLedger = Math.max(Number(oldest.ledger), Number(latest.ledger) - lookedAt_ledgers);
-  const answer = await node.request('getTransactions', { startLedger, pagination: { limit: 1 } });
-  const [any] =
-    (answer as { transactions?: readonly { events?: { transactionEventsXdr?: string[] } }[] }).transactions ?? [];
-  if (!any || (any.events?.transactionEventsXdr?.length ?? 0) > 0) return;
+  const startLedger = Math.max(Number(oldest.ledger), Number(latest.ledger) - sampled_ledgers);
+  const method = 'getTransactions';
+  const events = await ask(node, method, { startLedger, pagination: { limit: 1 } }, (answer) => {
+    const [any] = optional(object(answer)['transactions'], list) ?? [];
+    const told = optional(any, (transaction) => optional(object(transaction)['events'], object) ?? {});
+    return told && (optional(told['transactionEventsXdr'], list) ?? []);
+  });
+  if (events === undefined || events.length > 0) return;
   const detail =
     'it emits no events for classic transactions (CAP-67): use another node, or set EMIT_UNIFIED_EVENTS there';
-  throw new RpcFailed(node.name, 'getTransactions', 'refused', detail);
+  throw new RpcFailed(node.name, method, 'refused', detail);
 }
-
-const lookedAt_ledgers = 20;

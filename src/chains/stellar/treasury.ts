@@ -1,7 +1,7 @@
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
-import { accountOf, isSecret } from './signer/keys.ts';
+import { accountOfSecret, isSecret } from './signer/keys.ts';
 
 export interface StellarTreasury extends Treasury {
   /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
@@ -17,7 +17,7 @@ export interface Channel {
   readonly secret: string;
 }
 
-/** Each is asked for at every payout. */
+/** Every payout asks for all of them. */
 const channelsMax = 32;
 
 export function readStellarTreasury(read: Reader): StellarTreasury | null {
@@ -25,7 +25,7 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   const stated = read.accepted(names.address, StrKey.isValidEd25519PublicKey, 'an account of Stellar: G…');
   const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
-  const treasury = readAccount(read, names, { stated, key, accountOf });
+  const treasury = readAccount(read, names, { stated, key, accountOf: accountOfSecret });
   return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
 }
 
@@ -34,7 +34,7 @@ function readChannels(read: Reader, { address, key }: Treasury): readonly Channe
   const stated = read.list(name);
   if (key === null) return [];
   if (!read.check(stated.every(isSecret), `${name} is not a list of secrets of Stellar: S…,S…`)) return [];
-  const channels = stated.map((secret) => ({ account: accountOf(secret), secret }));
+  const channels = stated.map((secret) => ({ account: accountOfSecret(secret), secret }));
   const accounts = new Set([address, ...channels.map(({ account }) => account)]);
   read.check(accounts.size === stated.length + 1, `${name}: each must be an account of its own, and none the treasury`);
   read.check(stated.length <= channelsMax, `${name}: ${stated.length} are more than ${channelsMax}`);

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
 import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
-import { obstacle } from '../../../src/chains/stellar/payouts/receivers.ts';
+import { obstacle } from '../../../src/chains/stellar/payouts/preflight.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { muxed, usdc } from '../../support/stellar.ts';
 import { broken, startProxy } from '../proxy.ts';

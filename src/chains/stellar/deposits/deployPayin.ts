@@ -17,7 +17,7 @@ import { isPayinOf } from './payinContract.ts';
 
 export interface PayinOrder {
   readonly rpcUrl: string;
-  /** G…: whom customers pay; fixed in the contract. */
+  /** The account (G…) that customers pay; fixed in the contract. */
   readonly treasury: string;
   /** `CODE:ISSUER`; fixed in the contract. */
   readonly token: string;
@@ -28,23 +28,23 @@ export interface PayinOrder {
 export interface PayinDeployed {
   readonly networkPassphrase: string;
   readonly contractId: string;
-  /** Hash; null when the contract stood there before. */
+  /** Hash; null when the contract existed before. */
   readonly transaction: string | null;
-  /** Whether the treasury has its trustline: without, nobody can pay. */
+  /** Whether the treasury has a trustline for the token: without one nobody can pay. */
   readonly treasuryTrusts: boolean;
 }
 
 /** Offered for each transaction beside the resources that it uses: 0.001 lumens. */
 const inclusionFee_stroops = '10000';
 const validFor_s = 60;
-/** Past the time bound the network has decided: 80 looks are 78 seconds. */
-const looksMax = 80;
-const pause_ms = (look: number): number => Math.min(look * 200, 1_000);
+/** After the time bound the network has decided: 80 polls take 78 seconds. */
+const pollsMax = 80;
+const pause_ms = (poll: number): number => Math.min(poll * 200, 1_000);
 
 /**
- * Deploys the contract unless it stands already. Its id follows from network, deployer, code, treasury and token: whoever was
- * interrupted runs it again and gets the same one.
- * @throws Error when the network refuses or does not decide in time, with what to look at
+ * Deploys the contract unless it exists already. Its id follows from network, deployer, code, treasury and token: an interrupted run can
+ * be repeated and gives the same contract.
+ * @throws Error when the network refuses or does not decide in time; the message names the transaction
  */
 export async function deployPayin({ rpcUrl, treasury, token, deployer }: PayinOrder): Promise<PayinDeployed> {
   const server = new rpc.Server(rpcUrl, { allowHttp: rpcUrl.startsWith('http:') });
@@ -93,7 +93,7 @@ function contractIdOf(passphrase: string, deployer: string, salt: Buffer): strin
   return StrKey.encodeContract(hash(envelope.toXDR()));
 }
 
-/** @throws Error when something else has the id: only the deployer's key can have put it there */
+/** @throws Error when something else has the id: only the deployer can have put it there */
 async function stands(server: rpc.Server, contractId: string, treasury: string, tokenId: string): Promise<boolean> {
   const { entries } = await server.getLedgerEntries(new Contract(contractId).getFootprint());
   const instance = entries[0]?.val.contractData().val().instance();
@@ -128,7 +128,7 @@ async function carryOut(
   if (status === 'ERROR' || status === 'TRY_AGAIN_LATER') {
     throw new Error(`the node did not take transaction ${sent} (${status}): run it again later`);
   }
-  const decided = await server.pollTransaction(sent, { attempts: looksMax, sleepStrategy: pause_ms });
+  const decided = await server.pollTransaction(sent, { attempts: pollsMax, sleepStrategy: pause_ms });
   if (decided.status === 'SUCCESS') return sent;
   const fate = decided.status === 'FAILED' ? 'failed' : `is in no ledger after ${validFor_s} s`;
   throw new Error(`transaction ${sent} ${fate}: look it up there, then run it again`);

@@ -1,4 +1,4 @@
-/** What a payin contract on the network is: its code and whom it pays, both fixed when it was created. */
+/** Whether a contract on the network is our payin contract: its code, treasury and token were fixed when it was created. */
 import { Contract, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import { payin } from '../../../../contracts/stellar/artifacts/payin.ts';
 import type { StellarConfig } from '../config.ts';
@@ -20,8 +20,8 @@ export function isPayinOf(instance: xdr.ScContractInstance, treasury: string, to
 type Configured = Pick<StellarConfig, 'payinContract' | 'treasury' | 'networkPassphrase'>;
 
 /**
- * Why the configured contract must not be offered: what customers pay into it would go to somebody else or not be seen.
- * Undefined when it is right or none is configured.
+ * Why the configured contract must not be offered: customers' money would go to somebody else or not be seen. Undefined when the
+ * contract is right or none is configured.
  * @throws ChainUnavailable when no node can tell
  */
 export async function contractProblem(

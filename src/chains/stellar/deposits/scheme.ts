@@ -3,18 +3,18 @@ import { assert } from '../../../../domain/decider.ts';
 import { intents } from '../../../../domain/payment/intent.ts';
 import type { DepositScheme } from '../../ports.ts';
 
-/** Names the derivation of the memos; a change of it is a new version beside this one. */
+/** Names the derivation of the memos. Another derivation gets another name: old payments keep their memos. */
 export const depositScheme = 'stellar-memo-1';
 
 /** The contract's memo: 14 bytes as 28 hexadecimal digits. */
 const contractMemo_bytes = 14;
 
 /**
- * The treasury's account, or the payin contract, with a memo of the payment's own. Both memos are one-way derivations, so that the
- * chain never shows payment ids.
+ * The treasury's account, or the payin contract, with a memo of the payment's own. Memos are derived one way, so the chain never shows
+ * payment ids.
  *
- * A classic memo is a number below 2^63 in decimal: it can be sent as a text, as an id, or inside an M address, whichever the
- * payer's wallet or exchange offers, and reads the same. 63 bits: among ten million payments two share one with a chance of 1 in 180,000.
+ * A classic memo is a number below 2^63 in decimal. It can be sent as a text, as an id or inside an M address, whichever the payer's
+ * wallet or exchange offers, and reads the same. Two of ten million payments share a memo with a chance of 1 in 180,000.
  */
 export function createStellarDeposits({ treasury, payinContract }: StellarDeposits): DepositScheme {
   return {

@@ -1,9 +1,8 @@
-/** Reads events as money that reached the treasury, and says whom it is for. */
-import { Address, type xdr } from '@stellar/stellar-sdk';
+/** Reads events as money that reached the treasury, with the memo that says which payment it is for. */
+import { Address, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import type { TokenRef } from '../../../../domain/payment/events.ts';
-import { memoOf, nativeOf } from './values.ts';
 
-/** A contract's event, wherever it was read. */
+/** A contract's event, from getEvents or from a transaction. */
 export interface SeenEvent {
   readonly contract: string;
   readonly topics: readonly xdr.ScVal[];
@@ -30,8 +29,8 @@ export interface Watched {
 }
 
 /**
- * What one operation moved to the treasury, in the order of its events. Only a token's own events move money; an event of the payin
- * contract says whom the transfer before it was for, if it has that sender and amount, and nothing else. So a call of `pay` is one
+ * What one operation moved to the treasury, in the order of its events. Only a token's own events move money. An event of the payin
+ * contract adds the memo to the transfer before it, if sender and amount are the same, and does nothing else. So a call of `pay` is one
  * movement although it makes two events.
  *
  * @param events of a successful transaction's operation, in their order
@@ -95,3 +94,42 @@ function entryOf(value: xdr.ScVal, key: string): xdr.ScVal | undefined {
 
 /** For filters: an address as event topics have it. */
 export const addressTopic = (address: string): string => new Address(address).toScVal().toXDR('base64');
+
+/** Plain JavaScript for what the chain's values hold; undefined for what cannot be read. */
+function nativeOf(value: xdr.ScVal): unknown {
+  try {
+    return scValToNative(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Characters: no longer memo is kept in events and rows. */
+const memoMax = 128;
+/** Letters, digits, signs and spaces: safe in a database, a log and a terminal. */
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
+
+/**
+ * A memo as text: an id in decimal, a text as it is. Bytes, and texts that are not printable UTF-8, are hexadecimal after `0x`, cut to
+ * fit. So everything that a payer writes can be kept and shown, and none of it looks like a payment's memo.
+ */
+function memoOf(value: xdr.ScVal): string {
+  switch (value.switch().name) {
+    case 'scvU64':
+      return value.u64().toString();
+    case 'scvString':
+      return textOf(Buffer.from(value.str()));
+    case 'scvBytes':
+      return hex(value.bytes());
+    default:
+      return hex(value.toXDR());
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  const faithful = Buffer.from(text, 'utf8').equals(bytes);
+  return faithful && text.length <= memoMax && printable.test(text) ? text : hex(bytes);
+}
+
+const hex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`.slice(0, memoMax);

@@ -1,23 +1,29 @@
+/** Moves the one pass of Stellar forward: a closed ledger is final. */
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
-import { type EventFilter, eventsPage, type LedgerRange, ledgerRange, type RawEvent } from '../reads.ts';
+import {
+  type EventFilter,
+  eventsPage,
+  firstLedgerWithTransaction,
+  type LedgerHead,
+  type LedgerRange,
+  ledgerRange,
+  type PageStart,
+  type RawEvent,
+} from '../reads.ts';
 import { ChainUnavailable, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
-import { ledgerAt } from './start.ts';
 import { ledgerName, type TransferReader } from './transfers.ts';
 
-/** Ranges that one call of `scan` may yield: a long catch-up lets its caller look up now and then. */
+/** Ranges that one call of `scan` may yield: a long catch-up returns to its caller now and then. */
 const rangesMax = 50;
-/** Pages of one range; a range with more is read in smaller ones. */
+/** Pages of one range; a range with more pages is read as smaller ranges. */
 const pagesMax = 20;
 
-/**
- * Moves the one pass of Stellar forward: a closed ledger is final. Each range comes from one node alone, and only from one that says,
- * with the events themselves, that it has closed the range's last ledger.
- */
+/** Each range comes from one node alone, and only from a node whose answer with the events says that the range's last ledger is closed. */
 export function createScanner(
   config: StellarConfig,
   rpc: StellarRpc,
@@ -41,13 +47,13 @@ export function createScanner(
     }
   }
 
-  /** The cursor behind what nobody remembers; told before the cursor moves, so a crash in between tells it again. */
+  /** Moves the cursor past ledgers that no node remembers. They are reported with the move: a crash before it reports them again. */
   async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
     if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
       throw error;
     const asked = await rpc.each(async (node) => (await ledgerRange(node)).oldest.ledger, signal);
     const oldest = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    // A node that does not answer now may remember: it is waited for.
+    // A node that does not answer now may remember: the cursor waits for it.
     if (oldest.length < asked.length) throw error;
     const to = oldest.reduce(lower) - 1n;
     if (to <= cursor.blockNumber) throw error;
@@ -81,10 +87,10 @@ export function createScanner(
   };
 }
 
-/** The node has forgotten what comes next: another one may remember. */
+/** The node has forgotten the next ledger: another node may remember it. */
 class Forgotten extends RpcFailed {
   constructor(node: string, oldest: bigint, wanted: bigint) {
-    super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ${wanted} is wanted`);
+    super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ledger ${wanted} is wanted`);
   }
 }
 
@@ -100,10 +106,10 @@ async function readRange(
   { from, to }: { from: bigint; to: bigint },
 ): Promise<RangeRead | undefined> {
   const events = new Map<string, RawEvent>();
-  let place: Parameters<typeof eventsPage>[2] = { startLedger: Number(from), endLedger: Number(to) + 1 };
+  let start: PageStart = { startLedger: Number(from), endLedger: Number(to) + 1 };
   for (let pages = 0; pages < pagesMax; pages++) {
-    const page = await eventsPage(node, filters, place);
-    // Behind one address there may be several nodes, and this answer is of one that lags.
+    const page = await eventsPage(node, filters, start);
+    // One URL may stand for several nodes, and this answer may come from one that lags.
     if (page.range.latest.ledger < to)
       throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);
     for (const event of page.events) if (event.ledger >= from && event.ledger <= to) events.set(event.id, event);
@@ -112,9 +118,27 @@ async function readRange(
       const sorted = [...events.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       return { events: sorted, range: page.range };
     }
-    place = { cursor: page.cursor };
+    start = { cursor: page.cursor };
   }
   return undefined;
+}
+
+/**
+ * A ledger that closed at or before a time, near it: where a scan begins that must not miss what came after. When even the oldest ledger
+ * of the node is later, it is that one. Ledgers are told apart by their transactions, whose times every node tells.
+ */
+async function ledgerAt(node: StellarNode, at_s: number): Promise<LedgerHead> {
+  const { oldest, latest } = await ledgerRange(node);
+  if (latest.closedAt_s <= at_s) return latest;
+  let before = oldest;
+  let after = latest.ledger;
+  while (after - before.ledger > 1n) {
+    const middle = (before.ledger + after) / 2n;
+    const next = await firstLedgerWithTransaction(node, middle);
+    if (next && next.closedAt_s <= at_s && next.ledger < after) before = next;
+    else after = middle;
+  }
+  return before;
 }
 
 const cursorOf = (pass: Pass, ledger: bigint, closedAt_s: number): Cursor => ({
@@ -125,7 +149,7 @@ const cursorOf = (pass: Pass, ledger: bigint, closedAt_s: number): Cursor => ({
   chainTime: instant(closedAt_s * 1_000),
 });
 
-/** Its time is the ledger's own at the head, and on the way there that of a ledger no later: expiry waits rather than hurries. */
+/** At the head the time is the ledger's own. Before the head it is the time of an earlier event: a payment may expire late, never early. */
 function cursorAt(cursor: Cursor, to: bigint, { events, range }: RangeRead): Cursor {
   const at_head = range.latest.ledger === to ? instant(range.latest.closedAt_s * 1_000) : undefined;
   const seen = events.at(-1)?.closedAt;

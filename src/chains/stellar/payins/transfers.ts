@@ -7,20 +7,20 @@ import type { FoundTransaction, RawEvent } from '../reads.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
 import { type Movement, movementsOf, type SeenEvent, type Watched } from './movements.ts';
 
-/** A transaction has at most a hundred operations; further movements of one operation are numbered behind them. */
+/** A transaction has at most a hundred operations. Numbers from 100 on are for the further movements of one operation. */
 const operationsMax = 100;
 
 /** The first movement of an operation has the operation's number: with chain and transaction it is the payin's identity. */
 const indexOf = (operation: number, nth: number): number => operation + nth * operationsMax;
 
-/** Ledgers are final when they close, so the number of one says which it is. */
+/** Closed ledgers are final, so a ledger's number identifies it. */
 export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
 
 export interface TransferReader {
   readonly watched: Watched;
-  /** What events of a range of ledgers moved. @param events of whole operations, in order, none twice */
+  /** What the events of a range of ledgers moved. @param events of whole operations, in order, each once */
   logs(events: readonly RawEvent[]): readonly TransferLog[];
-  /** What a successful transaction moved. @param hash as asked for */
+  /** What a transaction moved; nothing if it failed. @param hash as asked for */
   transfers(found: FoundTransaction, hash: string): readonly Transfer[];
   transfer(log: TransferLog): Transfer;
 }
@@ -116,6 +116,6 @@ function seenInMeta(base64: string): readonly SeenEvent[] {
   return [{ contract, topics: body.topics(), value: body.data() }];
 }
 
-/** A transaction inside a fee bump is found by its own hash too; events carry the hash of the whole. */
+/** A transaction inside a fee bump is found by its own hash too; events carry the hash of the fee bump. */
 const hashOf = (envelopeXdr: string, passphrase: string): string =>
   TransactionBuilder.fromXDR(envelopeXdr, passphrase).hash().toString('hex');

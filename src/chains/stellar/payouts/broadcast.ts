@@ -1,30 +1,30 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { sendToAll } from '../../node/agreement.ts';
-import { ask } from '../reads.ts';
+import { ask, object } from '../../node/answers.ts';
 import { RpcFailed, type StellarRpc } from '../rpc.ts';
 
 /**
- * Refusals that time or the chain itself resolves; what they mean for the attempt is for its fate to say. The sequence is used up, or
- * one before it has not landed yet; the time bounds have passed; the offer is too low and will be outbid.
+ * Refusals that are no error of the attempt; its fate says what became of it. The sequence number is used up, or an earlier one has not
+ * landed yet; the time bound has passed; the offer is too low and will be raised.
  */
 const resolvedElsewhere: ReadonlySet<string> = new Set(['txBadSeq', 'txTooLate', 'txInsufficientFee']);
 
 /**
- * PENDING and DUPLICATE: the node has it. TRY_AGAIN_LATER: it has another transaction of the account, or too many of all; nothing is
- * wrong with this one, which is sent again anyway while the chain does not show it.
+ * PENDING and DUPLICATE: the node has the transaction. TRY_AGAIN_LATER: the node has another transaction of the account, or too many in
+ * all; this one is sent again anyway until the chain shows it.
  * @throws ChainUnavailable, BroadcastRefused as `sendToAll` does
  */
 export function broadcastTo(rpc: StellarRpc, bytes: string): Promise<void> {
   const method = 'sendTransaction';
   return sendToAll(rpc, async (node) => {
-    const answer = await ask(node, method, { transaction: bytes });
-    if (answer['status'] !== 'ERROR') return;
-    const code = codeOf(String(answer['errorResultXdr'] ?? ''));
+    const { status, errorResultXdr } = await ask(node, method, { transaction: bytes }, object);
+    if (status !== 'ERROR') return;
+    const code = codeOf(String(errorResultXdr ?? ''));
     if (!resolvedElsewhere.has(code)) throw new RpcFailed(node.name, method, 'refused', code);
   });
 }
 
-/** The result's name; of a fee bump that of what it wraps. */
+/** The result's name; for a fee bump, the result of the transaction that it wraps. */
 function codeOf(resultXdr: string): string {
   try {
     const result = xdr.TransactionResult.fromXDR(resultXdr, 'base64').result();

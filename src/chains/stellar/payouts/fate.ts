@@ -24,34 +24,34 @@ export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSig
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {
-  const before = await look(node, contenders);
+  const before = await search(node, contenders);
   if (before.landed) return before.landed;
   const { account, nonce } = contenders;
   const holding = await holdingOf(node, account, []);
   if (!holding.account || holding.ledger < before.range.latest.ledger) throw behind(node, before.range.latest.ledger);
   if (holding.account.sequence < nonce) return expired(contenders, before.range);
 
-  // The number is used up: by one of ours in a ledger closed since the first look, or by another transaction.
-  const after = await look(node, contenders);
+  // The number is used up: by an attempt in a ledger that closed since the first search, or by another transaction.
+  const after = await search(node, contenders);
   if (after.landed) return after.landed;
   if (after.range.latest.ledger < holding.ledger) throw behind(node, holding.ledger);
   if (after.failed) return dead(contenders, 'reverted', after.failed);
   const remembers = after.range.oldest.closedAt_s + clockDifference_s <= signedAt_s(contenders);
-  // What it may have forgotten can have landed: nothing is certain but that it will not land any more.
+  // The node may have forgotten where an attempt landed: it is only certain that none will land from now on.
   if (!remembers) return { kind: 'pending', mined: true };
-  const detail = `sequence ${nonce} of ${account} was used by ledger ${holding.ledger}, by none of the attempts’ hashes`;
+  const detail = `sequence ${nonce} of ${account} was used by ledger ${holding.ledger}, by none of the attempts`;
   return dead(contenders, 'nonceUsed', detail);
 }
 
-interface Look {
+interface Found {
   readonly range: LedgerRange;
   readonly landed: Fate | undefined;
   /** Why an attempt that used its sequence number up moved nothing. */
   readonly failed: string | undefined;
 }
 
-/** The latest attempt first: what a fee bump wraps is found by its own hash as well. */
-async function look(node: StellarNode, { attempts }: Contenders): Promise<Look> {
+/** The latest attempt first: a transaction within a fee bump is found by its own hash as well. */
+async function search(node: StellarNode, { attempts }: Contenders): Promise<Found> {
   let range: LedgerRange | undefined;
   let failed: string | undefined;
   for (const { attempt, hash } of attempts.toReversed()) {
@@ -60,7 +60,7 @@ async function look(node: StellarNode, { attempts }: Contenders): Promise<Look> 
     if (found.status === 'SUCCESS') return { range, landed: final(attempt, hash, found), failed };
     if (found.status === 'FAILED') failed ??= `transaction ${hash} failed in ledger ${found.ledger}`;
   }
-  if (!range) throw new RpcFailed(node.name, 'getTransaction', 'malformed', 'there is no attempt to ask for');
+  if (!range) throw new RpcFailed(node.name, 'getTransaction', 'malformed', 'there is no attempt to ask about');
   return { range, landed: undefined, failed };
 }
 
@@ -72,7 +72,7 @@ const final = (attempt: number, hash: string, { ledger }: FoundTransaction): Fat
   blockHash: ledgerName(ledger),
 });
 
-/** The account read after the range stood before the number: by the range's last ledger nothing had landed, and later it cannot. */
+/** The account was read after the range and had not reached the number: nothing had landed by the range's last ledger, and later it cannot. */
 function expired(contenders: Contenders, { latest }: LedgerRange): Fate | undefined {
   const until = contenders.attempts.map(({ validUntil }) =>
     validUntil === null ? Number.POSITIVE_INFINITY : Number(validUntil),

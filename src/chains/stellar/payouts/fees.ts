@@ -1,15 +1,15 @@
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher } from '../../bigints.ts';
+import { ask, object, whole } from '../../node/answers.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import type { StellarFees } from '../config.ts';
-import { ask, malformed } from '../reads.ts';
 import type { StellarNode } from '../rpc.ts';
 
 /** Nodes replace a waiting transaction only for ten times its offer. */
 const replacementFactor = 10n;
 
 /**
- * What to offer for an operation now: above what nine of ten paid lately. Only what a crowd makes necessary is charged.
+ * What to offer for an operation now: what nine of ten lately paid at most, or our least offer. The network charges only what is needed.
  * @throws PayoutBlocked when the network asks for more than the configured maximum
  */
 export async function freshInclusion(
@@ -17,10 +17,8 @@ export async function freshInclusion(
   kind: 'inclusionFee' | 'sorobanInclusionFee',
   fees: StellarFees,
 ): Promise<bigint> {
-  const answer = await ask(node, 'getFeeStats', {});
-  const p90 = (answer[kind] as { p90?: string } | undefined)?.p90;
-  if (!/^\d{1,19}$/.test(p90 ?? '')) throw malformed(node, 'getFeeStats', kind);
-  return within(higher(fees.inclusion, BigInt(p90 ?? 0)), fees);
+  const p90 = await ask(node, 'getFeeStats', {}, (answer) => whole(object(object(answer)[kind])['p90']));
+  return within(higher(fees.inclusion, p90), fees);
 }
 
 /** An offer that replaces an attempt and is no lower than today's. @throws PayoutBlocked above the configured maximum */

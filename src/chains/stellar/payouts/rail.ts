@@ -54,23 +54,23 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     return unsignedOf(order, building, paidFor(assembled, inclusion), { inclusion, resources });
   }
 
-  /** Whatever account numbers a transaction, the treasury is who acts in it. */
+  /** The treasury acts in every transaction, whichever account numbers it. */
   const actingThrough = (numberedBy: string, operation: xdr.Operation): xdr.Operation =>
     numberedBy === account ? operation : actingFor(account, operation);
 
-  /** The treasury pays what a channel's transaction costs, so that a channel never runs dry: it wraps it. */
+  /** The treasury pays the fee of a channel's transaction by a fee bump, so that channels need no lumens. */
   const paidFor = (inner: Transaction, inclusion: bigint): Transaction | FeeBumpTransaction =>
     inner.source === account
       ? inner
       : TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
 
-  /** The clock that decides how long a transaction is valid is the network's. */
+  /** Time bounds are compared with the network's clock, so they are counted from the latest ledger. */
   async function terms(node: StellarNode): Promise<Pick<Building, 'networkPassphrase' | 'validUntil_s'>> {
     const { latest } = await ledgerRange(node);
     return { networkPassphrase, validUntil_s: latest.closedAt_s + config.validity_s };
   }
 
-  /** The same transaction in an envelope that offers more: whichever of them lands, it lands once. */
+  /** The same transaction in a fee bump that offers more: only one of the two can land. */
   async function wrap(
     node: StellarNode,
     order: TransferOrder,
@@ -147,7 +147,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
   };
 }
 
-/** A new account's numbers begin behind that of the ledger which made it, 32 bits higher. */
+/** A new account's sequence is the number of its first ledger, shifted by 32 bits. */
 const numberingAccountOf = (account: string, sequence: bigint): NumberingAccount => ({
   account,
   minedNonce: sequence + 1n,

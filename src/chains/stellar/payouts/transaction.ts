@@ -1,4 +1,4 @@
-/** The transactions that the treasury sends: what is built here, the signer takes apart again and checks. */
+/** Builds the transactions that the treasury sends. The signer reads them on its own and checks them. */
 import {
   Account,
   Address,
@@ -19,7 +19,7 @@ import { accountOf } from '../addresses.ts';
 import { stellarChain, stellarChainId } from '../config.ts';
 import { assetContractOf, assetOf } from '../tokens.ts';
 
-/** An envelope without our last signature, XDR in base64. */
+/** XDR in base64. The signer replaces all its signatures. */
 export interface StellarPayload {
   readonly envelope: string;
 }
@@ -32,7 +32,7 @@ export interface Offer {
 }
 
 export interface Building {
-  /** Whose sequence number is used up. */
+  /** The account whose sequence number is used up. */
   readonly account: string;
   readonly nonce: bigint;
   readonly networkPassphrase: string;
@@ -67,7 +67,7 @@ export function actingFor(account: string, operation: xdr.Operation): xdr.Operat
   return acting;
 }
 
-/** A transaction of one operation. A memo is a text, digits too: what reads memos reads either kind as the same text. */
+/** A transaction of one operation. Every memo is sent as a text, digits too: readers take an id and its digits as the same memo. */
 export function buildTransaction(operation: xdr.Operation, memo: string | null, building: Building): Transaction {
   const { account, nonce, networkPassphrase, validUntil_s, inclusion } = building;
   const builder = new TransactionBuilder(new Account(account, (nonce - 1n).toString()), {
@@ -78,7 +78,7 @@ export function buildTransaction(operation: xdr.Operation, memo: string | null, 
   return (memo === null ? builder : builder.addMemo(Memo.text(memo))).build();
 }
 
-/** Uses a sequence number up and does nothing: the sequence cannot be bumped to below itself. */
+/** Uses a sequence number up and does nothing else: no account's sequence is below 0. */
 export const nothing = (): xdr.Operation => Operation.bumpSequence({ bumpTo: '0' });
 
 export function unsignedOf(
@@ -113,13 +113,13 @@ export function renumbered(unsigned: Unsigned, nonce: bigint): Unsigned {
   return { ...unsigned, nonce, payload };
 }
 
-/** What a fee bump wraps: the transaction whose bytes were signed, itself or within an earlier bump. */
+/** The transaction itself, or the one within a fee bump. */
 export function innermost(bytes: string, networkPassphrase: string): Transaction {
   const parsed = TransactionBuilder.fromXDR(bytes, networkPassphrase);
   return parsed instanceof FeeBumpTransaction ? parsed.innerTransaction : parsed;
 }
 
-/** Orders nothing: for transactions that are no transfer. */
+/** Orders nothing: for a transaction that is no transfer. */
 export function noOrder(account: string): TransferOrder {
   const [token] = stellarChain().tokens;
   assert(token !== undefined, 'Stellar has a token');

@@ -1,4 +1,4 @@
-/** The treasury's key on Stellar. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
+/** The treasury's key on Stellar. The signer trusts nobody: it reads each transaction itself and compares it with the order and the limits. */
 import { FeeBumpTransaction, Keypair, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
 import { epochMs } from '../../../../domain/time.ts';
@@ -8,7 +8,7 @@ import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } fr
 import type { StellarPayload } from '../payouts/transaction.ts';
 import { isCancel, isOrdered, resourceFeeOf } from './operations.ts';
 
-/** No transfer may stay valid for longer than this from now on, whatever time a node tells. */
+/** Longest validity of a transfer from now on, whatever time a node tells. */
 const validityMax_s = 3_600;
 
 export interface StellarSignerDeps {
@@ -99,7 +99,7 @@ function parse(envelope: string, networkPassphrase: string, purpose: SigningPurp
   }
 }
 
-/** With every signature that it needs and no other; what a fee bump wraps first, for the bump's own covers that. */
+/** Puts on every signature that is needed and no other. Within a fee bump the inner transaction is signed first: the bump's signature covers it. */
 function signed(
   whole: Transaction | FeeBumpTransaction,
   networkPassphrase: string,
@@ -118,7 +118,7 @@ function signed(
   return bump;
 }
 
-/** One operation of the treasury under the given number of its own, or of a channel whose fee it pays; no conditions that only some software knows. */
+/** One operation of the treasury, numbered by the treasury or by a channel, paid for by the treasury, with no conditions but a time bound. */
 function checkFrame(
   unsigned: Unsigned,
   whole: Transaction | FeeBumpTransaction,
