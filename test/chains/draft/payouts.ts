@@ -9,7 +9,6 @@ export function createRail(chainId: ChainId, account: string): PayoutRail {
     minedNonce: async () => null,
     prepare: poor,
     numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
-    numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
     prepareCancel: poor,
     broadcast: async () => {},
     fate: async () => ({ kind: 'unknown' }),
