@@ -72,14 +72,14 @@ export async function applyChanges(
   for (const [name, ofTable] of byTable) {
     const table = tables.get(name);
     assert(table !== undefined, `no table ${name} in this generation: raise the set's version and rebuild it`);
-    for (const change of ofTable) fits(table, rowOf(change));
+    for (const change of ofTable) assertFits(table, rowOf(change));
     for (const [op, rows] of squash(table, ofTable)) await sql.query(table.statements[op], [jsonText(rows)]);
   }
   return [...byTable.keys()];
 }
 
 /** Without this, `json_to_recordset` would ignore a misspelt field and a removal without its key would remove nothing. */
-function fits(table: Table, row: Row): void {
+function assertFits(table: Table, row: Row): void {
   for (const field in row)
     assert(table.names.has(field), `${table.name} has no column ${field}: correct the projection`);
   for (const { name } of table.key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);

@@ -61,13 +61,13 @@ const rowsOf = (sql: Sql, set: string, status: string) =>
   );
 
 /** One at a time may make or replace generations of a set. */
-const alone = (tx: Sql, set: string) =>
+const lockSet = (tx: Sql, set: string) =>
   tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`gen:${set}`]);
 
 /** The generation that the public views show; a set's first one is made here, empty. @throws ProjectionOutdated */
 export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
   return db.transaction(async (tx) => {
-    await alone(tx, set.name);
+    await lockSet(tx, set.name);
     const [active] = await rowsOf(tx, set.name, 'active');
     if (active && active.version !== set.version) throw new ProjectionOutdated(set.name, active.version, set.version);
     if (active) return generationOf(set.name, active);
@@ -80,7 +80,7 @@ export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Pr
 /** A generation beside the active one: what an interrupted rebuild left, or a new one. */
 export function openBuilding(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
   return db.transaction(async (tx) => {
-    await alone(tx, set.name);
+    await lockSet(tx, set.name);
     for (const left of await rowsOf(tx, set.name, 'building')) {
       if (left.version === set.version) return generationOf(set.name, left);
       await dropGeneration(tx, generationOf(set.name, left));
@@ -153,7 +153,7 @@ export async function show(tx: Sql, generation: Generation): Promise<Generation>
 /** Drops generations that no view shows any more, once their last readers have finished. */
 export function dropRetired(db: SqlDatabase, set: string): Promise<void> {
   return db.transaction(async (tx) => {
-    await alone(tx, set);
+    await lockSet(tx, set);
     for (const row of await rowsOf(tx, set, 'retired')) await dropGeneration(tx, generationOf(set, row));
   });
 }

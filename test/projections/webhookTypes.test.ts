@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { firstWebhookEventTypes, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { workSet } from '../../projections/sets.ts';
 import { type News, news, todoWebhooks, todoWebhooksOf } from '../../projections/todos.ts';
@@ -77,6 +78,11 @@ describe('a type of webhook that a later version brings', () => {
     const generation = await fill(database, early, laterSet, [await wholeLog(world.store)]);
     const { todo_webhooks = [] } = await rowsOf(database, generation);
     assert.equal(todo_webhooks.length, 1);
+  });
+
+  it('is none of the first release, which are due from the log’s start and stay as they are', () => {
+    assert.deepEqual(firstWebhookEventTypes, ['payment_payin_completed', 'payment_payout_completed']);
+    assert.deepEqual(Object.keys(news), [...webhookEventTypes]);
   });
 
   it('is not due before anybody has introduced it', async () => {
