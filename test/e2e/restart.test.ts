@@ -11,7 +11,7 @@ const outliving = ['postgres', 'receiver', 'block-clock', 'chain-8453', 'chain-1
 
 describe('a service that was killed', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 1, 1500] });
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 
@@ -81,7 +81,7 @@ describe('a sandbox that was stopped', function () {
 
 describe('a start that does not succeed', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox();
+  const sandbox = createSandbox({ chains: [8453, 501, 1500] });
   after(() => sandbox.destroy());
 
   it('ends what it has begun when it is interrupted', async () => {
