@@ -6,9 +6,8 @@ import { eventCodec } from '../commands/codec.ts';
 import { createHandle } from '../commands/handle.ts';
 import { type EventStore, StreamConflict } from '../commands/ports.ts';
 import { type Instant, instant } from '../domain/time.ts';
-import { createBell } from '../src/eventstore/node/bell.ts';
 import { openStorage } from '../src/eventstore/node/storage.ts';
-import { createWriter, type Writer } from '../src/eventstore/node/writer.ts';
+import { createBell, createWriter, type Writer } from '../src/eventstore/node/writer.ts';
 import { randomIds } from '../src/runtime/ids.ts';
 import { histories } from './histories.ts';
 

@@ -1,13 +1,18 @@
-import { BACKWARDS, END, FORWARDS, START } from '@eventstore/db-client';
+import {
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
+  FORWARDS,
+  type ResolvedEvent,
+  START,
+} from '@eventstore/db-client';
 import type { EventStore, ReadOptions } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
-import type { StoredEvent } from '../../domain/event.ts';
-import { type AppendLimits, createAppending } from './appending.ts';
-import { collect } from './bounds.ts';
+import type { EventMetadata, StoredEvent } from '../../domain/event.ts';
+import { type AppendLimits, createAppending } from './append.ts';
+import { collect, isMissingStream } from './calls.ts';
 import { connect, readLastOfAll } from './connection.ts';
-import { isMissingStream } from './failures.ts';
-import { createLane, type Lane, type LaneLimits } from './lanes.ts';
-import { storedEvent } from './records.ts';
+import { createLimiter, type Limiter, type Limits } from './limiter.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits> {
@@ -15,13 +20,13 @@ export interface EventStoreOptions extends Partial<AppendLimits> {
   readonly url: string;
   readonly read_ms?: number;
   /** Callers on behalf of a request. */
-  readonly requests?: LaneLimits;
-  /** Callers that carry on payments: their lane is never full of requests. */
-  readonly workers?: LaneLimits;
+  readonly requests?: Limits;
+  /** Callers that carry on payments: their queue is never full of requests. */
+  readonly workers?: Limits;
 }
 
 export interface OpenEventStore extends EventStore {
-  /** The same store on the lane kept for workers. */
+  /** The same store, with the queue that is kept for workers. */
   readonly workers: EventStore;
   /** Appends still under way end with their outcome unknown: let callers finish first. */
   close(): Promise<void>;
@@ -72,11 +77,11 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   }
 
   const append = createAppending(connection, limits, read);
-  const on = (lane: Lane): EventStore => ({
+  const behind = (limited: Limiter): EventStore => ({
     async append(stream, expected, events) {
       assert(events.length > 0, `an append to ${stream} holds at least one event`);
       mustBeUp();
-      return lane(() => append(stream, expected, events));
+      return limited(() => append(stream, expected, events));
     },
     read,
     all: (wanted) => followAll(client, wanted),
@@ -87,11 +92,29 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   });
 
   return {
-    ...on(createLane('request', requests)),
-    workers: on(createLane('worker', workers)),
+    ...behind(createLimiter('request', requests)),
+    workers: behind(createLimiter('worker', workers)),
     async close() {
       reach.close();
       await client.dispose();
     },
+  };
+}
+
+/** An event as the client hands it over → as this product knows it. */
+function storedEvent(resolved: ResolvedEvent | AllStreamResolvedEvent): StoredEvent {
+  const { event } = resolved;
+  assert(
+    event?.position !== undefined,
+    'a store of version 22.6 or later tells the position of every event it returns',
+  );
+  return {
+    stream: event.streamId,
+    revision: event.revision,
+    position: event.position.commit,
+    id: event.id,
+    type: event.type,
+    data: event.data,
+    metadata: event.metadata as unknown as EventMetadata,
   };
 }

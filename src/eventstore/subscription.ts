@@ -8,7 +8,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Batch } from '../../commands/ports.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/event.ts';
-import { reasonOf } from './failures.ts';
+import { reasonOf } from './calls.ts';
 import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;

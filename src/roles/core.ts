@@ -47,7 +47,7 @@ export interface Core extends Chains {
   readonly merchants: ManageMerchant;
   /** Decides on behalf of requests. */
   readonly handle: Handle;
-  /** Decides on behalf of workers, on the store's lane that requests cannot fill. */
+  /** Decides on behalf of workers, through the store's queue that requests cannot fill. */
   readonly workHandle: Handle;
   close(): Promise<void>;
 }

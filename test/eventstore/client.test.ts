@@ -5,6 +5,6 @@ describe('the event store client', () => {
   eventStoreContract(async () => (await sharedEventStore()).store);
 });
 
-describe("the event store client's lane for workers", () => {
+describe("the event store client's queue for workers", () => {
   eventStoreContract(async () => (await sharedEventStore()).store.workers);
 });

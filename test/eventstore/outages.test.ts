@@ -6,14 +6,13 @@ import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import type { Batch } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
 import { batchAppendService } from '../../src/eventstore/node/batchAppends.ts';
-import { createBell } from '../../src/eventstore/node/bell.ts';
 import { startNode } from '../../src/eventstore/node/node.ts';
 import type { Reply } from '../../src/eventstore/node/present.ts';
 import { readService } from '../../src/eventstore/node/reads.ts';
 import { encodeRecord } from '../../src/eventstore/node/record.ts';
 import { caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
 import { openStorage } from '../../src/eventstore/node/storage.ts';
-import { createWriter } from '../../src/eventstore/node/writer.ts';
+import { createBell, createWriter } from '../../src/eventstore/node/writer.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { event, events } from './events.ts';
 import { fakeServer, type Misbehaviour } from './fakeServer.ts';
@@ -107,14 +106,14 @@ describe('the event store client in an outage', () => {
     assert.deepEqual(new Set(seen), new Set([only.id]));
   });
 
-  it('keeps a lane for workers when requests fill theirs', async () => {
+  it('keeps a queue for workers when requests fill theirs', async () => {
     const url = await serve({ batchAppend: () => {} });
     const few = { inFlight: 1, queued: 1, wait_ms: 60_000 };
     const store = open({ url, attempt_ms: 50, append_ms: 100, requests: few, workers: few });
     const request = () => store.append('busy-1', 'no_stream', [event()]);
     const unknown = /is unknown/;
     const accepted = [assert.rejects(request(), unknown), assert.rejects(request(), unknown)];
-    await assert.rejects(request(), /request lane is full/);
+    await assert.rejects(request(), /too many request appends wait/);
     await assert.rejects(store.workers.append('busy-1', 'no_stream', [event()]), unknown);
     await Promise.all(accepted);
   });

@@ -1,7 +1,6 @@
-import { decodeRecord } from './decoded.ts';
 import { isMetastream, metastreamOf, ownerOf, parseMetadata } from './metadata.ts';
 import type { RecentIds } from './recentIds.ts';
-import { encodeRecord, peekRecord } from './record.ts';
+import { decodeRecord, encodeRecord, peekRecord } from './record.ts';
 import type { Head, Storage, Writes } from './storage.ts';
 
 /** An event somebody wants written. */

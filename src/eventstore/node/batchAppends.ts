@@ -1,10 +1,12 @@
+import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
+import type { Proposal } from './batch.ts';
 import type { Outcome } from './changes.ts';
-import { type Caller, createGathering, type Gathered } from './gathering.ts';
+import { exactVersion, proposal, streamIdentifier, streamName, type Uuid, uuidText } from './messages.ts';
 import { outflow } from './outflow.ts';
-import { Busy } from './problems.ts';
+import { Busy, maxAppendSize_bytes } from './problems.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
 import type { Writer } from './writer.ts';
 
@@ -63,3 +65,139 @@ function resultOf(outcome: Outcome, stream: string, expected: Expected): BatchRe
 
 const failureOf = (error: unknown): BatchResult =>
   error instanceof Busy ? batchFailure.busy() : batchFailure.unknown();
+
+/** Whom an answer goes to. */
+export interface Caller {
+  readonly correlationId: Uuid;
+  /** Echoed in every answer: clients look at it without asking. */
+  readonly identifier: shared.StreamIdentifier;
+}
+
+/** An append of which all chunks have come. */
+export interface Gathered {
+  readonly stream: string;
+  readonly expected: Expected;
+  readonly events: readonly Proposal[];
+}
+
+/** An append whose last chunk has not come yet. */
+interface Pending extends Gathered {
+  readonly caller: Caller;
+  readonly events: Proposal[];
+  /** Runs while chunks are missing. */
+  timer?: NodeJS.Timeout;
+  readonly left_ms: number;
+  data_bytes: number;
+  all_bytes: number;
+}
+
+export interface Gathering {
+  take(chunk: streams.BatchAppendReq): void;
+  /** Forgets what is not whole, without an answer. */
+  clear(): void;
+}
+
+type Options = streams.BatchAppendReq.Options;
+
+const pendingMost = 1_024;
+const pendingMost_ms = 2_000;
+/** Metadata and types do not count towards the append size; this bounds them. */
+const pendingMost_bytes = 16 * 1024 * 1024;
+
+/**
+ * Puts the chunks of one BatchAppend call together. For every correlation id that came with options exactly one of the two
+ * is called, once; a chunk that belongs to nothing is ignored.
+ */
+export function createGathering(
+  whole: (caller: Caller, append: Gathered) => void,
+  refused: (caller: Caller, reason: BatchResult) => void,
+): Gathering {
+  const pending = new Map<string, Pending>();
+
+  function begin(caller: Caller, options: Options): Pending | null {
+    const stream = streamName(caller.identifier);
+    const expected = expectedOf(options);
+    const left_ms = Math.min(pendingMost_ms, timeLeft_ms(options));
+    const full = pending.size >= pendingMost;
+    if (left_ms <= 0 || full) {
+      refused(caller, full ? batchFailure.busy() : batchFailure.timeout());
+      return null;
+    }
+    return { caller, stream, expected, events: [], left_ms, data_bytes: 0, all_bytes: 0 };
+  }
+
+  /** Most appends come in one chunk and never wait here. */
+  function wait(key: string, append: Pending): void {
+    pending.set(key, append);
+    append.timer ??= setTimeout(() => {
+      pending.delete(key);
+      refused(append.caller, batchFailure.timeout());
+    }, append.left_ms);
+  }
+
+  function finish(key: string, append: Pending, reason: BatchResult | null): void {
+    pending.delete(key);
+    clearTimeout(append.timer);
+    if (reason) refused(append.caller, reason);
+    else whole(append.caller, append);
+  }
+
+  return {
+    take(chunk) {
+      const correlationId = chunk.getCorrelationId();
+      const options = chunk.getOptions();
+      const key = uuidText(correlationId);
+      let append = pending.get(key) ?? null;
+      if (!append && options && correlationId) {
+        const caller = { correlationId, identifier: options.getStreamIdentifier() ?? streamIdentifier('') };
+        try {
+          append = begin(caller, options);
+        } catch (error) {
+          refused(caller, batchFailure.badRequest(messageOf(error)));
+        }
+      }
+      if (!append) return;
+      const reason = add(append, chunk.getProposedMessagesList());
+      if (reason || chunk.getIsFinal()) finish(key, append, reason);
+      else wait(key, append);
+    },
+    clear() {
+      for (const { timer } of pending.values()) clearTimeout(timer);
+      pending.clear();
+    },
+  };
+}
+
+/** Adds a chunk's events; returns why the append is refused, if it is. */
+function add(append: Pending, messages: readonly streams.BatchAppendReq.ProposedMessage[]): BatchResult | null {
+  try {
+    for (const message of messages) {
+      const event = proposal(message);
+      append.data_bytes += event.data.length;
+      append.all_bytes += event.data.length + event.metadata.length + event.type.length;
+      if (append.data_bytes > maxAppendSize_bytes || append.all_bytes > pendingMost_bytes)
+        return batchFailure.tooLarge();
+      append.events.push(event);
+    }
+    return null;
+  } catch (error) {
+    return batchFailure.badRequest(messageOf(error));
+  }
+}
+
+/** Clients send the moment by which they want an answer; none means no hurry. */
+function timeLeft_ms(options: Options): number {
+  const deadline = options.getDeadline();
+  if (!deadline) return Number.POSITIVE_INFINITY;
+  return deadline.getSeconds() * 1_000 + deadline.getNanos() / 1_000_000 - Date.now();
+}
+
+function expectedOf(options: Options): Expected {
+  if (options.hasStreamPosition()) return exactVersion(options.getStreamPosition());
+  if (options.hasNoStream()) return 'no_stream';
+  if (options.hasStreamExists()) return 'stream_exists';
+  if (options.hasAny()) return 'any';
+  throw new Error('Required field expected_stream_position not set');
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

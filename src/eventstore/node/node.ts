@@ -7,12 +7,11 @@ import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceI
 import { featuresService, gossipService } from './about.ts';
 import { appendService, deleteService, tombstoneService } from './appends.ts';
 import { batchAppendService } from './batchAppends.ts';
-import { createBell } from './bell.ts';
 import { lockDirectory } from './lock.ts';
 import type { Reply } from './present.ts';
 import { readService } from './reads.ts';
 import { openStorage } from './storage.ts';
-import { createWriter } from './writer.ts';
+import { createBell, createWriter } from './writer.ts';
 
 export interface NodeOptions {
   /** Everything the node keeps; made when missing. */

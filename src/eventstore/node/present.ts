@@ -1,11 +1,12 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { decodeRecord, type RecordedEvent } from './decoded.ts';
 import { structuredUuid, uuidText } from './messages.ts';
 import { firstVisible } from './metadata.ts';
+import type { Outflow } from './outflow.ts';
 import { streamState } from './reader.ts';
-import { peekRecord } from './record.ts';
+import { decodeRecord, peekRecord, type RecordedEvent } from './record.ts';
 import type { Storage } from './storage.ts';
+import type { Bell } from './writer.ts';
 
 /** A message, or a record that is one already. */
 export type Reply = streams.ReadResp | Buffer;
@@ -54,4 +55,13 @@ function linkTarget(storage: Storage, link: RecordedEvent): RecordedEvent | null
 function structureId(event: RecordedEvent | undefined): void {
   const id = event?.getId();
   if (event && id instanceof shared.UUID) event.setId(structuredUuid(uuidText(id)));
+}
+
+/** What one call that reads works with. */
+export interface Reading {
+  readonly storage: Storage;
+  /** Rung when the log has grown. */
+  readonly grown: Bell;
+  readonly out: Outflow<Reply>;
+  readonly present: Present;
 }

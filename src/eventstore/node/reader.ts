@@ -1,6 +1,7 @@
 /** Reads by page: each page is taken at one moment, and the event loop is free in between. */
-import { createdMs, decodeRecord } from './decoded.ts';
+
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
+import { createdMs, decodeRecord } from './record.ts';
 import type { Head, Storage } from './storage.ts';
 
 export const pageSize = 256;

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
-import type { Bell } from './bell.ts';
 import { outflow } from './outflow.ts';
+import type { Reading } from './present.ts';
 import { presenter, type Reply } from './present.ts';
 import { asServiceError, streamDeleted, unknown } from './problems.ts';
 import { isBoundary, type Page, pageSize, readLogPage, readStreamPage, streamState } from './reader.ts';
-import type { Reading } from './reading.ts';
 import { type ReadRequest, readRequest } from './readRequest.ts';
 import { streamNotFound } from './replies.ts';
 import type { Storage } from './storage.ts';
 import { subscribeToLog, subscribeToStream } from './subscriptions.ts';
+import type { Bell } from './writer.ts';
 
 /** Streams/Read: reads and subscriptions of one stream or of the whole log. */
 export function readService(storage: Storage, grown: Bell): handleServerStreamingCall<streams.ReadReq, Reply> {

@@ -2,6 +2,8 @@
  * An event as the log holds it: the very `ReadResp` message that a reader is answered with (event_store.client.streams).
  * A read is then a copy of bytes; only links, structured ids and a stream's age limit need the message taken apart.
  */
+
+import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
 
 export interface Recorded {
@@ -77,3 +79,17 @@ export function peekRecord(record: Buffer, wanted: Peekable): string {
   wire.skip(wire.enter()); // its key: "type"
   return text();
 }
+
+export type RecordedEvent = streams.ReadResp.ReadEvent.RecordedEvent;
+
+export function decodeRecord(record: Buffer): RecordedEvent {
+  const event = streams.ReadResp.deserializeBinary(record).getEvent()?.getEvent();
+  if (!event) throw new Error('the log holds a record that is not an event: the data is damaged');
+  return event;
+}
+
+export const isJson = (event: RecordedEvent): boolean =>
+  event.getMetadataMap().get('content-type') === 'application/json';
+
+/** Milliseconds since 1970. */
+export const createdMs = (event: RecordedEvent): number => Number(event.getMetadataMap().get('created')) / 10_000;

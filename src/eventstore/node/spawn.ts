@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../runtime/childEnvironment.ts';
-import { within } from '../bounds.ts';
-import { reasonOf } from '../failures.ts';
+import { reasonOf, within } from '../calls.ts';
 
 /** What the child process says over its channel, once. */
 export type NodeMessage =

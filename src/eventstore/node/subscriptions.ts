@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Reading } from './present.ts';
 import { invalidArgument, streamDeleted } from './problems.ts';
 import { isBoundary, pageSize, readStreamLive, readStreamPage, streamState } from './reader.ts';
-import type { Reading } from './reading.ts';
 import type { ReadRequest } from './readRequest.ts';
 import { caughtUp, checkpointAt, confirmation } from './replies.ts';
 

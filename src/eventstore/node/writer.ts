@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBatch } from './batch.ts';
-import type { Bell } from './bell.ts';
 import { applyChange, type Change, type Outcome } from './changes.ts';
 import { Busy } from './problems.ts';
 import { createRecentIds } from './recentIds.ts';
@@ -84,6 +83,26 @@ export function createWriter(storage: Storage, grown: Bell, report: (failure: un
     },
     async drained() {
       await running;
+    },
+  };
+}
+
+/** Tells everyone who listens that something has happened; what, they look up themselves. */
+export interface Bell {
+  ring(): void;
+  /** @returns how to stop listening */
+  listen(listener: () => void): () => void;
+}
+
+export function createBell(): Bell {
+  const listeners = new Set<() => void>();
+  return {
+    ring() {
+      for (const listener of listeners) listener();
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../commands/ports.ts';
 
-export interface LaneLimits {
+export interface Limits {
   /** How many run side by side. */
   readonly inFlight: number;
   /** How many more may wait their turn. */
@@ -9,25 +9,28 @@ export interface LaneLimits {
   readonly wait_ms: number;
 }
 
-/** Runs work with bounded concurrency. Work refused by a lane has not begun: nothing was sent. */
-export type Lane = <T>(work: () => Promise<T>) => Promise<T>;
+/**
+ * Runs a piece of work at once or when its turn comes.
+ * @throws Unavailable when too many wait already, or the turn does not come in time: the work has not begun, nothing was sent
+ */
+export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * A lane of its own keeps one kind of callers from starving another.
- * The lane's answers throw Unavailable when the queue is full or a turn does not come in time.
+ * A limiter of its own keeps one kind of callers from starving another.
+ * @param kind of callers, for messages
  */
-export function createLane(name: string, limits: LaneLimits): Lane {
+export function createLimiter(kind: string, limits: Limits): Limiter {
   const waiting = new Set<() => void>();
   let running = 0;
 
   function turn(): Promise<void> {
     if (waiting.size >= limits.queued) {
-      return Promise.reject(new Unavailable(`the event store's ${name} lane is full (${limits.queued} waiting)`));
+      return Promise.reject(new Unavailable(`too many ${kind} appends wait for the event store (${limits.queued})`));
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(start);
-        reject(new Unavailable(`no turn on the event store's ${name} lane within ${limits.wait_ms} ms`));
+        reject(new Unavailable(`no ${kind} append could begin at the event store within ${limits.wait_ms} ms`));
       }, limits.wait_ms);
       const start = (): void => {
         clearTimeout(timer);

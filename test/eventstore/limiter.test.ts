@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLane } from '../../src/eventstore/lanes.ts';
+import { createLimiter } from '../../src/eventstore/limiter.ts';
 
-describe('a lane', () => {
+describe('a limiter', () => {
   const limits = { inFlight: 2, queued: 2, wait_ms: 60_000 };
   /** Work that ends when told to. */
   function work() {
@@ -17,9 +17,9 @@ describe('a lane', () => {
   }
 
   it('runs so many side by side and the others in their order', async () => {
-    const lane = createLane('test', limits);
+    const limited = createLimiter('test', limits);
     const { started, ends, task } = work();
-    const all = [0, 1, 2, 3].map((n) => lane(task(n)));
+    const all = [0, 1, 2, 3].map((n) => limited(task(n)));
     assert.deepEqual(started, [0, 1]);
     ends[1]?.resolve();
     await all[1];
@@ -35,26 +35,26 @@ describe('a lane', () => {
   });
 
   it('refuses more than may wait, before anything of it has begun', async () => {
-    const lane = createLane('test', limits);
+    const limited = createLimiter('test', limits);
     const { started, ends, task } = work();
-    const all = [0, 1, 2, 3].map((n) => lane(task(n)));
-    await assert.rejects(lane(task(4)), { name: 'Unavailable', retryAfter_s: 1 });
+    const all = [0, 1, 2, 3].map((n) => limited(task(n)));
+    await assert.rejects(limited(task(4)), { name: 'Unavailable', retryAfter_s: 1 });
     for (const n of [0, 1, 2, 3]) {
       ends[n]?.resolve();
       await all[n];
       await nextTurn();
     }
     assert.deepEqual(started, [0, 1, 2, 3]);
-    await lane(async () => {});
+    await limited(async () => {});
   });
 
   it('lets nobody wait for ever', async () => {
-    const lane = createLane('test', { inFlight: 1, queued: 5, wait_ms: 5 });
+    const limited = createLimiter('test', { inFlight: 1, queued: 5, wait_ms: 5 });
     const { ends, task } = work();
-    const first = lane(task(0));
-    await assert.rejects(lane(task(1)), { name: 'Unavailable' });
+    const first = limited(task(0));
+    await assert.rejects(limited(task(1)), { name: 'Unavailable' });
     ends[0]?.resolve();
     await first;
-    await lane(async () => {});
+    await limited(async () => {});
   });
 });

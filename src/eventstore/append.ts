@@ -1,0 +1,157 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
+import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type messages from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
+import { type Append, appendRequest } from './appendRequest.ts';
+import { definiteRefusal, isConnectionLoss, reasonOf, within } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export interface AppendLimits {
+  /** How long one attempt may stay unanswered before the identical events are sent again. */
+  readonly attempt_ms: number;
+  /** How long the outcome is sought in all. */
+  readonly append_ms: number;
+}
+
+const backoff_ms = { first: 50, most: 1_000 };
+
+/**
+ * Appends, sending until the outcome is known. Resending is safe: at an exact revision the store compares event ids, so
+ * whichever copy comes first is written and the others are told its revision. When the time is up the outcome stays unknown:
+ * the caller must read the stream before deciding again, which every decision after a failure does.
+ */
+export function createAppending(
+  connection: Connection,
+  limits: AppendLimits,
+  read: EventStore['read'],
+): EventStore['append'] {
+  const { client, reach, server } = connection;
+  const send = createAppendCall(client);
+
+  async function attempt(
+    stream: string,
+    expected: bigint | 'no_stream',
+    events: readonly SealedEvent[],
+  ): Promise<Appended> {
+    const answer = send({ stream, expected, events });
+    const { revision, position } = await within(answer, limits.attempt_ms, `appending to ${stream}`);
+    return { revision, position: position ?? (await positionOf(stream, revision)) };
+  }
+
+  /** An append found to have been written before is answered without a position when its event cannot be read any more. */
+  async function positionOf(stream: string, revision: bigint): Promise<bigint> {
+    const [event] = await read(stream, { from: revision, max: 1 });
+    return event?.position ?? 0n;
+  }
+
+  return async (stream, expected, events) => {
+    const until_ms = performance.now() + limits.append_ms;
+    for (let pause_ms = backoff_ms.first; ; pause_ms = Math.min(pause_ms * 2, backoff_ms.most)) {
+      try {
+        return await attempt(stream, expected, events);
+      } catch (error) {
+        const refusal = definiteRefusal(error, stream, expected);
+        if (refusal !== undefined) throw refusal;
+        if (isConnectionLoss(error)) reach.lost();
+        const left_ms = until_ms - performance.now() - pause_ms;
+        if (left_ms <= 0 || !(await reach.whenUp(left_ms))) {
+          throw new Unavailable(
+            `no answer from the event store at ${server} (${reasonOf(error)}): whether ${events.length} event(s) were ` +
+              `appended to ${stream} is unknown; read the stream before deciding again`,
+            1,
+            { cause: error },
+          );
+        }
+        await sleep(pause_ms + randomInt(backoff_ms.first));
+      }
+    }
+  };
+}
+
+interface AppendAnswer {
+  readonly revision: bigint;
+  /** The server leaves it out when it finds the append written before. */
+  readonly position: bigint | null;
+}
+
+/** Settles with the server's answer; waits for as long as the call is open. Rejects with the client's error types. */
+type AppendCall = (append: Append) => Promise<AppendAnswer>;
+
+type Call = ClientDuplexStream<Buffer, messages.BatchAppendResp>;
+
+interface Pending {
+  readonly call: Call;
+  readonly stream: string;
+  readonly resolve: (answer: AppendAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The server drops an append that it has not begun by then. Callers stop waiting earlier and send again. */
+const deadline_s = 10;
+
+const { path, responseDeserialize } = rpc.StreamsService.batchAppend;
+const asIs = (request: Buffer): Buffer => request;
+
+/**
+ * Appends over one long BatchAppend call per connection. The official client opens the call, knows the server and reads its
+ * errors; the requests are written here. Its own `appendToStream` makes base64 of the data and reads that again, twice,
+ * writes every event twice and ties the appends of all its instances together.
+ */
+function createAppendCall(client: EventStoreDBClient): AppendCall {
+  const pending = new Map<string, Pending>();
+
+  const open = client['GRPCStreamCreator'](
+    rpc.StreamsClient,
+    'append',
+    (streams) => {
+      const settings = client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY });
+      const call: Call = streams.makeBidiStreamRequest(path, asIs, responseDeserialize, ...settings);
+      return call
+        .on('data', answered)
+        .on('error', (error) => lost(call, convertToCommandError(error as never)))
+        .on('end', () => lost(call, new Error('the server ended the call')));
+    },
+    new WeakMap(),
+  );
+
+  /** An answer that nobody waits for any more, as after a resend, is ignored. */
+  function answered(answer: messages.BatchAppendResp): void {
+    const id = parseUUID(answer.getCorrelationId()) ?? '';
+    const waiting = pending.get(id);
+    if (!waiting) return;
+    pending.delete(id);
+    const error = answer.getError();
+    if (error) waiting.reject(unpackToCommandError(error, waiting.stream));
+    else waiting.resolve(answerOf(answer.getSuccess()));
+  }
+
+  function lost(call: Call, error: unknown): void {
+    for (const [id, waiting] of pending) {
+      if (waiting.call !== call) continue;
+      pending.delete(id);
+      waiting.reject(error);
+    }
+  }
+
+  return async (append) => {
+    const call = await open();
+    return new Promise((resolve, reject) => {
+      const id = randomUUID();
+      pending.set(id, { call, stream: append.stream, resolve, reject });
+      call.write(appendRequest(id, append, Math.ceil(Date.now() / 1_000) + deadline_s));
+    });
+  };
+}
+
+function answerOf(success: messages.BatchAppendResp.Success | undefined): AppendAnswer {
+  const position = success?.getPosition()?.getCommitPosition();
+  return {
+    revision: BigInt(success?.getCurrentRevision() ?? 0),
+    position: position === undefined ? null : BigInt(position),
+  };
+}
