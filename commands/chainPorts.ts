@@ -4,13 +4,13 @@ import type { DeathProof, SignedAttempt, TokenRef, Transfer } from '../domain/pa
 import type { Instant } from '../domain/time.ts';
 
 /**
- * How far a scan looks: `head` sees first (PayinDetected), the two final passes see what cannot leave the chain any more at the depth
- * that configuration demands: `final` for small amounts, `finalLarge` for amounts from the chain's tier limit on (PayinConfirmed).
+ * A chain is scanned in passes, each to its own depth. `head` sees transfers first (PayinDetected). `final` and `finalLarge` confirm
+ * them (PayinConfirmed) once they are as deep as configuration demands for small amounts, and for large ones.
  */
 export const passes = ['head', 'final', 'finalLarge'] as const;
 export type Pass = (typeof passes)[number];
 
-/** Where a pass of a chain stands: the last block that it has wholly handled. */
+/** How far a pass has come: the last block that it has wholly handled. */
 export interface Cursor {
   readonly chainId: ChainId;
   readonly pass: Pass;
@@ -23,9 +23,9 @@ export interface ScannedRange {
   /** Every transfer of a catalogue token in the range, whoever it is for. */
   readonly logs: readonly TransferLog[];
   /**
-   * Blocks that this pass has handled and that have left the chain. It may miss some that left while the service was down: what is
-   * sure is that a detected transfer has left the chain when its final pass has gone past its block without confirming it.
-   * On a final pass it is empty unless the configured depth was too shallow: then confirmed money is gone.
+   * Blocks that this pass has handled and that have left the chain since. Blocks that left while the service was down may be missing:
+   * a detected transfer is surely gone only when its final pass has gone past its block without confirming it.
+   * On a final pass this is empty, unless the configured depth was too shallow: then confirmed money is gone.
    */
   readonly orphaned: readonly string[];
   /** Blocks that no node remembers any more: what they held for us has not been seen. */
@@ -46,7 +46,7 @@ export interface TransferLog {
   readonly txHash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** Place of the log within its block. */
+  /** Its index within its block. */
   readonly logIndex: number;
   readonly blockTime: Instant;
 }
@@ -57,8 +57,8 @@ export interface Ingester {
   /** The amount, in whole tokens (USD), from which only `finalLarge` confirms. */
   readonly largeFrom: bigint;
   /**
-   * Addresses that payments share, told apart by memo. What is paid there without a known memo is money of somebody
-   * all the same. Empty where every payment has an address of its own.
+   * Addresses that payments share; memos tell the payments apart. What is paid there without a known memo is still somebody's money.
+   * Empty where every payment has an address of its own.
    */
   readonly sharedAddresses: readonly string[];
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
@@ -84,7 +84,7 @@ export interface TransferOrder {
   readonly receiver: string;
   readonly receiverMemo: string | null;
   readonly amount: bigint;
-  /** What it is for, such as a payment. No chain sees it; where there are no nonces, what tells equal transfers apart is made from it. */
+  /** What it is for, such as a payment. No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
   readonly reference?: string;
 }
 
@@ -127,7 +127,7 @@ export interface NumberingAccount {
   readonly account: string;
   /** Its next nonce as the chain has mined it. */
   readonly minedNonce: bigint;
-  /** Whether it has never used up a nonce. */
+  /** Whether it has used up no nonce yet. */
   readonly unused: boolean;
 }
 
@@ -135,11 +135,11 @@ export interface NumberingAccount {
 export interface PayoutRail {
   readonly chainId: ChainId;
   readonly account: string;
-  /** The account's next nonce as the chain has mined it; null where a chain has no nonces: there nothing that is signed is ever replaced. */
+  /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */
   minedNonce(signal: AbortSignal): Promise<bigint | null>;
   /**
-   * The account, and those beside it that number its transfers, so that more of them land at a time; only such as stand on the chain.
-   * Left out where the account's own nonces are enough.
+   * The account itself and further accounts that number its transfers, so that more of them land at a time; only those that exist on
+   * the chain. Left out where the account's own nonces are enough.
    */
   numberingAccounts?(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
   /**
@@ -151,7 +151,7 @@ export interface PayoutRail {
   prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
   /** The same transaction under another nonce of its account. The chain is not asked. */
   numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
-  /** A no-value transaction to itself that uses up a nonce whose purpose is gone. */
+  /** A transaction that does nothing but use up a nonce whose purpose is gone. */
   prepareCancel(nonce: bigint, numberedBy?: string): Promise<Unsigned>;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
   broadcast(bytes: string): Promise<void>;
@@ -192,7 +192,7 @@ export class SigningRefused extends Error {
 /** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
 export interface Signer {
   readonly account: string;
-  /** Whether it would sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
+  /** Throws if it would not sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
   check(unsigned: Unsigned, purpose: SigningPurpose): void;
   /** @throws SigningRefused */
   sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;

@@ -35,8 +35,8 @@ export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer
 /**
  * Gives the money to a payment, which takes it up as it was seen: it counts, or is held as late, surplus or of another chain.
  *
- * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: whoever finds
- * the decision without the payin records it, the worker of unmatched money or this command again.
+ * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: the worker of
+ * unmatched money, or this command again, finds the decision without the payin and records the payin.
  */
 export async function matchUnmatched(
   deps: UnmatchedDeps,
@@ -71,13 +71,13 @@ async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refus
 const full = refuse('paymentNotUpdatable', 'the payment takes up no more payins: order a refund of the money instead');
 
 export interface RefundUnmatched {
-  /** Whom the money goes to. Left out, its sender: which may be an exchange's account that credits nobody. */
+  /** Whom the money goes to; its sender when left out, though that may be an exchange's account that credits nobody. */
   readonly to?: string | undefined;
   readonly memo?: string | undefined;
   readonly reason: string;
 }
 
-/** Orders the money back. The order holds all that whoever sends it needs. */
+/** Orders the money back. The order holds all that is needed to send it. */
 export async function refundUnmatched(
   deps: UnmatchedDeps & { readonly addresses: AddressBook },
   id: string,

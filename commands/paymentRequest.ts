@@ -61,7 +61,7 @@ export interface Amounts {
   readonly destination: bigint | null;
 }
 
-/** What the treasury needs to hold, in destination units: the fee only lowers it. Null for a payment that takes any amount. */
+/** The most that will be paid out, in destination units: the fee only lowers it. Null for a payment that takes any amount. */
 export const payoutAtMost = (
   amounts: Amounts,
   source: { token: Token },
@@ -110,7 +110,7 @@ export function readDestination(deps: ReadDeps, request: NewPayment, app: AppSet
   return { ...side, receiverAddress, receiverMemo };
 }
 
-/** What the request may repeat of the settlement wallet must be the wallet's own, however its chain and address are spelled. */
+/** What a request repeats of the settlement wallet must agree with it, however chain and address are spelled. */
 function settlementOf(
   deps: ReadDeps,
   stated: NonNullable<NewPayment['destination']>,
@@ -182,7 +182,7 @@ export function readAmounts(
   return takes === 'source' ? { source: amount, destination: null } : { source: null, destination: amount };
 }
 
-/** No payment may be larger; far above what a hot treasury holds, far below what a number column cannot. */
+/** No payment may be larger. This is far more than a hot treasury holds, and far less than a column of the database can. */
 const amountMax_usd = 1_000_000_000n;
 const amountMax = (decimals: number) => units(amountMax_usd * 10n ** BigInt(decimals));
 

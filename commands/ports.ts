@@ -6,7 +6,7 @@ import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Instant } from '../domain/time.ts';
 
-/** An event ready to be stored: id given, metadata with its place in the hash chain. */
+/** An event ready to be stored: with its id, and with its predecessor's hash in its metadata. */
 export interface SealedEvent {
   readonly id: string;
   readonly type: string;
@@ -54,7 +54,7 @@ export interface Batch {
   readonly events: readonly StoredEvent[];
   /** Everything up to here is in this batch or earlier ones (or filtered out): safe to record once the batch is handled. */
   readonly position: bigint;
-  /** True when the subscription has caught up with the log's end. */
+  /** Whether the subscription has caught up with the log's end. */
   readonly live: boolean;
 }
 
@@ -101,13 +101,13 @@ export interface Ids {
 export interface DepositScheme {
   /** The intents that this installation can take payments of. */
   readonly intents: readonly Intent[];
-  /** Pure, or out of a stock that others fill: no chain is asked. @throws Unavailable when the stock is empty */
+  /** Computes it, or takes it out of a stock that is filled elsewhere: no chain is asked. @throws Unavailable when the stock is empty */
   assign(paymentId: string, token: Token, intent: PaymentCreated['intent']): Promise<Deposit>;
 }
 
 /**
- * Whether a receiver can take the token: asked before a payment is created, for some chains know accounts that cannot (Stellar: no
- * account, no trustline, no room for the amount).
+ * Asks before a payment is created whether its receiver can take the token. On Stellar an account may be unable to: it does not exist,
+ * or has no trustline, or no room for the amount.
  *
  * @param amount what it will be paid, in smallest units; null while unknown
  * @returns a refusal that says what the receiver must do
@@ -120,7 +120,7 @@ export type CanReceive = (
   amount?: bigint | null,
 ) => Promise<Refusal | undefined>;
 
-/** Of the chain families that know receivers which cannot take a token; the others are not asked. */
+/** A check for each family where a receiver may be unable to take a token. The other families have none. */
 export type ReceiverChecks = Partial<Record<Chain['family'], CanReceive>>;
 
 /** Called around each step that a crash must not break; tests kill the process at a named point. A no-op in production. */

@@ -7,10 +7,10 @@ import { assert } from '../domain/decider.ts';
 import type { DomainEvent, EventMetadata, StoredEvent } from '../domain/event.ts';
 import type { Ids, SealedEvent } from './ports.ts';
 
-/** A stream's last event as its successor names it. Null in its place: the stream does not exist yet. */
+/** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */
 export interface Tip {
   readonly revision: bigint;
-  /** What linkOf says of that event. */
+  /** `linkOf` that event. */
   readonly link: string;
 }
 
@@ -47,7 +47,7 @@ export function linkOf(event: Linkable): string {
   return hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
 }
 
-/** The link is computed when a successor asks for it: most tips that a process remembers never have one here. */
+/** The link is computed when a successor asks for it: few of the tips that a process remembers get a successor there. */
 export const tipOf = (event: Linkable): Tip => ({
   revision: event.revision,
   get link() {

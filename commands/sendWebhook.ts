@@ -24,7 +24,7 @@ export interface SendWebhookDeps {
   readonly crash?: CrashPoint;
 }
 
-/** `notOurs`: somebody else claimed the delivery, now or before a crash. It was not sent again. */
+/** `notOurs`: somebody else claimed the delivery, or an earlier process that crashed did. It was not sent again. */
 export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
 export type SendWebhook = (

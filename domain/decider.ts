@@ -13,7 +13,7 @@ export interface Decider<S, E> {
 
 export type Decision<E> = readonly E[] | Refusal;
 
-/** Stable codes; the HTTP edge maps each to a status. */
+/** Stable codes. The HTTP edge maps each to a code of its own and a status. */
 export type RefusalCode =
   | 'invalidRequest'
   | 'forbidden'

@@ -116,7 +116,7 @@ export function openTreasury(
   return [{ type: 'TreasuryOpened', data: { chainId, account, firstNonce: minedNonce.toString(), openedAt: now } }];
 }
 
-/** The account has done on its chain what the log does not know. @param minedNonce its next nonce there */
+/** Refuses when the chain has mined transactions of the account that the log does not know. @param minedNonce its next nonce there */
 export function behindChain({ nextNonce }: TreasuryState, minedNonce: bigint): Refusal | undefined {
   if (nextNonce === null || minedNonce <= nextNonce) return undefined;
   return refuse(
@@ -132,7 +132,7 @@ export const whilePaused = ({ paused }: TreasuryState): Refusal | undefined =>
  * Gives the purpose the next nonce; `[]` when it has one. While the account is paused or the log behind its chain, a
  * purpose that has its nonce is refused too: nothing is signed then.
  *
- * @param purpose one of which no signature is recorded: with it, the purpose is over and the next attempt is another
+ * @param purpose without a recorded signature: one that is recorded ends the purpose, and the next attempt is another purpose
  * @param minedNonce the account's next nonce as its chain has mined it; ahead of the log it means a restored backup or
  *   a key used elsewhere: then nothing may be signed, for the log does not know what was
  */
@@ -170,7 +170,7 @@ export function allowTransfer(
   return whilePaused(state) ?? openTreasury(state, { ...at, minedNonce: 0n });
 }
 
-/** Takes a nonce from a purpose that cannot use it now: a transaction that does nothing uses it up. `[]` when the purpose has it no more. */
+/** Takes a nonce from a purpose that cannot use it now: a transaction that does nothing uses it up. `[]` when it was taken before. */
 export const cancelNonce = (
   state: TreasuryState,
   { nonce, hash, now }: { nonce: bigint; hash: string; now: Instant },

@@ -36,7 +36,7 @@ export type UnmatchedEvent = {
 type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
 type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
 
-/** What was decided about the money; once decided it stays: it can be given away only once. */
+/** What was decided about the money. A decision stands: the money can be given away only once. */
 export type Verdict =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'assigned' } & Assignment)
@@ -61,7 +61,7 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   },
 };
 
-/** Smaller transfers cost more to send back than they bring, and next to nothing to flood the log with: they stay where they are. */
+/** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
 export const leastKept = { value: 1n, decimals: 2 } as const;
 
 /** A final transfer without the memo of any payment. Seen again it changes nothing. */
@@ -71,7 +71,7 @@ export function see(state: UnmatchedState, transfer: Transfer, now: Instant): De
   return [{ type: 'UnmatchedPayinSeen', data: { transfer, seenAt: now } }];
 }
 
-/** The money is that payment's: its payin, as if it had come with the payment's memo. */
+/** Gives the money to the payment, as if it had come with the payment's memo. */
 export function assign(
   state: UnmatchedState,
   payment: { readonly paymentId: string; readonly appId: string },
@@ -85,7 +85,7 @@ export function assign(
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
 }
 
-/** The money goes back. The order is recorded here, whoever carries it out. */
+/** Orders the money back. Only the order is recorded here; somebody else carries it out. */
 export function requestRefund(
   state: UnmatchedState,
   order: Omit<RefundOrder, 'requestedAt'>,

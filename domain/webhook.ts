@@ -86,7 +86,7 @@ export const webhook: Decider<WebhookState, WebhookEvent> = {
 export const deliveryIdOf = (paymentEventId: string): string =>
   `${paymentEventId.slice(0, 14)}8${paymentEventId.slice(15)}`;
 
-/** Claims the delivery. Only who appends this may POST; `[]`: somebody else has claimed it, now or ever. */
+/** Claims the delivery: only who appends this may POST. `[]` when somebody has claimed it before. */
 export const startSend = (state: WebhookState, start: WebhookStart): Decision<WebhookEvent> =>
   state.stage === 'new' ? [{ type: 'WebhookSendStarted', data: start }] : [];
 

@@ -31,7 +31,7 @@ export interface Terms {
   readonly now: Instant;
 }
 
-/** Whole tokens are the policy's scale: what one payment may move at most, and what anyAmount accepts. */
+/** What anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
 export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 10_000n, decimals: 0 } } as const;
 
 /** A payment lives one hour (service reference 8). */

@@ -14,7 +14,7 @@ export interface Sighting {
   readonly now: Instant;
 }
 
-/** Payins that a stream takes up whatever their size; beyond it dust is passed over, so that the stream stays readable. */
+/** A stream takes this many payins of any size. Beyond that it takes no dust, so that it stays readable. */
 export const payinsMax = 500;
 
 /** A hint from the merchant: where to look. Verified facts replace it. */

@@ -7,7 +7,7 @@ import type { DeathProof, PaymentEvent, SignedAttempt, TokenRef } from './events
 import { type Funding, type Payment, type PaymentState, type Refund, sumOf } from './state.ts';
 import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
 
-/** Money of a payment that is nobody's payout: it can only go back. */
+/** Money of a payment that no payout will use: it can only go back. */
 export interface Refundable {
   readonly reason: Refund['reason'];
   readonly chainId: ChainId;

@@ -33,7 +33,7 @@ export interface TransferLeg {
   readonly order: Order;
   readonly attempts: readonly Attempt[];
   readonly settled: Settled | null;
-  /** A confirmation that was orphaned later was news all the same: the next one is not told again. */
+  /** Whether it was ever confirmed. A confirmation that was orphaned since has been told already: the next one is not told again. */
   readonly everSettled: boolean;
 }
 
@@ -42,7 +42,7 @@ export const attemptsMax = 100;
 
 export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null, everSettled: false });
 
-/** Proven dead is only what can never land; a settled one may leave its chain and land again. */
+/** Whether an attempt can land, or land again: a settled one may leave its chain. Only a proof makes an attempt dead. */
 export const canLand = ({ fate }: Attempt): boolean => fate === 'live' || fate === 'settled';
 
 export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>

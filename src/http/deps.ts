@@ -1,4 +1,4 @@
-/** Everything that the HTTP edge uses, in one place: commands and queries with their own needs already filled in. */
+/** Everything that the HTTP edge uses: commands and queries whose own needs are filled in already. */
 import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
@@ -22,7 +22,7 @@ export interface HttpDeps extends Commands, Queries {
   readonly readiness: () => Promise<Readiness>;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
-  /** What opens a wallet, or a page, to pay; where there is one. */
+  /** A link that opens a wallet or a page to pay; null for a payment that has none. */
   readonly paymentLink?: (payment: PaymentView) => string | null;
 }
 

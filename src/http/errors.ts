@@ -91,7 +91,7 @@ export function problem(code: ErrorCode, message: string, requestId: string, fie
   } satisfies ErrorResponse;
 }
 
-/** How refusals of commands are answered. Those about internal steps mean: another worker is at it, try again. */
+/** How refusals of commands are answered. Those of the treasury mean: try again later. */
 const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   invalidRequest: 'invalidRequest',
   forbidden: 'forbidden',

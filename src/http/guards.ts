@@ -77,7 +77,7 @@ function writeLog(logger: HttpDeps['logger'], seen: RequestSeen, { requestId, ke
   if (logger.isLevelEnabled(level)) logger[level]({ requestId, keyId, ...seen }, 'request');
 }
 
-/** Two Host headers are a way to be one site to a proxy and another to us. Only HTTP/1.0 (health checks) may have none. */
+/** A request with two Host headers can be for one site to a proxy and for another to us. Only HTTP/1.0 (health checks) may have none. */
 export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: Response, next: NextFunction): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -27,7 +27,7 @@ export async function readBody(request: Request, response: Response): Promise<un
   return request.body;
 }
 
-/** The parser's errors have a `type`; the rest is a connection that broke. */
+/** The parser's errors have a `type`. Any other error is a connection that broke. */
 function asApiError(error: unknown, request: Request, response: Response): ApiError {
   switch ((error as { type?: string }).type) {
     case 'entity.too.large':
@@ -48,7 +48,7 @@ function asApiError(error: unknown, request: Request, response: Response): ApiEr
   }
 }
 
-/** Every parameter once and known: a misspelt filter must not be a filter that is silently left out. */
+/** Refuses a parameter that is unknown or sent twice: a misspelt filter must not be left out in silence. */
 export function readQuery(request: Request, check: Validate | undefined): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   const start = request.url.indexOf('?');
@@ -78,7 +78,7 @@ const bodies = withFormats(new Ajv2020(options));
 /** Parameters arrive as text: numbers among them are read. */
 const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: true }));
 
-/** Errors told at most: enough to correct a form in one go, not a mirror of a hostile body. */
+/** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
 const errorsMax = 20;
 
 function withFormats(ajv: Ajv2020): Ajv2020 {
@@ -89,7 +89,7 @@ function withFormats(ajv: Ajv2020): Ajv2020 {
 
 export const compileBody = (schema: TSchema): Validate => validator(bodies.compile(schema), 'body');
 
-/** Numbers among the values are put in place of their texts. */
+/** Replaces texts that spell numbers by the numbers. */
 export const compileParameters = (schema: TSchema): Validate => validator(parameters.compile(schema), 'parameter');
 
 function validator(check: ValidateFunction, what: string): Validate {

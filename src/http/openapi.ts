@@ -143,7 +143,7 @@ const webhook = (type: string): Json => ({
   },
 });
 
-/** A named schema becomes a reference, whatever copy of it this is. */
+/** A schema with a title becomes a reference by that title; copies of it do, too. */
 function refer(schema: object): Json {
   const { title } = schema as Json;
   return typeof title === 'string' && title in components

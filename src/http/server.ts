@@ -12,7 +12,7 @@ export interface HttpServer {
 
 const requestTimeout_ms = 30_000;
 const headersTimeout_ms = 10_000;
-/** Longer than a balancer's usual 60 s, so that it is the balancer who closes idle connections. */
+/** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
 const headersMax_bytes = 16 * 1024;
 const drainMax_ms = 10_000;
@@ -69,7 +69,7 @@ function drain(server: Server): Promise<void> {
 
 type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
 
-/** What is no HTTP never reaches the app; it gets the same error shape all the same. */
+/** A request that is no HTTP never reaches the app. It is answered in the same error shape. */
 function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();

@@ -73,7 +73,7 @@ async function ownApp(access: Access, caller: Caller, appId: string | undefined)
   return app ?? refuse('unavailable', 'the settings of the app are not known here yet: try again');
 }
 
-/** Which apps exist is not told: a closed app and one that does not exist are answered alike. */
+/** A closed app and one that does not exist are answered alike: nobody learns which apps exist. */
 async function openApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
   if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
   const app = appId.startsWith('wallet_') ? await access.findApp(appId) : null;
@@ -81,7 +81,7 @@ async function openApp(access: Access, appId: string | undefined): Promise<App |
   return app;
 }
 
-/** Null and absent mean the same; the rest of the checks are the command's. */
+/** Null and absent mean the same. The command makes all further checks. */
 function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPayment {
   const { display, source, destination } = body;
   return {

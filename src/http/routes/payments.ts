@@ -9,7 +9,7 @@ import * as responses from '../schemas/responses.ts';
 
 const tag = 'Payments';
 const pageSize = 20;
-/** Another app's payment is invisible too: whether it exists is not told. */
+/** Another app's payment is answered like one that does not exist. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
 /** The payment API but for creation: read, list, register a payin. */
