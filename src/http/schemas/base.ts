@@ -93,4 +93,5 @@ export const PaymentType = oneOf(paymentTypes, {
   description:
     'exactIn: source.amount is given. exactOut: destination.amount is given. anyAmount: none, the payin decides.',
 });
+export const StatsPeriod = oneOf(['today', '7d', '30d']);
 export const WebhookEventType = oneOf(webhookEventTypes, { title: 'WebhookEventType' });

@@ -12,10 +12,10 @@ import {
   Identifier,
   IdentifierOrNull,
   Memo,
-  oneOf,
   oneOfOrNull,
   PaymentStatus,
   PaymentType,
+  StatsPeriod,
   Text,
   Time,
   TokenSymbol,
@@ -183,6 +183,5 @@ export const ListQuery = Type.Object(
 );
 export type ListQuery = Static<typeof ListQuery>;
 
-export const statsPeriods = ['today', '7d', '30d'] as const;
-export const StatsQuery = Type.Object({ period: oneOf(statsPeriods) }, closed);
+export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);
 export const DeliveriesQuery = Type.Object({ limit: limit('deliveries') }, closed);

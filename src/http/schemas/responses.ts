@@ -12,6 +12,7 @@ import {
   PaymentErrorCode,
   PaymentStatus,
   PaymentType,
+  StatsPeriod,
   Time,
   TimeOrNull,
   TokenSymbol,
@@ -175,7 +176,7 @@ export const TransactionsResponse = Shape({ data: List(Transaction) }, { title: 
 
 export const StatsResponse = Shape(
   {
-    period: oneOf(['today', '7d', '30d']),
+    period: StatsPeriod,
     volumeUsdc: Decimal,
     paymentCount: Integer(),
     avgOrderUsdc: Decimal,
