@@ -88,6 +88,12 @@ export async function payingWorld({
   return { ...world, channels, attemptIn, now: clock.now, rail, signer, signerOf, sign, nextNonce, attemptTo };
 }
 
+/** An unsigned transaction that claims to be a prepared one. */
+export const withEnvelope = (unsigned: Unsigned, envelope: string): Unsigned => ({
+  ...unsigned,
+  payload: { envelope },
+});
+
 export type PayingWorld = Awaited<ReturnType<typeof payingWorld>>;
 
 export const railOf = (world: StellarWorld, urls?: readonly string[]) => createStellarPayoutRail(world.config(urls));

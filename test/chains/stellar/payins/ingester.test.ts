@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
-import { instant, plus } from '../../../domain/time.ts';
-import { addFault, forgetBefore, fundAccount, plantAsset } from '../../../sandbox/stellar/controls.ts';
-import { ChainUnavailable } from '../../../src/chains/node/jsonRpc.ts';
-import { muxed, usdc } from '../../support/stellar.ts';
-import { type Behaviour, broken, Refusal, startProxy } from '../proxy.ts';
-import { briefly, type StellarWorld, scanned, signal, stellarWorld, watching } from './world.ts';
+import { instant, plus } from '../../../../domain/time.ts';
+import { addFault, fundAccount, plantAsset } from '../../../../sandbox/stellar/controls.ts';
+import { muxed, usdc } from '../../../support/stellar.ts';
+import { briefly, type StellarWorld, scanned, signal, stellarWorld, watching } from '../world.ts';
 
 describe('reading payins on Stellar', () => {
   let world: StellarWorld;
@@ -193,108 +191,6 @@ describe('reading payins on Stellar', () => {
       assert.equal((await ingester.start('final', plus(at, 60_000), signal)).blockNumber, paid.blockNumber);
       const first = await ingester.start('final', instant(0), signal);
       assert.equal(first.blockNumber, BigInt(world.stellar.chain.history.oldest().sequence));
-    });
-  });
-
-  describe('nodes', () => {
-    /** Knows nothing after a ledger; asked for its range, it may claim to have the real head, like a node behind a balancer. */
-    const laggingAt =
-      (ledger: number, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
-      async (method, params, forward) => {
-        const answer = (await forward(method, params)) as Record<string, unknown>;
-        if (method === 'getTransaction' && claims === 'itsOwnHead') return { ...answer, latestLedger: ledger };
-        if (method !== 'getEvents') return answer;
-        const events = (answer['events'] as { ledger: number }[]).filter((event) => event.ledger <= ledger);
-        return { ...answer, events, latestLedger: ledger };
-      };
-
-    for (const claims of ['itsOwnHead', 'theRealHead'] as const) {
-      it(`that lag do not move the cursor past what they know, when they claim ${claims}`, async () => {
-        const from = world.here();
-        const proxy = await startProxy(world.stellar.rpcUrl, laggingAt(Number(from.blockNumber), claims));
-        await world.send('1', Memo.text('late'));
-        const alone = scanned(world.config([proxy.url]), from);
-        if (claims === 'theRealHead') await assert.rejects(alone, ChainUnavailable);
-        else assert.deepEqual((await alone).ranges, []);
-        const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
-        assert.deepEqual(
-          logs.map(({ memo }) => memo),
-          ['late'],
-        );
-      });
-    }
-
-    it('that fail are stood in for by the others; when all fail the chain is unavailable', async () => {
-      const from = world.here();
-      const proxy = await startProxy(world.stellar.rpcUrl, broken);
-      await world.send('1', Memo.text('through'));
-      const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
-      assert.equal(logs.length, 1);
-      await assert.rejects(scanned(world.config([proxy.url]), from), ChainUnavailable);
-    });
-
-    it('of another network are not believed', async () => {
-      await assert.rejects(scanned(world.config(undefined, { networkPassphrase: 'Other' }), world.here()), /network/);
-    });
-
-    it('that emit no events for classic payments are not believed', async () => {
-      await world.send('1');
-      const blind: Behaviour = async (method, params, forward) => {
-        const answer = (await forward(method, params)) as { transactions?: object[] };
-        if (method !== 'getTransactions') return answer;
-        return { ...answer, transactions: answer.transactions?.map((one) => ({ ...one, events: {} })) };
-      };
-      const proxy = await startProxy(world.stellar.rpcUrl, blind);
-      await assert.rejects(scanned(world.config([proxy.url]), world.here()), /CAP-67/);
-    });
-  });
-
-  describe('ledgers that a node has forgotten', () => {
-    const forgetful =
-      (oldest: number): Behaviour =>
-      async (method, params, forward) => {
-        const { startLedger } = params as { startLedger?: number };
-        if (startLedger !== undefined && startLedger < oldest)
-          throw new Refusal(-32600, 'startLedger must be within range');
-        const answer = (await forward(method, params)) as object;
-        return 'oldestLedger' in answer ? { ...answer, oldestLedger: oldest } : answer;
-      };
-
-    it('are asked of another one that remembers', async () => {
-      const from = world.here();
-      await world.send('1', Memo.text('remembered'));
-      world.stellar.closeLedgers(10);
-      const proxy = await startProxy(world.stellar.rpcUrl, forgetful(Number(from.blockNumber) + 5));
-      const { logs, missed } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
-      assert.equal(logs.length, 1);
-      assert.deepEqual(missed, []);
-    });
-
-    it('hold the cursor while a node that may remember does not answer', async () => {
-      const from = world.here();
-      world.stellar.closeLedgers(10);
-      const [proxy, down] = [
-        await startProxy(world.stellar.rpcUrl, forgetful(Number(from.blockNumber) + 5)),
-        await startProxy(world.stellar.rpcUrl, broken),
-      ];
-      await assert.rejects(scanned(world.config([proxy.url, down.url]), from), ChainUnavailable);
-    });
-
-    it('are told, from which to which, when nobody remembers; the scan goes on behind them', async () => {
-      const own = await stellarWorld();
-      const from = own.here();
-      await own.send('1', Memo.text('forgotten'));
-      own.stellar.closeLedgers(10);
-      await own.send('1', Memo.text('kept'));
-      await forgetBefore(own.stellar.rpcUrl, Number(from.blockNumber) + 5);
-      const { logs, missed, cursor } = await scanned(own.config(), from);
-      assert.deepEqual(missed, [{ from: from.blockNumber + 1n, to: from.blockNumber + 4n }]);
-      assert.deepEqual(
-        logs.map(({ memo }) => memo),
-        ['kept'],
-      );
-      assert.equal(cursor.blockNumber, own.here().blockNumber);
-      await own.lab.stop();
     });
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Operation, StrKey } from '@stellar/stellar-sdk';
-import { Unavailable } from '../../../commands/ports.ts';
-import { chainOf } from '../../../domain/chains.ts';
-import { fundAccount } from '../../../sandbox/stellar/controls.ts';
-import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
-import { obstacle } from '../../../src/chains/stellar/payouts/preflight.ts';
-import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
-import { muxed, usdc } from '../../support/stellar.ts';
-import { broken, startProxy } from '../proxy.ts';
-import { type StellarWorld, stellarWorld } from './world.ts';
+import { Unavailable } from '../../../../commands/ports.ts';
+import { chainOf } from '../../../../domain/chains.ts';
+import { fundAccount } from '../../../../sandbox/stellar/controls.ts';
+import { createCanReceive } from '../../../../src/chains/money/receiverCheck.ts';
+import { obstacle } from '../../../../src/chains/stellar/payouts/preflight.ts';
+import { createStellarRpc } from '../../../../src/chains/stellar/rpc.ts';
+import { muxed, usdc } from '../../../support/stellar.ts';
+import { broken, startProxy } from '../../proxy.ts';
+import { type StellarWorld, stellarWorld } from '../world.ts';
 
 const stellar = chainOf(1500);
 const [token] = stellar.tokens;

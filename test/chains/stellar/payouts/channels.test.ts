@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
-import type { NumberingAccount } from '../../../commands/chainPorts.ts';
-import { currentState } from '../../../commands/handle.ts';
-import { numberingAccountFor } from '../../../commands/numberingAccounts.ts';
-import type { CrashPoint } from '../../../commands/ports.ts';
-import { createPayment } from '../../../domain/payment/create.ts';
-import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
-import { addFault } from '../../../sandbox/stellar/controls.ts';
-import type { FaultKind } from '../../../sandbox/stellar/faults.ts';
-import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts/rail.ts';
-import { payoutsWorker } from '../../../src/subscribers/payouts.ts';
-import * as p from '../../support/payments.ts';
-import { accepted, crashAt, processes } from '../../support/processes.ts';
-import { orderTo, type PayingWorld, payingWorld } from './paying.ts';
-import { signal } from './world.ts';
+import type { NumberingAccount } from '../../../../commands/chainPorts.ts';
+import { currentState } from '../../../../commands/handle.ts';
+import { numberingAccountFor } from '../../../../commands/numberingAccounts.ts';
+import type { CrashPoint } from '../../../../commands/ports.ts';
+import { createPayment } from '../../../../domain/payment/create.ts';
+import type { PaymentEvent } from '../../../../domain/payment/events.ts';
+import { paymentDecider } from '../../../../domain/payment/state.ts';
+import { addFault } from '../../../../sandbox/stellar/controls.ts';
+import type { FaultKind } from '../../../../sandbox/stellar/faults.ts';
+import { createStellarPayoutRail } from '../../../../src/chains/stellar/payouts/rail.ts';
+import { payoutsWorker } from '../../../../src/subscribers/payouts.ts';
+import * as p from '../../../support/payments.ts';
+import { accepted, crashAt, processes } from '../../../support/processes.ts';
+import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
+import { signal } from '../world.ts';
 
 const amount = 10_0000000n;
 

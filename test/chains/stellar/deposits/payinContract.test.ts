@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
-import { addFault } from '../../../sandbox/stellar/controls.ts';
-import { defaultStellarConfig } from '../../../src/chains/stellar/config.ts';
-import { contractProblem } from '../../../src/chains/stellar/deposits/payinContract.ts';
-import { ChainUnavailable, createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
-import { compileWallet } from '../../sandbox/stellar/contracts/wallet.ts';
-import { type StellarLab, stellarLab } from '../../support/stellar.ts';
+import { addFault } from '../../../../sandbox/stellar/controls.ts';
+import { defaultStellarConfig } from '../../../../src/chains/stellar/config.ts';
+import { contractProblem } from '../../../../src/chains/stellar/deposits/payinContract.ts';
+import { ChainUnavailable, createStellarRpc } from '../../../../src/chains/stellar/rpc.ts';
+import { compileWallet } from '../../../sandbox/stellar/contracts/wallet.ts';
+import { type StellarLab, stellarLab } from '../../../support/stellar.ts';
 
 describe('the configured payin contract', () => {
   let lab: StellarLab;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { nativeToScVal, xdr } from '@stellar/stellar-sdk';
-import { chainOf, type Token } from '../../../domain/chains.ts';
-import { movementsOf, type SeenEvent } from '../../../src/chains/stellar/payins/movements.ts';
-import { addressArg, i128Arg, stringArg } from '../../support/stellar.ts';
+import { chainOf, type Token } from '../../../../domain/chains.ts';
+import { movementsOf, type SeenEvent } from '../../../../src/chains/stellar/payins/movements.ts';
+import { addressArg, i128Arg, stringArg } from '../../../support/stellar.ts';
 
 const treasury = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const issuer = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';

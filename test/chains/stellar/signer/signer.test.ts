@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { Account, Asset, Keypair, Memo, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
-import { SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/chainPorts.ts';
-import { chainOf } from '../../../domain/chains.ts';
-import { instant } from '../../../domain/time.ts';
-import { buildUnsigned, transferCall } from '../../../src/chains/evm/payouts/transaction.ts';
-import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../src/chains/money/spending.ts';
-import { innermost, type StellarPayload } from '../../../src/chains/stellar/payouts/transaction.ts';
-import { createStellarSigner } from '../../../src/chains/stellar/signer/signer.ts';
-import { usdc } from '../../support/stellar.ts';
-import { orderTo, type PayingWorld, payingWorld, payout, usdcToken } from './paying.ts';
-import { signal } from './world.ts';
+import { Account, Asset, Contract, Keypair, Memo, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../commands/chainPorts.ts';
+import { chainOf } from '../../../../domain/chains.ts';
+import { instant } from '../../../../domain/time.ts';
+import { buildUnsigned, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';
+import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
+import { createSpending } from '../../../../src/chains/money/spending.ts';
+import { innermost, type StellarPayload } from '../../../../src/chains/stellar/payouts/transaction.ts';
+import { createStellarSigner } from '../../../../src/chains/stellar/signer/signer.ts';
+import { addressArg, i128Arg, usdc } from '../../../support/stellar.ts';
+import { orderTo, type PayingWorld, payingWorld, payout, usdcToken, withEnvelope } from '../paying.ts';
 
 type Edit = (builder: TransactionBuilder) => TransactionBuilder;
 
@@ -31,7 +30,6 @@ describe('the Stellar signer', () => {
     assert.throws(() => world.signer.check(unsigned, purpose), isRefusal, reason);
     await assert.rejects(world.signer.sign(unsigned, purpose), isRefusal);
   };
-  const withEnvelope = (unsigned: Unsigned, envelope: string): Unsigned => ({ ...unsigned, payload: { envelope } });
   /** A transaction made by hand that claims to be the prepared one. */
   const forged = async (
     edit: Edit,
@@ -136,6 +134,22 @@ describe('the Stellar signer', () => {
     await refused(withEnvelope(unsigned, envelope.toXDR('base64')), 'mismatch');
   });
 
+  it('refuses another call with the same arguments, of another contract, or where a payment is ordered', async () => {
+    const unsigned = await prepared(orderTo(world.payinContract));
+    const args = [addressArg(unsigned.account), addressArg(world.payinContract), i128Arg(5_0000000n)];
+    const calling = async (contract: string, name: string, ...values: xdr.ScVal[]) => {
+      const { payload } = await forged((b) => b.addOperation(new Contract(contract).call(name, ...values)));
+      return { ...unsigned, payload };
+    };
+    await world.signer.sign(await calling(world.lab.usdcId, 'transfer', ...args), payout);
+    await refused(await calling(world.lab.usdcId, 'approve', ...args), 'mismatch');
+    await refused(await calling(world.lab.usdcId, 'transfer', ...args, i128Arg(1n)), 'mismatch');
+    await refused(await calling(world.payinContract, 'transfer', ...args), 'mismatch');
+    const toAccount = [addressArg(unsigned.account), addressArg(receiver), i128Arg(5_0000000n)];
+    const { payload } = await calling(world.lab.usdcId, 'transfer', ...toAccount);
+    await refused({ ...(await prepared()), payload }, 'mismatch');
+  });
+
   it('signs a fee bump of the same transfer, and of no other', async () => {
     const first = await world.sign(await prepared());
     const bump = await world.rail.prepare(orderTo(receiver), nonce, first);
@@ -145,101 +159,6 @@ describe('the Stellar signer', () => {
     const inner = innermost(first.bytes, world.lab.passphrase);
     const sponsored = TransactionBuilder.buildFeeBumpTransaction(receiver, '10000', inner, world.lab.passphrase);
     await refused(withEnvelope(bump, sponsored.toEnvelope().toXDR('base64')), 'account');
-  });
-
-  describe('with a channel', () => {
-    let paying: PayingWorld;
-    let channel: string;
-    let number: bigint;
-    let other: Keypair;
-    before(async () => {
-      paying = await payingWorld({ channels: 2 });
-      [channel = ''] = paying.config().channels;
-      other = await paying.lab.person();
-      const accounts = (await paying.rail.numberingAccounts?.(signal)) ?? [];
-      number = accounts.find(({ account }) => account === channel)?.minedNonce ?? 0n;
-    });
-    after(() => paying.lab.stop());
-
-    const to = () => orderTo(other.publicKey());
-    const preparedIn = () => paying.rail.prepare(to(), number, undefined, channel);
-    interface Made {
-      readonly source?: string;
-      readonly actor?: string | undefined;
-      readonly feeSource?: string | null;
-    }
-    /** A transaction made by hand that claims to be the prepared one. @param feeSource null: it is wrapped in no fee bump */
-    const madeBy = async ({ source = channel, feeSource = paying.treasury.publicKey(), ...more }: Made) => {
-      const actor = 'actor' in more ? more.actor : paying.treasury.publicKey();
-      const unsigned = await preparedIn();
-      const inner = new TransactionBuilder(new Account(source, String(number - 1n)), {
-        fee: '1000',
-        networkPassphrase: paying.lab.passphrase,
-        timebounds: { minTime: 0, maxTime: Number(unsigned.validUntil) },
-      })
-        .addOperation(
-          Operation.payment({
-            destination: other.publicKey(),
-            asset: usdc,
-            amount: '5',
-            ...(actor && { source: actor }),
-          }),
-        )
-        .build();
-      inner.sign(other);
-      const whole =
-        feeSource === null
-          ? inner
-          : TransactionBuilder.buildFeeBumpTransaction(feeSource, '1000', inner, paying.lab.passphrase);
-      return withEnvelope(unsigned, whole.toEnvelope().toXDR('base64'));
-    };
-    const refusedThere = async (unsigned: Unsigned, reason: SigningRefused['reason']) => {
-      await assert.rejects(
-        paying.signer.sign(unsigned, payout),
-        (error: unknown) => error instanceof SigningRefused && error.reason === reason,
-      );
-    };
-
-    it('signs what the treasury does under the channel’s number, at the treasury’s cost, with no signature but its own', async () => {
-      const signed = await paying.signer.sign(await preparedIn(), payout);
-      assert.deepEqual(await paying.signer.sign(await preparedIn(), payout), signed);
-      assert.deepEqual(await paying.signer.sign(await madeBy({}), payout), signed);
-      assert.equal(innermost(signed.bytes, paying.lab.passphrase).signatures.length, 2);
-    });
-
-    it('refuses what the channel itself would do, or what it would pay for', async () => {
-      await refusedThere(await madeBy({ actor: undefined }), 'mismatch');
-      await refusedThere(await madeBy({ actor: channel }), 'mismatch');
-      await refusedThere(await madeBy({ feeSource: channel }), 'account');
-      await refusedThere(await madeBy({ feeSource: null }), 'account');
-    });
-
-    it('refuses the number of another account, be it another channel’s', async () => {
-      const [, second] = paying.config().channels;
-      for (const source of [other.publicKey(), second])
-        await refusedThere(await madeBy({ ...(source && { source }) }), 'account');
-      const foreign = await madeBy({ source: other.publicKey() });
-      await refusedThere({ ...foreign, account: other.publicKey() }, 'account');
-    });
-
-    it('counts what is spent under alike numbers of two accounts twice', async () => {
-      const clock = { now: paying.now };
-      const spending = createSpending({ perTransfer_usd: 9n, perHour_usd: 9n }, clock);
-      const signer = createStellarSigner({
-        secret: paying.treasury.secret(),
-        channelSecrets: paying.channels.map((key) => key.secret()),
-        config: paying.config(),
-        clock,
-        spending,
-      });
-      await signer.sign(await preparedIn(), payout);
-      const [, second] = paying.config().channels;
-      const alike = await paying.rail.prepare(to(), number, undefined, second);
-      assert.throws(
-        () => signer.check(alike, payout),
-        (error: unknown) => error instanceof SigningRefused && error.reason === 'perHour',
-      );
-    });
   });
 
   it('signs a cancel that does nothing, no transfer in its name, and no sweep', async () => {
