@@ -1,4 +1,4 @@
-/** One readable output: a line for each piece of work as it ends, each failure in full at the end, then the totals. */
+/** One readable output: a line for each piece of work as it ends, with what failed in it; each failure in full at the end, then the totals. */
 import { styleText } from 'node:util';
 import type { Outcome } from './messages.ts';
 import type { Work } from './shards.ts';
@@ -26,6 +26,7 @@ export function createReport(expected: number, print: (line: string) => void): R
     const mark = failed ? styleText('red', '✖') : styleText('green', '✔');
     const at = `${done.length}/${expected}`.padStart(7);
     print(`${mark} ${at}  ${work.name}  ${totals(work.outcomes)}  ${(work.took_ms / 1_000).toFixed(1)} s`);
+    for (const { state, title } of work.outcomes) if (state === 'failed') print(`           ✖ ${title}`);
     if (work.printed.trim() !== '') print(indented(work.printed, '           │ '));
   }
 

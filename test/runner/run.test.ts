@@ -86,6 +86,8 @@ describe('npm test', () => {
     const { code, printed, lines } = await run(2, 'failing', 'passing', 'brokenBefore');
     assert.equal(lastLine(lines), '3 passed, 2 failed');
     assert.equal(code, 1);
+    const at = lines.findIndex((line) => line.includes('0-failing.mjs  1 passed, 1 failed'));
+    assert.match(lines[at + 1] ?? '', /^ +✖ a sum is wrong$/);
     const failures = printed.slice(printed.lastIndexOf('passing.mjs'));
     assert.match(
       failures,
