@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { families } from '../../src/chains/families.ts';
 
 const root = new URL('../../', import.meta.url);
 const pages = [
@@ -17,6 +18,16 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   );
 
+const repositoryPath =
+  /^(\.[a-z-]+\.[a-z]+|(domain|commands|projections|queries|src|sandbox|contracts|test|bench|docs)\/[\w./<>-]*)$/;
+
+/** What stands between backticks outside of code blocks and begins as a path from the root. `<family>` is each of the chain families. */
+const pathsIn = (markdown: string): readonly string[] =>
+  [...markdown.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
+    .map(([, code]) => code as string)
+    .filter((code) => repositoryPath.test(code))
+    .flatMap((path) => Object.keys(families).map((family) => path.replace('<family>', family)));
+
 describe('documentation', () => {
   for (const page of pages) {
     it(`${page} links to what exists`, () => {
@@ -28,6 +39,10 @@ describe('documentation', () => {
         if (anchor)
           assert.ok(anchorsOf(target.pathname.slice(root.pathname.length)).includes(anchor), `no heading ${link}`);
       }
+    });
+
+    it(`${page} names files that exist`, () => {
+      for (const path of pathsIn(text(page))) assert.ok(existsSync(new URL(path, root)), path);
     });
 
     it(`${page} names npm scripts and programs that exist`, () => {
