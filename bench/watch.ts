@@ -1,15 +1,16 @@
 /** What it costs to look at the open deposits of Solana, whose accounts are looked at and not its blocks. */
-import { Keypair } from '@solana/web3.js';
+import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../commands/chainPorts.ts';
 import { instant } from '../domain/time.ts';
 import { advanceSlots } from '../sandbox/solana/controls.ts';
 import { startSolana } from '../sandbox/solana/start.ts';
+import { usdc } from '../sandbox/solana/usdc.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
-import { tokenAccountOf } from '../src/chains/solana/addresses.ts';
 import { defaultSolanaConfig } from '../src/chains/solana/config.ts';
 import { createSolanaIngester } from '../src/chains/solana/payins/ingester.ts';
 import { accountsOf, accountsPerCall } from '../src/chains/solana/reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../src/chains/solana/rpc.ts';
+import { tokenAccountOf } from '../src/chains/solana/tokenProgram.ts';
 import { loadText } from './machine.ts';
 import { median, table, whole } from './table.ts';
 
@@ -28,7 +29,7 @@ export async function benchWatch(): Promise<string> {
     const config = defaultSolanaConfig({ rpcUrls: [node.rpcUrl], treasury: owners[0] ?? '' });
     const counted = counting(createSolanaRpc(config));
     const ingester = createSolanaIngester(config, { open: async () => owners, late: async () => [] }, counted.rpc);
-    const accounts = owners.map(tokenAccountOf);
+    const accounts = owners.map((owner) => tokenAccountOf(owner, usdc.mint));
     const cursors = new Map<Pass, Cursor>();
     const look = async (pass: Pass) => {
       const cursor = cursors.get(pass) ?? (await ingester.start(pass, instant(0), signal));

@@ -1,5 +1,5 @@
 /** Pays as wallets on Solana do, with the plain client: into the receiver's token account, which is created as needed. */
-import { Connection, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { Connection, PublicKey, TransactionMessage, VersionedTransaction } from 'solana-web3-v1';
 import { keypairOf, transferInstructions } from './solana/wallet.ts';
 
 export interface SolanaOrder {

@@ -1,6 +1,6 @@
 /** The sandbox's local Solana: found again or started, with money to spend on top of what the public network has. */
 import { join } from 'node:path';
-import { Connection, PublicKey } from '@solana/web3.js';
+import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { advanceSlots, fundWallet } from './solana/controls.ts';

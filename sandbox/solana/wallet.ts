@@ -9,13 +9,13 @@ import {
   isSignerRole,
   isWritableRole,
 } from '@solana/kit';
-import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS as tokenProgram,
 } from '@solana-program/token';
+import { Keypair, PublicKey, TransactionInstruction } from 'solana-web3-v1';
 
 /** As wallets export and import it: base58 of 64 bytes, the secret half and the public one. */
 export const newSecretKey = (): string => getBase58Decoder().decode(Keypair.generate().secretKey);

@@ -1,6 +1,6 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
 import type { Clock } from '../../commands/ports.ts';
-import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
+import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Reader } from '../environment/reader.ts';
@@ -88,10 +88,9 @@ export interface SweepDeps {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
+/** What became of a token that a deposit holds. */
 export type Swept =
-  | { readonly kind: 'swept'; readonly amount: bigint; readonly hash: string }
-  /** It holds nothing: never paid, or swept before. */
-  | { readonly kind: 'empty' }
+  | { readonly kind: 'swept'; readonly token: Token; readonly amount: bigint; readonly hash: string }
   /** Left as it is; nothing was sent. */
   | { readonly kind: 'left'; readonly why: string };
 
@@ -101,6 +100,10 @@ export interface DepositSweep {
   readonly heldMax: number;
   /** Which of these deposits may hold something, in their order. */
   held(addresses: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
-  /** Doing it again does nothing. @throws PayoutBlocked, SigningRefused, ChainUnavailable */
-  sweep(payment: Payment, signal: AbortSignal): Promise<Swept>;
+  /**
+   * Takes every token of the catalogue; doing it again does nothing.
+   * @returns one for each token that the deposit holds; none when it was never paid, or swept before
+   * @throws PayoutBlocked, SigningRefused, ChainUnavailable
+   */
+  sweep(payment: Payment, signal: AbortSignal): Promise<readonly Swept[]>;
 }

@@ -2,7 +2,6 @@
 import { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import { chainOf, type Token } from '../../domain/chains.ts';
-import { assert } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { terminalStatuses } from '../../domain/payment/status.ts';
@@ -49,20 +48,20 @@ async function sweepChain(
   sweep: DepositSweep,
   signal: AbortSignal,
 ): Promise<void> {
-  const [token] = chainOf(chainId).tokens;
-  assert(token !== undefined, 'every chain has a token');
-  const sums = { swept: 0, left: 0, amount: 0n };
+  const counts = { swept: 0, left: 0 };
+  const sums = new Map(chainOf(chainId).tokens.map((token) => [token, 0n]));
   for await (const { address, outcome } of sweepAll(core, chainId, sweep, signal)) {
-    console.log(`${address}: ${textOf(outcome, token)}`);
-    if (outcome.kind === 'swept') sums.amount += outcome.amount;
-    sums[outcome.kind === 'swept' ? 'swept' : 'left'] += 1;
+    console.log(`${address}: ${textOf(outcome)}`);
+    if (outcome.kind === 'swept') sums.set(outcome.token, (sums.get(outcome.token) ?? 0n) + outcome.amount);
+    counts[outcome.kind] += 1;
   }
-  console.log(`${sums.swept} swept, ${amountOf(sums.amount, token)} in all; ${sums.left} left as they are.`);
+  const amounts = [...sums].map(([token, amount]) => amountOf(amount, token)).join(', ');
+  console.log(`${counts.swept} swept, ${amounts} in all; ${counts.left} left as they are.`);
 }
 
 interface Outcome {
   readonly address: string;
-  readonly outcome: Exclude<Swept, { kind: 'empty' }>;
+  readonly outcome: Swept;
 }
 
 async function* sweepAll(
@@ -82,7 +81,7 @@ async function* sweepAll(
     );
     const full = deposits.filter(({ address }) => held.has(address));
     const outcomes = await inParallel(full, atOnce, (deposit) => sweepOne(core, sweep, deposit, signal));
-    for (const { address, outcome } of outcomes) if (outcome.kind !== 'empty') yield { address, outcome };
+    yield* outcomes.flat();
     after = deposits.at(-1)?.address ?? '';
     if (deposits.length < sweep.heldMax) return;
   }
@@ -94,22 +93,23 @@ async function sweepOne(
   sweep: DepositSweep,
   { address, paymentId }: EndedDeposit,
   signal: AbortSignal,
-): Promise<{ readonly address: string; readonly outcome: Swept }> {
+): Promise<readonly Outcome[]> {
   try {
     const payment = await currentState(handle, paymentDecider, paymentId);
     if (!payment) throw new Error(`payment ${paymentId} is not in the log`);
-    return { address, outcome: await sweep.sweep(payment, signal) };
+    const outcomes = await sweep.sweep(payment, signal);
+    return outcomes.map((outcome) => ({ address, outcome }));
   } catch (error) {
     signal.throwIfAborted();
-    return { address, outcome: { kind: 'left', why: error instanceof Error ? error.message : String(error) } };
+    return [{ address, outcome: { kind: 'left', why: error instanceof Error ? error.message : String(error) } }];
   }
 }
 
 const amountOf = (amount: bigint, { decimals, symbol }: Token): string => `${formatAmount(amount, decimals)} ${symbol}`;
 
-const textOf = (outcome: Outcome['outcome'], token: Token): string =>
+const textOf = (outcome: Swept): string =>
   outcome.kind === 'swept'
-    ? `${amountOf(outcome.amount, token)} swept in ${outcome.hash}`
+    ? `${amountOf(outcome.amount, outcome.token)} swept in ${outcome.hash}`
     : `left as it is: ${outcome.why}`;
 
 const program = new Command('npm run sweep --').description('money in deposits');

@@ -1,13 +1,14 @@
 /** The real process, killed with SIGKILL at every named point of payins and payouts on Stellar and Solana, and started again. */
 import assert from 'node:assert/strict';
-import { Connection, PublicKey } from '@solana/web3.js';
 import { rpc, scValToNative } from '@stellar/stellar-sdk';
+import { Connection, PublicKey } from 'solana-web3-v1';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/seal.ts';
 import { chainOf } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/event.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
-import { tokenAccountOf } from '../../src/chains/solana/addresses.ts';
+import { usdc } from '../../sandbox/solana/usdc.ts';
+import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import { createCustomers } from '../support/customers.ts';
 import { historyOf } from '../support/history.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
@@ -136,7 +137,7 @@ describe('kill -9 with payments between Stellar and Solana in flight', function 
   async function solanaTransfers(): Promise<Paid[]> {
     const treasury = sandbox.file().solana?.treasury ?? '';
     const connection = new Connection(urlOf(501), 'confirmed');
-    const account = new PublicKey(tokenAccountOf(treasury));
+    const account = new PublicKey(tokenAccountOf(treasury, usdc.mint));
     const signatures = await connection.getSignaturesForAddress(account);
     const landed = await connection.getParsedTransactions(
       signatures.map(({ signature }) => signature),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Connection, PublicKey } from '@solana/web3.js';
+import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 
 const program = join(import.meta.dirname, '../../sandbox/pay.ts');

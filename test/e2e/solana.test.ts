@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import { chainOf } from '../../domain/chains.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
-import { tokenAccountOf } from '../../src/chains/solana/addresses.ts';
+import { usdc } from '../../sandbox/solana/usdc.ts';
 import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
+import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
@@ -220,9 +221,12 @@ describe('payments over Solana', function () {
         [newEvmReceiver(), /no Solana address/],
         ['0OIl', /no Solana address/],
         [chainOf(501).tokens[0]?.address ?? '', /no Solana address/],
-        [tokenAccountOf(sandbox.file().solana?.treasury ?? ''), /token account: give the address of the wallet/],
+        [
+          tokenAccountOf(sandbox.file().solana?.treasury ?? '', usdc.mint),
+          /token account: give the address of the wallet/,
+        ],
         ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', /is a program/],
-        [tokenAccountOf(newWallet()), /not on the curve and nothing is there/],
+        [tokenAccountOf(newWallet(), usdc.mint), /not on the curve and nothing is there/],
       ] as const) {
         const answer = await pointed(receiver);
         assert.match(answer, said);

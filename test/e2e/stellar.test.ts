@@ -1,7 +1,7 @@
 /** Stellar as source and as destination, as customers and merchants see it: the real service, chains, contract and webhooks. */
 import assert from 'node:assert/strict';
-import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
+import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
 import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getBase58Decoder } from '@solana/kit';
-import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair } from '@stellar/stellar-sdk';
+import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../../src/config.ts';
 import { serves } from '../../src/roles/serves.ts';

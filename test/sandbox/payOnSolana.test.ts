@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getBase58Decoder } from '@solana/kit';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { payOnSolana, type SolanaOrder } from '../../sandbox/payOnSolana.ts';
 import { type SolanaLab, solanaLab, tokenAccount, usdcMint } from '../support/solana.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection, PublicKey } from '@solana/web3.js';
+import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { forkTo } from '../../sandbox/solana/controls.ts';

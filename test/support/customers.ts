@@ -1,8 +1,8 @@
 /** Merchants and customers who do not give up: what a dead service cut off they do again, with the same orderId. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair } from '@stellar/stellar-sdk';
+import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';

@@ -1,7 +1,7 @@
 /** A merchant and a customer of a running service: calls its API, pays on its chains, follows payments. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, PublicKey } from '@solana/web3.js';
 import { Asset, Keypair, rpc as stellarRpc } from '@stellar/stellar-sdk';
+import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';

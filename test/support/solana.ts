@@ -1,5 +1,7 @@
 /** A local Solana for tests, with the unmodified clients on top: wallets with money, transfers as wallets make them. */
 import { type Address, address, createNoopSigner, createSolanaRpc } from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import { getCloseAccountInstruction } from '@solana-program/token';
 import {
   type Commitment,
   Connection,
@@ -9,9 +11,7 @@ import {
   type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
-} from '@solana/web3.js';
-import { getAddMemoInstruction } from '@solana-program/memo';
-import { getCloseAccountInstruction } from '@solana-program/token';
+} from 'solana-web3-v1';
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { createSolana, type Solana, type SolanaOptions } from '../../sandbox/solana/solana.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';

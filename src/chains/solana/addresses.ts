@@ -1,55 +1,33 @@
-import { createHash } from 'node:crypto';
-import {
-  type Address,
-  address,
-  getAddressDecoder,
-  getAddressEncoder,
-  getBase58Encoder,
-  isAddress,
-  isOffCurveAddress,
-} from '@solana/kit';
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import { assert } from '../../../domain/decider.ts';
-import { solanaToken } from './config.ts';
+/** What is an address on Solana, and what is a transaction's. */
+import { base58 } from '@scure/base';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import type { Chain } from '../../../domain/chains.ts';
 
-export const systemProgram = '11111111111111111111111111111111';
-export const tokenProgram: string = TOKEN_PROGRAM_ADDRESS;
+/** Its address is all zeros: nobody's wallet. Wallets belong to it. */
+export const systemProgram: string = SystemProgram.programId.toBase58();
 
-const bytesOf = (text: string): Uint8Array => new Uint8Array(getAddressEncoder().encode(address(text)));
-const addressOf = getAddressDecoder();
-const signature_bytes = 64;
+const address_bytes = 32;
+export const signature_bytes = 64;
+
+/** @returns undefined when the text is not the base58 of so many bytes */
+export function parseBase58(text: string, bytes: number): Uint8Array | undefined {
+  // Decoding takes the square of the length: nothing here is longer than a signature.
+  if (!/^[1-9A-HJ-NP-Za-km-z]{1,90}$/.test(text)) return undefined;
+  const decoded = base58.decode(text);
+  return decoded.length === bytes ? decoded : undefined;
+}
 
 /**
  * The base58 of 32 bytes, or null. Whether they lie on the curve says little: wallets of several owners and of programs do not.
- * What else an address is only the chain can tell, and is asked. Tokens and the system program, all zeros, are nobody's wallet.
+ * What else an address is only the chain can tell, and is asked. Tokens and the system program are nobody's wallet.
  */
-export function canonicalSolanaAddress(text: string): string | null {
-  return isAddress(text) && text !== systemProgram && text !== solanaToken().address ? text : null;
+export function canonicalSolanaAddress({ tokens }: Pick<Chain, 'tokens'>, text: string): string | null {
+  const isNobody = text === systemProgram || tokens.some(({ address }) => address === text);
+  return parseBase58(text, address_bytes) && !isNobody ? text : null;
 }
 
 /** A signature names its transaction: the base58 of 64 bytes, or null. Its letters' case matters. */
-export function canonicalSolanaHash(text: string): string | null {
-  if (!/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text)) return null;
-  return getBase58Encoder().encode(text).length === signature_bytes ? text : null;
-}
+export const canonicalSolanaHash = (text: string): string | null => (parseBase58(text, signature_bytes) ? text : null);
 
 /** Whether a key can exist for the address. */
-export const isOnCurve = (text: string): boolean => !isOffCurveAddress(address(text));
-
-const suffix = Buffer.concat([bytesOf(ASSOCIATED_TOKEN_PROGRAM_ADDRESS), Buffer.from('ProgramDerivedAddress')]);
-const middle = Buffer.concat([bytesOf(TOKEN_PROGRAM_ADDRESS), bytesOf(solanaToken().address)]);
-
-/**
- * A wallet's account for USDC: derived from owner, program and token so that it is no point of the curve, as the network's associated
- * token program does. The client's own derivation is asynchronous, which a signer's check is not.
- */
-export function tokenAccountOf(owner: string): Address {
-  const seeds = Buffer.concat([bytesOf(owner), middle]);
-  for (let bump = 255; bump >= 0; bump--) {
-    const found = addressOf.decode(
-      createHash('sha256').update(seeds).update(Uint8Array.of(bump)).update(suffix).digest(),
-    );
-    if (isOffCurveAddress(found)) return found;
-  }
-  assert(false, `every wallet has a token account, ${owner} too`);
-}
+export const isOnCurve = (address: string): boolean => PublicKey.isOnCurve(address);

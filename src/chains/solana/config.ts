@@ -1,5 +1,4 @@
-import { type Chain, type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
-import { assert } from '../../../domain/decider.ts';
+import { type Chain, type ChainId, chainOf } from '../../../domain/chains.ts';
 
 export const solanaChainId = 501 satisfies ChainId;
 
@@ -42,13 +41,6 @@ export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => (
 });
 
 export const solanaChain = (): Chain => chainOf(solanaChainId);
-
-/** The one token that is served: Circle's USDC. */
-export function solanaToken(): Token {
-  const [token] = solanaChain().tokens;
-  assert(token !== undefined, 'Solana has a token');
-  return token;
-}
 
 /** Lamports for each signature. */
 export const signatureFee = 5_000n;

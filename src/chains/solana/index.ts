@@ -20,7 +20,7 @@ export const solana: Family<SolanaTreasury> = {
   name: 'solana',
   coinDecimals: 9,
   choosesDepth: false,
-  canonicalAddress: (_chain, text) => canonicalSolanaAddress(text),
+  canonicalAddress: canonicalSolanaAddress,
   canonicalTxHash: canonicalSolanaHash,
   readTreasury: readSolanaTreasury,
   paymentLink: solanaPaymentLink,

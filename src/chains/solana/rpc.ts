@@ -1,7 +1,7 @@
 import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
-import { tokenProgram } from './addresses.ts';
-import { type SolanaConfig, solanaToken } from './config.ts';
+import { type SolanaConfig, solanaChain } from './config.ts';
 import { accountsOf, statusOf } from './reads.ts';
+import { isMint } from './tokenProgram.ts';
 
 export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
 export type SolanaNode = ChainNode;
@@ -17,21 +17,19 @@ export const createSolanaRpc = ({
     rpcUrls,
     callTimeout_ms,
     async verify(node) {
-      await verifyToken(node);
+      await verifyTokens(node);
       await verifyHistory(node);
     },
   });
 
-/** Where a mint keeps its decimals: behind its authority and supply. */
-const decimalsAt = 44;
-
-/** USDC stands at its address on the main network only. */
-async function verifyToken(node: SolanaNode): Promise<void> {
-  const { address, decimals, symbol } = solanaToken();
-  const { accounts } = await accountsOf(node, [address], { commitment: 'confirmed' });
-  const [mint] = accounts;
-  if (mint?.owner === tokenProgram && mint.data[decimalsAt] === decimals) return;
-  const detail = `serves a network without ${symbol} at ${address}: use a node of Solana's main network`;
+/** Tokens stand at their addresses on the main network only. */
+async function verifyTokens(node: SolanaNode): Promise<void> {
+  const { tokens } = solanaChain();
+  const asked = tokens.map(({ address }) => address);
+  const { accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
+  const missing = tokens.find(({ decimals }, at) => !isMint(accounts[at], decimals));
+  if (!missing) return;
+  const detail = `serves a network without ${missing.symbol} at ${missing.address}: use a node of Solana's main network`;
   throw new RpcFailed(node.name, 'getMultipleAccounts', 'refused', detail);
 }
 

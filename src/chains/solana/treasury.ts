@@ -1,6 +1,7 @@
 import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
+import { solanaChain } from './config.ts';
 import { parseSolanaKey } from './signer/keys.ts';
 
 export interface SolanaTreasury extends Treasury {
@@ -10,7 +11,7 @@ export interface SolanaTreasury extends Treasury {
 
 export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
   const names = { address: 'SOLANA_TREASURY_ADDRESS', key: 'SOLANA_TREASURY_PRIVATE_KEY' };
-  const isWallet = (text: string) => canonicalSolanaAddress(text) !== null;
+  const isWallet = (text: string) => canonicalSolanaAddress(solanaChain(), text) !== null;
   const isKey = (text: string) => accountOf(text) !== undefined;
   const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
   const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');

@@ -1,19 +1,20 @@
 /** A Solana network with a funded treasury, and what the service does there: rail, signer, attempts. */
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from 'solana-web3-v1';
 import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/chainPorts.ts';
+import { chainOf, type Token } from '../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fundWallet } from '../../../sandbox/solana/controls.ts';
 import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
-import { defaultSolanaConfig, type SolanaConfig, solanaFees, solanaToken } from '../../../src/chains/solana/config.ts';
+import { defaultSolanaConfig, type SolanaConfig, solanaFees } from '../../../src/chains/solana/config.ts';
 import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
 import { solanaKey } from '../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts';
 
 export const { signal } = new AbortController();
-export const usdcToken = solanaToken();
+export const [usdcToken] = chainOf(501).tokens as [Token];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
 export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
 export const depositSeed = '5e'.repeat(32);

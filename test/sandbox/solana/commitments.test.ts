@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Commitment, Keypair, type PublicKey } from '@solana/web3.js';
+import { type Commitment, Keypair, type PublicKey } from 'solana-web3-v1';
 import { expireBlockhashes } from '../../../sandbox/solana/controls.ts';
 import { type SolanaLab, solanaLab, tokenAccount } from '../../support/solana.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Keypair } from '@solana/web3.js';
+import { Keypair } from 'solana-web3-v1';
 import { addFault, clearFaults, expireBlockhashes } from '../../../sandbox/solana/controls.ts';
 import type { Fault } from '../../../sandbox/solana/faults.ts';
 import { type SolanaLab, solanaLab } from '../../support/solana.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { of, type SolanaLab, solanaLab, tokenAccount } from '../../support/solana.ts';
 
 describe('local Solana: history of an address', () => {

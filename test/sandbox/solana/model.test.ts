@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
+import { Keypair } from 'solana-web3-v1';
 import { type SolanaLab, solanaLab, tokenAccount } from '../../support/solana.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 

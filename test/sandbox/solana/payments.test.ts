@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Keypair, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
+import { Keypair, SystemProgram, type VersionedTransaction } from 'solana-web3-v1';
 import { lamportsPerSol, type SolanaLab, solanaLab, tokenAccount, usdcMint } from '../../support/solana.ts';
 
 describe('local Solana: payments', () => {

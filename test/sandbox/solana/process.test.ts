@@ -5,7 +5,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Connection, Keypair } from '@solana/web3.js';
+import { Connection, Keypair } from 'solana-web3-v1';
 import { bornAt } from '../../../sandbox/children.ts';
 import { advanceSlots, forkTo } from '../../../sandbox/solana/controls.ts';
 import { type StartedSolana, solanaAnswers, startSolana } from '../../../sandbox/solana/start.ts';

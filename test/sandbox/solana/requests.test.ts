@@ -11,7 +11,7 @@ import {
   type SolanaErrorCode,
   signature,
 } from '@solana/kit';
-import { Keypair } from '@solana/web3.js';
+import { Keypair } from 'solana-web3-v1';
 import { type SolanaLab, solanaLab, usdcMint } from '../../support/solana.ts';
 
 const key = Keypair.generate().publicKey.toBase58();

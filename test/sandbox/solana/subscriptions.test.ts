@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSolanaRpcSubscriptions, type Signature } from '@solana/kit';
-import { Keypair } from '@solana/web3.js';
+import { Keypair } from 'solana-web3-v1';
 import { WebSocket } from 'ws';
 import { forkTo } from '../../../sandbox/solana/controls.ts';
 import { type SolanaLab, solanaLab } from '../../support/solana.ts';

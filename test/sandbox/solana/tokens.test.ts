@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { address } from '@solana/kit';
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { findAssociatedTokenPda, getTransferCheckedInstruction } from '@solana-program/token';
+import { Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
 import { token2022Program, tokenProgram } from '../../../sandbox/solana/chain/tokens.ts';
 import { fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
 import { of, type SolanaLab, solanaLab, tokenAccount, toWeb3, usdcMint } from '../../support/solana.ts';

@@ -10,7 +10,7 @@ import {
   Transaction,
   TransactionMessage,
   VersionedTransaction,
-} from '@solana/web3.js';
+} from 'solana-web3-v1';
 import { token2022Program } from '../../../sandbox/solana/chain/tokens.ts';
 import { lamportsPerSol, type SolanaLab, solanaLab, tokenAccount, usdcMint } from '../../support/solana.ts';
 

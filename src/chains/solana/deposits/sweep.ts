@@ -1,13 +1,13 @@
 /** Takes what deposits hold to the treasury, and their rent with it. Off the way of payouts: those come from the treasury's float. */
+import type { Token } from '../../../../domain/chains.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { statusOf, terminalStatuses } from '../../../../domain/payment/status.ts';
 import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
 import { checkCoin } from '../../money/floatCheck.ts';
 import type { Unsigned } from '../../ports.ts';
-import { tokenAccountOf } from '../addresses.ts';
-import { type SolanaConfig, solanaChainId, solanaToken } from '../config.ts';
-import { newsOf, unread } from '../payins/accountHistory.ts';
+import { type SolanaConfig, solanaChain, solanaChainId } from '../config.ts';
+import { readHistory, unread } from '../payins/accountHistory.ts';
 import { createBroadcast } from '../payouts/broadcast.ts';
 import { fateOf, type Sent } from '../payouts/fate.ts';
 import { feeOf, freshPrice } from '../payouts/fees.ts';
@@ -16,14 +16,17 @@ import { latestBlockhash } from '../payouts/rail.ts';
 import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
 import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { tokenAccountOf } from '../tokenProgram.ts';
 
-const look_ms = 1_000;
+const poll_ms = 1_000;
 const unitsMargin = 5_000;
+/** The treasury's and the deposit's. */
+const signers = 2;
 
 /**
- * Empties and closes the deposit of a payment that is over, if its payment has recorded everything that came in. What arrives in between
- * makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next time finds the account gone or as
- * it was.
+ * Empties and closes the token accounts of a payment that is over, if its payment has recorded everything that came in. What arrives in
+ * between makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next run finds the account gone
+ * or as it was.
  */
 export function createSolanaSweep(
   config: SolanaConfig,
@@ -32,35 +35,37 @@ export function createSolanaSweep(
 ): DepositSweep {
   const { treasury, fees } = config;
   const broadcast = createBroadcast(rpc);
+  const { tokens } = solanaChain();
 
   /** Built on what is final: what a fork could take back is no reason to close an account. */
-  async function prepare(node: SolanaNode, payment: Payment): Promise<Unsigned | Swept> {
+  async function prepare(node: SolanaNode, payment: Payment, token: Token): Promise<Unsigned | 'empty' | 'unrecorded'> {
     const { address: owner, salt } = payment.terms.deposit;
-    const account = tokenAccountOf(owner);
+    const account = tokenAccountOf(owner, token.address);
     const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' });
     const [wallet, held] = accounts;
-    if (!held) return { kind: 'empty' };
-    const asOf: AsOf = { commitment: 'finalized', minContextSlot: slot };
+    if (!held) return 'empty';
     const amount = spendableIn(held);
-    const { credits, readTo } = await newsOf(node, account, unread, asOf);
+    const { credits, readTo } = await readHistory(node, account, unread, {
+      commitment: 'finalized',
+      minContextSlot: slot,
+    });
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
     const known = credits.every(({ credit, transaction }) =>
       recorded.has(transferId({ chainId: solanaChainId, txHash: transaction.signature, index: credit.index })),
     );
-    if (!known || readTo.amount !== amount) return { kind: 'left', why: 'holds money that is not recorded yet' };
+    if (!known || readTo.amount !== amount) return 'unrecorded';
 
     const price_microLamports = await freshPrice(node, [account], fees);
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, { commitment: 'confirmed' });
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
-    const deposited = { owner, amount };
-    const rehearsedAt: AsOf = { commitment: 'confirmed', minContextSlot: slot };
-    const used = await rehearse(node, sweepMessage(treasury, deposited, terms), 2, rehearsedAt);
+    const deposited = { owner, token, amount };
+    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+    const used = await rehearse(node, sweepMessage(treasury, deposited, terms), signers, asOf);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
-    const fee = feeOf(units, price_microLamports, 2);
+    const fee = feeOf(units, price_microLamports, signers);
     checkCoin(spendableLamports(wallet), treasury, { chainId: solanaChainId, unit: 'lamports', most: fee });
     const message = sweepMessage(treasury, deposited, { ...terms, units });
     const payload: SolanaPayload = { message: Buffer.from(message).toString('base64'), salt };
-    const token = solanaToken();
     return {
       chainId: solanaChainId,
       account: treasury,
@@ -72,37 +77,51 @@ export function createSolanaSweep(
     };
   }
 
-  /** Until it is final or can never land. */
-  async function land(sent: Sent, amount: bigint, signal: AbortSignal): Promise<Swept> {
+  async function sweepToken(payment: Payment, token: Token, signal: AbortSignal): Promise<Swept | undefined> {
+    const prepared = await rpc.answer((node) => prepare(node, payment, token), signal);
+    if (prepared === 'empty') return undefined;
+    if (prepared === 'unrecorded') return { kind: 'left', why: 'holds money that is not recorded yet' };
+    const purpose = { kind: 'sweep', reference: payment.terms.paymentId } as const;
+    const { bytes, hash } = await signer.sign(prepared, purpose);
+    const failure = await land({ attempt: 1, bytes, hash, validUntil: prepared.validUntil }, signal);
+    if (failure !== undefined) return { kind: 'left', why: failure };
+    return { kind: 'swept', token, amount: prepared.order.amount, hash };
+  }
+
+  /** Until it is final or can never land. @returns why it cannot; undefined when it is final */
+  async function land(sent: Sent, signal: AbortSignal): Promise<string | undefined> {
     for (;;) {
       signal.throwIfAborted();
       const fate = await fateOf(rpc, sent, signal);
-      if (fate.kind === 'final') return { kind: 'swept', amount, hash: sent.hash };
-      if (fate.kind === 'dead') return { kind: 'left', why: fate.proof.detail };
+      if (fate.kind === 'final') return undefined;
+      if (fate.kind === 'dead') return fate.proof.detail;
       if (fate.kind === 'unknown') await broadcast(sent.bytes).catch(() => {});
-      await clock.sleep(look_ms, signal);
+      await clock.sleep(poll_ms, signal);
     }
   }
 
   return {
-    heldMax: accountsPerCall,
+    heldMax: Math.floor(accountsPerCall / tokens.length),
 
     async held(owners, signal) {
-      const asked = owners.map(tokenAccountOf);
+      const asked = owners.flatMap((owner) => tokens.map(({ address }) => tokenAccountOf(owner, address)));
       const { accounts } = await rpc.answer(
         (node) => accountsOf(node, asked, { commitment: 'finalized', slice: { offset: 0, length: 0 } }),
         signal,
       );
-      return owners.filter((_, at) => accounts[at] !== null);
+      return owners.filter((_, at) =>
+        accounts.slice(at * tokens.length, (at + 1) * tokens.length).some((account) => account !== null),
+      );
     },
 
     async sweep(payment, signal) {
-      if (!terminalStatuses.includes(statusOf(payment))) return { kind: 'left', why: 'its payment is not over' };
-      const prepared = await rpc.answer((node) => prepare(node, payment), signal);
-      if ('kind' in prepared) return prepared;
-      const purpose = { kind: 'sweep', reference: payment.terms.paymentId } as const;
-      const { bytes, hash } = await signer.sign(prepared, purpose);
-      return land({ attempt: 1, bytes, hash, validUntil: prepared.validUntil }, prepared.order.amount, signal);
+      if (!terminalStatuses.includes(statusOf(payment))) return [{ kind: 'left', why: 'its payment is not over' }];
+      const outcomes: Swept[] = [];
+      for (const token of tokens) {
+        const outcome = await sweepToken(payment, token, signal);
+        if (outcome) outcomes.push(outcome);
+      }
+      return outcomes;
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Reads transactions as money that reached wallets. */
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
-import { tokenAccountOf, tokenProgram } from '../addresses.ts';
 import { solanaChain } from '../config.ts';
 import type { Landed, TokenBalance } from '../reads.ts';
+import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 
 /** What a transaction added to a wallet's token account. */
 export interface Credit {
@@ -28,7 +28,7 @@ export function creditsOf(transaction: Landed): readonly Credit[] {
     const amount = balance.amount - (held.get(account) ?? 0n);
     const token = tokenAt(solanaChain(), mint);
     if (amount <= 0n || !token || program !== tokenProgram || owner === undefined) return [];
-    if (account !== tokenAccountOf(owner)) return [];
+    if (account !== tokenAccountOf(owner, mint)) return [];
     return [{ owner, account, index, from: payerOf(transaction, mint), token, amount }];
   });
 }

@@ -5,7 +5,8 @@ import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { blockAt, type Commitment, finalBlocks, finalHead, type Landed, landed, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { creditsOf } from './credits.ts';
-import { createScanner, timeOf } from './scanner.ts';
+import { logOf, timeOf } from './logs.ts';
+import { createScanner } from './scanner.ts';
 
 /** More than there can be of any token: 32 slots are final within seconds, which everything waits for. */
 const nothingIsLarge = 10n ** 15n;
@@ -13,8 +14,9 @@ const nothingIsLarge = 10n ** 15n;
 const around_slots = 64n;
 
 /**
- * Reads what deposits receive in USDC. Solana has too much in every block to read them all: the token accounts of deposits are looked
- * at, and the transactions of those that changed. Every method throws ChainUnavailable when no node can answer.
+ * Reads what deposits receive of the catalogue's tokens. Solana has too much in every block to read them all: the balances of deposits'
+ * token accounts are polled, and the transactions of those that changed are read. Every method throws ChainUnavailable when no node can
+ * answer.
  */
 export function createSolanaIngester(
   config: SolanaConfig,
@@ -23,7 +25,7 @@ export function createSolanaIngester(
 ): Ingester {
   const { finalSlot, ...scanner } = createScanner(rpc, watch);
 
-  /** What is only confirmed in a slot that is final by now has left the chain, or the node lags: it is no fact. */
+  /** A transaction that is only confirmed, in a slot that is final by now, has left the chain, or the node lags: it is no fact. */
   async function find(node: SolanaNode, signature: string): Promise<Found | undefined> {
     const final = await landed(node, signature, 'finalized');
     if (final) return { transaction: final, commitment: 'finalized' };
@@ -48,10 +50,7 @@ export function createSolanaIngester(
       }, signal);
       if (!found) return [];
       const { transaction, block } = found;
-      const where = { txHash, blockNumber: block.slot, blockHash: block.hash, blockTime: timeOf(block) };
-      return creditsOf(transaction).map(({ owner, from, token, amount, index }) =>
-        transferOf({ ...where, to: owner, memo: null, from, token, amount, logIndex: index }),
-      );
+      return creditsOf(transaction).map((credit) => transferOf(logOf(credit, transaction, block)));
     },
 
     async hasLeft(block, signal) {

@@ -2,12 +2,13 @@
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
+import { signature_bytes } from '../addresses.ts';
 import { walletRent } from '../config.ts';
 import { type AsOf, landed, malformed, objectOf, type RawAccount, signaturesOf } from '../reads.ts';
-import { tokenAccountIn } from './receivers.ts';
-import { signature_bytes, wireOf } from './transaction.ts';
+import { tokenAccountIn } from '../tokenProgram.ts';
+import { wireOf } from './transaction.ts';
 
-/** USDC that a token account can pay, in smallest units. */
+/** What a token account can pay, in smallest units. */
 export function spendableIn(account: RawAccount | null | undefined): bigint {
   const held = tokenAccountIn(account);
   return held?.usable ? held.amount : 0n;

@@ -2,10 +2,10 @@ import { assert } from '../../../../domain/decider.ts';
 import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { PayoutBlocked } from '../../ports.ts';
-import { tokenAccountOf } from '../addresses.ts';
-import { type SolanaConfig, solanaChainId, solanaToken, tokenAccountRent } from '../config.ts';
+import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, contextSlot, malformed, objectOf, whole } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
+import { tokenAccountOf } from '../tokenProgram.ts';
 import { createBroadcast } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { feeOf, freshPrice } from './fees.ts';
@@ -17,16 +17,15 @@ import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './
 const unitsMargin = 30_000;
 
 /**
- * Transfers of USDC from the treasury wallet on Solana. There are no nonces: what is signed is valid for a minute or so, and until it is
+ * Transfers of tokens from the treasury wallet on Solana. There are no nonces: what is signed is valid for a minute or so, and until it is
  * final or provably dead nothing else is signed for the same purpose.
  */
 export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = createSolanaRpc(config)): PayoutRail {
   const { treasury: account, fees } = config;
-  const source = tokenAccountOf(account);
-  const token = solanaToken();
 
   async function build(node: SolanaNode, order: TransferOrder, reference: string): Promise<Unsigned> {
-    const destination = tokenAccountOf(order.receiver);
+    const { address: mint } = order.token;
+    const [source, destination] = [tokenAccountOf(account, mint), tokenAccountOf(order.receiver, mint)];
     const asked = [account, source, order.receiver, destination];
     const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
     const [wallet, float, receiver, held] = accounts;
@@ -95,9 +94,12 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
 
     balances: (signal) =>
       rpc.answer(async (node) => {
-        const { accounts } = await accountsOf(node, [account, source], { commitment: 'confirmed' });
-        const [wallet, float] = accounts;
-        return { gas: spendableLamports(wallet), tokens: { [token.address]: spendableIn(float) } };
+        const mints = solanaChain().tokens.map(({ address }) => address);
+        const asked = [account, ...mints.map((mint) => tokenAccountOf(account, mint))];
+        const { accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
+        const [wallet, ...floats] = accounts;
+        const tokens = Object.fromEntries(mints.map((mint, at) => [mint, spendableIn(floats[at])]));
+        return { gas: spendableLamports(wallet), tokens };
       }, signal),
   };
 }

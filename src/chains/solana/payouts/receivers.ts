@@ -1,33 +1,15 @@
-/** Who can take USDC: wallets, with a token account or without one, for it is created with the first payout. */
-import { AccountState, getTokenDecoder } from '@solana-program/token';
+/** Who can take a token: wallets, with an account for it or without one, for it is created with the first payout. */
 import type { Token } from '../../../../domain/chains.ts';
-import { isOnCurve, systemProgram, tokenAccountOf, tokenProgram } from '../addresses.ts';
+import { isOnCurve, systemProgram } from '../addresses.ts';
 import { accountsOf, type RawAccount } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
-
-/** A token account as the token program keeps it. */
-export interface TokenAccount {
-  readonly owner: string;
-  readonly amount: bigint;
-  readonly usable: boolean;
-}
-
-/** Undefined when there is nothing, or something else. */
-export function tokenAccountIn(account: RawAccount | null | undefined): TokenAccount | undefined {
-  if (account?.owner !== tokenProgram) return undefined;
-  try {
-    const { owner, amount, state } = getTokenDecoder().decode(account.data);
-    return { owner, amount, usable: state === AccountState.Initialized };
-  } catch {
-    return undefined;
-  }
-}
+import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 
 /**
- * Why a receiver cannot take USDC, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a
+ * Why a receiver cannot take a token, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a
  * program's data, is lost: nobody can sign for it. What exists and belongs to the system program is a wallet, also where no key exists
  * for it (vaults of several owners). What does not exist yet is one only if a key can exist for it.
- * @param held its token account
+ * @param held its account for the token
  */
 export function obstacle(
   receiver: string,
@@ -48,8 +30,10 @@ export function obstacle(
 }
 
 /** @throws RpcFailed */
-export async function obstacleTo(node: SolanaNode, _token: Token, receiver: string): Promise<string | undefined> {
-  const { accounts } = await accountsOf(node, [receiver, tokenAccountOf(receiver)], { commitment: 'confirmed' });
+export async function obstacleTo(node: SolanaNode, token: Token, receiver: string): Promise<string | undefined> {
+  const { accounts } = await accountsOf(node, [receiver, tokenAccountOf(receiver, token.address)], {
+    commitment: 'confirmed',
+  });
   const [found, held] = accounts;
   return obstacle(receiver, found, held);
 }

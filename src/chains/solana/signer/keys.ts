@@ -1,6 +1,8 @@
 /** Ed25519 keys as Solana uses them: made from 32 secret bytes, named by their public half in base58. */
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
-import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
+import { base58 } from '@scure/base';
+import { PublicKey } from '@solana/web3.js';
+import { parseBase58 } from '../addresses.ts';
 
 export interface SolanaKey {
   readonly address: string;
@@ -20,7 +22,7 @@ export function solanaKey(secret: Uint8Array): SolanaKey {
 
 function addressOf(key: KeyObject): string {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
-  return getBase58Decoder().decode(Buffer.from(x, 'base64url'));
+  return new PublicKey(Buffer.from(x, 'base64url')).toBase58();
 }
 
 /**
@@ -28,10 +30,10 @@ function addressOf(key: KeyObject): string {
  * @returns undefined when the text is none, or its halves do not belong together
  */
 export function parseSolanaKey(text: string): SolanaKey | undefined {
-  const bytes = /^[1-9A-HJ-NP-Za-km-z]{64,90}$/.test(text) ? getBase58Encoder().encode(text) : new Uint8Array();
-  if (bytes.length !== 2 * secret_bytes) return undefined;
+  const bytes = parseBase58(text, 2 * secret_bytes);
+  if (!bytes) return undefined;
   const key = solanaKey(bytes.slice(0, secret_bytes));
-  return key.address === getBase58Decoder().decode(bytes.slice(secret_bytes)) ? key : undefined;
+  return key.address === base58.encode(bytes.slice(secret_bytes)) ? key : undefined;
 }
 
 /** Names the derivation of deposit owners; a change of it is a new version beside this one. */

@@ -1,5 +1,5 @@
 /** The treasury's key on Solana. It trusts nobody: what it signs it has built itself, from the order, and compared to the last byte. */
-import { getBase58Decoder } from '@solana/kit';
+import { base58 } from '@scure/base';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId } from '../config.ts';
@@ -12,6 +12,7 @@ import {
   transferMessage,
   wireOf,
 } from '../payouts/transaction.ts';
+import { movesOrdered } from './instructions.ts';
 import { ownerKey, type SolanaKey } from './keys.ts';
 
 export interface SolanaSignerDeps {
@@ -49,11 +50,12 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     if (purpose.kind === 'sweep') {
       if (salt === undefined || order.receiver !== account) throw mismatch(purpose);
       const owner = ownerKey(depositSeed, salt);
-      const wanted = sweepMessage(account, { owner: owner.address, amount: order.amount }, terms);
-      if (!same(message, wanted)) throw mismatch(purpose);
+      if (!movesOrdered(message, order, owner.address)) throw mismatch(purpose);
+      if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
       return { message, keys: [key, owner], count: () => {} };
     }
     if (purpose.kind === 'cancel' || order.amount <= 0n) throw mismatch(purpose);
+    if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const wanted = transferMessage(account, order, referenceOf('payout', purpose.reference), terms);
     if (!same(message, wanted)) throw mismatch(purpose);
     return { message, keys: [key], count: spending(unsigned, purpose) };
@@ -67,7 +69,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
       count();
       const signatures = keys.map((each) => each.sign(message));
       // The first one is the transaction's identity.
-      const hash = getBase58Decoder().decode(signatures[0] ?? new Uint8Array());
+      const hash = base58.encode(signatures[0] ?? new Uint8Array());
       return { bytes: wireOf(message, signatures), hash };
     },
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PublicKey } from '@solana/web3.js';
+import { PublicKey } from 'solana-web3-v1';
 import type { Signer } from '../../../../commands/chainPorts.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
@@ -10,7 +10,7 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import * as p from '../../../support/payments.ts';
 import { tokenAccount } from '../../../support/solana.ts';
 import { watching } from '../payins/watching.ts';
-import { depositSeed, type SolanaWorld, signal, solanaWorld } from '../world.ts';
+import { depositSeed, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
 
 const salt = '0d'.repeat(32);
 const owner = new PublicKey(ownerKey(depositSeed, salt).address);
@@ -30,10 +30,10 @@ describe('sweeping deposits on Solana', () => {
     const payer = await world.lab.person();
     for (const amount of amounts) await world.lab.pay({ from: payer, to: owner, amount });
     world.settle();
-    const eyes = watching(world, [owner]);
-    const logs = (await eyes.look('final'))?.logs ?? [];
+    const watcher = watching(world, [owner]);
+    const logs = (await watcher.poll('final'))?.logs ?? [];
     assert.equal(logs.length, amounts.length);
-    const payins = await Promise.all(logs.slice(0, recorded).map((log) => eyes.ingester.resolve(log, signal)));
+    const payins = await Promise.all(logs.slice(0, recorded).map((log) => watcher.ingester.resolve(log, signal)));
     const deposit = {
       scheme: ownerScheme,
       address: String(owner),
@@ -58,22 +58,28 @@ describe('sweeping deposits on Solana', () => {
       usdc: await world.balance(world.treasury.publicKey),
       lamports: await lamports(world.treasury.publicKey),
     };
-    const swept = await sweep.sweep(payment, signal);
-    assert.ok(swept.kind === 'swept' && swept.amount === 10_010000n, JSON.stringify(swept, bigintText));
+    const [swept, ...others] = await sweep.sweep(payment, signal);
+    assert.deepEqual(others, []);
+    assert.ok(
+      swept?.kind === 'swept' && swept.token === usdcToken && swept.amount === 10_010000n,
+      JSON.stringify(swept, bigintText),
+    );
     assert.equal(await world.balance(world.treasury.publicKey), (before.usdc ?? 0n) + 10_010000n);
     assert.equal(await world.balance(owner), null);
     const gained = (await lamports(world.treasury.publicKey)) - before.lamports;
     assert.ok(gained > rent - 20_000 && gained < rent, `${gained} lamports`);
     assert.equal(await lamports(owner), 0);
-    assert.deepEqual(await sweep.sweep(payment, signal), { kind: 'empty' });
+    assert.deepEqual(await sweep.sweep(payment, signal), []);
     assert.deepEqual(await sweep.held([String(owner)], signal), []);
   });
 
   it('leaves money alone that its payment has not recorded, and payments that are not over', async () => {
     const payment = await paid([4_000000n, 6_010000n], 1);
-    assert.deepEqual(await sweep.sweep(payment, signal), { kind: 'left', why: 'holds money that is not recorded yet' });
+    assert.deepEqual(await sweep.sweep(payment, signal), [
+      { kind: 'left', why: 'holds money that is not recorded yet' },
+    ]);
     const going = p.paymentAfter(p.paid);
-    assert.deepEqual(await sweep.sweep(going, signal), { kind: 'left', why: 'its payment is not over' });
+    assert.deepEqual(await sweep.sweep(going, signal), [{ kind: 'left', why: 'its payment is not over' }]);
     assert.equal(await world.balance(owner), 10_010000n);
   });
 
@@ -90,15 +96,19 @@ describe('sweeping deposits on Solana', () => {
       },
     };
     const late = createSolanaSweep(world.config(), { signer, clock: systemClock });
-    const left = await late.sweep(payment, signal);
-    assert.equal(left.kind, 'left', JSON.stringify(left, bigintText));
+    const [left] = await late.sweep(payment, signal);
+    assert.equal(left?.kind, 'left', JSON.stringify(left, bigintText));
     assert.equal(await world.balance(owner), 1_000005n);
   });
 
   it('lands once though the answer is lost', async () => {
     const payment = await paid([2_000000n]);
     await addFault(world.solana.rpcUrl, { method: 'sendTransaction', kind: 'lostAnswer', times: 2 });
-    assert.equal((await sweep.sweep(payment, signal)).kind, 'swept');
+    const outcomes = await sweep.sweep(payment, signal);
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['swept'],
+    );
     assert.equal(await world.lab.connection.getAccountInfo(await tokenAccount(owner), 'processed'), null);
   });
 });

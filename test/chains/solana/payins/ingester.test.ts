@@ -6,7 +6,7 @@ import {
   type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
-} from '@solana/web3.js';
+} from 'solana-web3-v1';
 import { token2022Program } from '../../../../sandbox/solana/chain/tokens.ts';
 import { forkTo, fundWallet, plantMint } from '../../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
@@ -36,21 +36,21 @@ describe('reading payins on Solana', () => {
 
   describe('what is seen', () => {
     it('is a transfer, first when it is confirmed and then when it is final', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const txHash = await pay(5_123456n);
-      assert.deepEqual(briefly(await eyes.look('head')), []);
+      assert.deepEqual(briefly(await watcher.poll('head')), []);
       world.solana.advanceSlots(1);
-      const seen = await eyes.look('head');
+      const seen = await watcher.poll('head');
       assert.deepEqual(briefly(seen), [paid(5_123456n, txHash)]);
-      assert.deepEqual(briefly(await eyes.look('final')), []);
+      assert.deepEqual(briefly(await watcher.poll('final')), []);
       world.settle();
-      const final = await eyes.look('final');
+      const final = await watcher.poll('final');
       assert.deepEqual(briefly(final), [paid(5_123456n, txHash)]);
 
       const [log] = final?.logs ?? [];
       assert.ok(log);
       const slot = slotOf(txHash);
-      const transfer = await eyes.ingester.resolve(log, signal);
+      const transfer = await watcher.ingester.resolve(log, signal);
       assert.deepEqual(
         { ...transfer, token: transfer?.token.address },
         {
@@ -60,36 +60,36 @@ describe('reading payins on Solana', () => {
           blockTime: new Date(world.solana.chain.times.at(slot) * 1_000).toISOString(),
         },
       );
-      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), [transfer]);
+      assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), [transfer]);
     });
 
     it('once: what was recorded is not read again, and a start anew reads it again', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const txHash = await pay(1n);
       world.settle();
-      await eyes.lookInVain('final');
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(1n, txHash)]);
-      assert.equal(await eyes.look('final'), undefined);
+      await watcher.pollInVain('final');
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(1n, txHash)]);
+      assert.equal(await watcher.poll('final'), undefined);
       world.settle(1);
-      assert.deepEqual(briefly(await eyes.look('final')), []);
-      assert.deepEqual(briefly(await watching(world, [deposit]).look('final')), [paid(1n, txHash)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), []);
+      assert.deepEqual(briefly(await watching(world, [deposit]).poll('final')), [paid(1n, txHash)]);
     });
 
     it('is every transaction, from wallets and exchanges alike, with memo and reference or without', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const reference = new PublicKey(referenceOf('payin', 'payment-1'));
       const first = await world.lab.pay({ from: payer, to: deposit, amount: 1n, memo: 'tea', reference });
       const second = await pay(2n);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(1n, first), paid(2n, second)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(1n, first), paid(2n, second)]);
       const third = await pay(3n);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(3n, third)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(3n, third)]);
     });
 
     it('is one credit when a transaction pays the same deposit several times, and one each for several deposits', async () => {
       const other = Keypair.generate().publicKey;
-      const eyes = watching(world, [deposit, other]);
+      const watcher = watching(world, [deposit, other]);
       const parts: TransactionInstruction[] = [];
       for (const [to, amount] of [
         [deposit, 1n],
@@ -99,11 +99,11 @@ describe('reading payins on Solana', () => {
         parts.push(...(await world.lab.payment({ from: payer, to, amount })));
       const txHash = await world.lab.send(await world.lab.signed(payer, parts));
       world.settle();
-      const range = await eyes.look('final');
+      const range = await watcher.poll('final');
       assert.deepEqual(briefly(range), [paid(21n, txHash), paid(300n, txHash, other)]);
       const indexes = range?.logs.map(({ logIndex }) => logIndex) ?? [];
       assert.equal(new Set(indexes).size, 2);
-      const found = await eyes.ingester.lookUp(txHash, signal);
+      const found = await watcher.ingester.lookUp(txHash, signal);
       assert.deepEqual(
         found.map(({ index, amount }) => [index, amount]).toSorted(),
         [
@@ -114,38 +114,38 @@ describe('reading payins on Solana', () => {
     });
 
     it('of a v0 transaction with a lookup table is the same', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const txHash = await payThroughTable(7n);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(7n, txHash)]);
-      assert.equal((await eyes.ingester.lookUp(txHash, signal)).length, 1);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(7n, txHash)]);
+      assert.equal((await watcher.ingester.lookUp(txHash, signal)).length, 1);
     });
 
     it('among hundreds of deposits', async () => {
       const owners = Array.from({ length: 250 }, () => Keypair.generate().publicKey);
-      const eyes = watching(world, owners);
+      const watcher = watching(world, owners);
       const chosen = owners[201];
       assert.ok(chosen);
       const txHash = await pay(9n, chosen);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(9n, txHash, chosen)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(9n, txHash, chosen)]);
     });
 
     it('of payments that are over is late money, looked for once a minute', async () => {
-      const eyes = watching(world, []);
-      eyes.late.push(deposit.toBase58());
-      await eyes.look('final');
+      const watcher = watching(world, []);
+      watcher.late.push(deposit.toBase58());
+      await watcher.poll('final');
       const txHash = await pay(4n);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), []);
+      assert.deepEqual(briefly(await watcher.poll('final')), []);
       world.solana.advanceSlots(150);
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(4n, txHash)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(4n, txHash)]);
     });
   });
 
   describe('what is not money', () => {
     it('failed', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const instructions = await world.lab.payment({ from: payer, to: deposit, amount: 1n });
       const beyond = await world.lab.payment({ from: payer, to: deposit, amount: 600_000000n });
       await pay(5n);
@@ -153,15 +153,15 @@ describe('reading payins on Solana', () => {
       const txHash = await world.lab.send(failing, { skipPreflight: true });
       world.settle();
       assert.deepEqual(
-        briefly(await eyes.look('final')).map(({ amount }) => amount),
+        briefly(await watcher.poll('final')).map(({ amount }) => amount),
         [5n],
       );
       assert.ok(slotOf(txHash) > 0);
-      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
+      assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
     });
 
     it('is of another mint that looks like USDC, of the token program or of Token-2022', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       for (const program of [undefined, token2022Program]) {
         const mint = Keypair.generate().publicKey.toBase58();
         await plantMint(world.solana.rpcUrl, mint, 6, program);
@@ -173,52 +173,52 @@ describe('reading payins on Solana', () => {
       const from = { from: payer.publicKey, to: deposit, decimals: 6, amount: 1_000_000n };
       const txHash = await world.lab.send(await world.lab.signed(payer, await transferInstructions({ ...from, mint })));
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), []);
-      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
+      assert.deepEqual(briefly(await watcher.poll('final')), []);
+      assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
     });
 
     it('nor what is unknown', async () => {
-      const eyes = watching(world, [deposit]);
-      assert.deepEqual(await eyes.ingester.lookUp('2'.repeat(88), signal), []);
+      const watcher = watching(world, [deposit]);
+      assert.deepEqual(await watcher.ingester.lookUp('2'.repeat(88), signal), []);
     });
   });
 
   describe('a fork', () => {
     it('that drops a payin shows only when the slot is final: then another block is there', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const txHash = await pay(5n);
       const slot = slotOf(txHash);
       world.solana.advanceSlots(1);
-      const [log] = (await eyes.look('head'))?.logs ?? [];
+      const [log] = (await watcher.poll('head'))?.logs ?? [];
       assert.ok(log);
       await forkTo(world.solana.rpcUrl, slot - 1);
-      assert.equal(await eyes.ingester.hasLeft(log, signal), false);
+      assert.equal(await watcher.ingester.hasLeft(log, signal), false);
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), []);
-      assert.deepEqual(await eyes.ingester.lookUp(txHash, signal), []);
-      assert.equal(await eyes.ingester.hasLeft(log, signal), true);
+      assert.deepEqual(briefly(await watcher.poll('final')), []);
+      assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
+      assert.equal(await watcher.ingester.hasLeft(log, signal), true);
       const still = { blockNumber: BigInt(slot), blockHash: world.solana.chain.blockhashes.at(slot) };
-      assert.equal(await eyes.ingester.hasLeft(still, signal), false);
+      assert.equal(await watcher.ingester.hasLeft(still, signal), false);
     });
 
     it('that moves a payin to another block: it is seen there, and the same again after it had left', async () => {
-      const eyes = watching(world, [deposit]);
+      const watcher = watching(world, [deposit]);
       const signed = await world.lab.signed(payer, await world.lab.payment({ from: payer, to: deposit, amount: 5n }));
       world.solana.advanceSlots(1);
       const txHash = await world.lab.send(signed);
       const slot = slotOf(txHash);
       world.solana.advanceSlots(1);
-      assert.equal(briefly(await eyes.look('head')).length, 1);
+      assert.equal(briefly(await watcher.poll('head')).length, 1);
       await forkTo(world.solana.rpcUrl, slot - 1);
       world.solana.advanceSlots(1);
-      await eyes.look('head');
+      await watcher.poll('head');
       assert.equal(await world.lab.send(signed), txHash);
       world.solana.advanceSlots(1);
-      const again = await eyes.look('head');
+      const again = await watcher.poll('head');
       assert.deepEqual(briefly(again), [paid(5n, txHash)]);
       assert.ok(again?.logs.every(({ blockNumber }) => blockNumber === BigInt(slotOf(txHash))));
       world.settle();
-      assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+      assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
     });
 
     it('is no proof where a node just lacks blocks', async () => {
@@ -232,15 +232,15 @@ describe('reading payins on Solana', () => {
           ? (answer as number[]).filter((each) => each < slot - 3 || each > slot + 3)
           : answer;
       });
-      const eyes = watching(world, [deposit], [node.url]);
-      assert.equal(await eyes.ingester.hasLeft(gone, signal), false);
+      const watcher = watching(world, [deposit], [node.url]);
+      assert.equal(await watcher.ingester.hasLeft(gone, signal), false);
       node.behave(async (method, params, forward) => {
         const answer = await forward(method, params);
         if (method === 'getBlocks') return (answer as number[]).filter((each) => each !== slot);
         if (method === 'getBlock' && params[0] === slot + 1) return { ...(answer as object), parentSlot: slot - 1 };
         return answer;
       });
-      assert.equal(await eyes.ingester.hasLeft(gone, signal), true);
+      assert.equal(await watcher.ingester.hasLeft(gone, signal), true);
     });
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { addFault, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
 import { honest, startProxy } from '../../proxy.ts';
@@ -27,14 +27,14 @@ describe('reading payins on Solana from nodes', () => {
     const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getSignaturesForAddress' ? [] : forward(method, params),
     );
-    const eyes = watching(world, [deposit], [node.url]);
+    const watcher = watching(world, [deposit], [node.url]);
     world.settle(1);
-    const before = (await eyes.look('final'))?.next;
+    const before = (await watcher.poll('final'))?.next;
     const txHash = await pay(5n);
     world.settle();
-    assert.deepEqual((await eyes.look('final'))?.next, before);
+    assert.deepEqual((await watcher.poll('final'))?.next, before);
     node.behave(honest);
-    const range = await eyes.look('final');
+    const range = await watcher.poll('final');
     assert.deepEqual(briefly(range), [paid(5n, txHash)]);
     assert.ok(before && range && range.next.blockNumber > before.blockNumber);
     assert.ok(range.next.chainTime >= before.chainTime);
@@ -44,37 +44,37 @@ describe('reading payins on Solana from nodes', () => {
     const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getTransaction' ? null : forward(method, params),
     );
-    const eyes = watching(world, [deposit], [node.url]);
+    const watcher = watching(world, [deposit], [node.url]);
     const txHash = await pay(5n);
     world.settle();
-    assert.deepEqual(briefly(await eyes.look('final')), []);
+    assert.deepEqual(briefly(await watcher.poll('final')), []);
     node.behave(honest);
-    assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
   });
 
   it('that have forgotten old transactions keep no other late money from being seen', async () => {
     const forgotten = Array.from({ length: 101 }, () => Keypair.generate().publicKey);
     for (const owner of forgotten) await fundWallet(world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
-    const eyes = watching(world, []);
-    eyes.late.push(...forgotten.map(String), deposit.toBase58());
+    const watcher = watching(world, []);
+    watcher.late.push(...forgotten.map(String), deposit.toBase58());
     const txHash = await pay(4n);
     world.settle();
-    assert.deepEqual(briefly(await eyes.look('final')), []);
+    assert.deepEqual(briefly(await watcher.poll('final')), []);
     world.settle(1);
-    assert.deepEqual(briefly(await eyes.look('final')), [paid(4n, txHash)]);
+    assert.deepEqual(briefly(await watcher.poll('final')), [paid(4n, txHash)]);
   });
 
   it('that lag behind the cursor, or answer nothing, are passed over', async () => {
-    const eyes = watching(world, [deposit]);
-    await eyes.look('final');
+    const watcher = watching(world, [deposit]);
+    await watcher.poll('final');
     await addFault(world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3 });
-    await assert.rejects(eyes.look('final'), ChainUnavailable);
+    await assert.rejects(watcher.poll('final'), ChainUnavailable);
     const txHash = await pay(5n);
     world.settle();
     await addFault(world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'unavailable', times: 1 });
-    assert.deepEqual(briefly(await eyes.look('final')), [paid(5n, txHash)]);
+    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
     await addFault(world.solana.rpcUrl, { method: '*', kind: 'unavailable', times: 30 });
-    await assert.rejects(eyes.ingester.head(signal), ChainUnavailable);
+    await assert.rejects(watcher.ingester.head(signal), ChainUnavailable);
   });
 
   it('tell how far the chain has come', async () => {

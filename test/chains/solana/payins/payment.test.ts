@@ -1,6 +1,6 @@
 /** What a payment becomes by what Solana shows: the service's own worker over a local network. */
 import assert from 'node:assert/strict';
-import { Keypair } from '@solana/web3.js';
+import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import { payinAddress } from '../../../../domain/payment/payins.ts';
@@ -130,7 +130,7 @@ async function paying(world: SolanaWorld) {
   return {
     ...{ payer, deposit },
     act: (pass: Pass) => worker.act(pass, signal),
-    /** Forgets what the eyes have seen. */
+    /** Forgets what the watcher have seen. */
     restart() {
       worker = newWorker();
     },

@@ -1,22 +1,22 @@
-/** The service's eyes on a local Solana, for deposits that a test names. */
-import type { PublicKey } from '@solana/web3.js';
+/** The service's ingester on a local Solana, for deposits that a test names. */
+import type { PublicKey } from 'solana-web3-v1';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../../commands/chainPorts.ts';
 import { createSolanaIngester } from '../../../../src/chains/solana/payins/ingester.ts';
 import { type SolanaWorld, signal } from '../world.ts';
 
-export interface Eyes {
+export interface Watcher {
   readonly ingester: Ingester;
   readonly open: string[];
   readonly late: string[];
-  /** One look from where the pass stands. @returns undefined when there was nothing new to look at */
-  look(pass: Pass): Promise<ScannedRange | undefined>;
-  /** A look whose range could not be recorded. */
-  lookInVain(pass: Pass): Promise<void>;
+  /** Polls once from where the pass stands. @returns undefined when the chain had not moved */
+  poll(pass: Pass): Promise<ScannedRange | undefined>;
+  /** A poll whose range could not be recorded. */
+  pollInVain(pass: Pass): Promise<void>;
   cursor(pass: Pass): Promise<Cursor>;
 }
 
 /** @param urls of the nodes; the local one when left out */
-export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly PublicKey[], urls?: string[]): Eyes {
+export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly PublicKey[], urls?: string[]): Watcher {
   const open = owners.map(String);
   const late: string[] = [];
   const watch = { open: async () => open, late: async () => late };
@@ -26,7 +26,7 @@ export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly Pu
     cursors.get(pass) ?? (await ingester.start(pass, '2026-01-01T00:00:00.000Z' as Cursor['chainTime'], signal));
   return {
     ...{ ingester, open, late, cursor },
-    async look(pass) {
+    async poll(pass) {
       const ranges: ScannedRange[] = [];
       for await (const range of ingester.scan(await cursor(pass), signal)) {
         cursors.set(pass, range.next);
@@ -34,7 +34,7 @@ export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly Pu
       }
       return ranges[0];
     },
-    async lookInVain(pass) {
+    async pollInVain(pass) {
       for await (const _ of ingester.scan(await cursor(pass), signal)) return;
     },
   };

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { PayoutBlocked } from '../../../../commands/chainPorts.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { BroadcastRefused } from '../../../../src/chains/node/agreement.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
-import { systemProgram, tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/addresses.ts';
+import { systemProgram } from '../../../../src/chains/solana/addresses.ts';
 import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
+import { tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
 import { tokenAccount, usdcMint } from '../../../support/solana.ts';
 import { startProxy } from '../../proxy.ts';
-import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
+import { orderTo, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
 
 const blockedBy =
   (reason: PayoutBlocked['reason'], said = /./) =>
@@ -132,7 +133,10 @@ describe('payouts on Solana', () => {
       await refusedTo(await tokenAccount(person), /is a token account: give the address of the wallet/);
       await refusedTo(tokenProgram, /is a program/);
       await refusedTo(usdcMint, /belongs to the program Tokenkeg/);
-      await refusedTo(tokenAccountOf(String(world.nobody())), /not on the curve and nothing is there/);
+      await refusedTo(
+        tokenAccountOf(String(world.nobody()), usdcToken.address),
+        /not on the curve and nothing is there/,
+      );
       assert.notEqual(person.toBase58(), systemProgram);
     });
 
@@ -164,7 +168,7 @@ describe('payouts on Solana', () => {
   });
 
   it('pay a vault of several owners, off the curve, once it has some SOL', async () => {
-    const vault = tokenAccountOf(String(world.nobody()));
+    const vault = tokenAccountOf(String(world.nobody()), usdcToken.address);
     await fundWallet(world.solana.rpcUrl, vault, { lamports: 1_000_000n });
     world.solana.advanceSlots(2);
     const attempt = await world.attemptTo(orderTo(vault));

@@ -1,7 +1,6 @@
 /** The treasury's transactions, pinned as another client than the product's reads them: every account, its role and every byte of data. */
 import assert from 'node:assert/strict';
-import { TransactionMessage, VersionedMessage } from '@solana/web3.js';
-import { tokenAccountOf } from '../../../../src/chains/solana/addresses.ts';
+import { TransactionMessage, VersionedMessage } from 'solana-web3-v1';
 import {
   referenceOf,
   sweepMessage,
@@ -10,7 +9,8 @@ import {
   transferMessage,
 } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
-import { orderTo } from '../world.ts';
+import { tokenAccountOf } from '../../../../src/chains/solana/tokenProgram.ts';
+import { orderTo, usdcToken } from '../world.ts';
 
 const treasury = 'GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB';
 const treasurysUsdc = '7woc3ajaGMMXczFYjxon4aQoHH3j126fMUR9c58eHRsK';
@@ -41,9 +41,9 @@ describe('transactions on Solana', () => {
     assert.equal(solanaKey(Buffer.alloc(32, 7)).address, treasury);
     assert.equal(solanaKey(Buffer.alloc(32, 8)).address, receiver);
     assert.equal(ownerKey('5e'.repeat(32), 'ab'.repeat(32)).address, deposit);
-    assert.equal(tokenAccountOf(treasury), treasurysUsdc);
-    assert.equal(tokenAccountOf(receiver), receiversUsdc);
-    assert.equal(tokenAccountOf(deposit), depositsUsdc);
+    assert.equal(tokenAccountOf(treasury, usdc), treasurysUsdc);
+    assert.equal(tokenAccountOf(receiver, usdc), receiversUsdc);
+    assert.equal(tokenAccountOf(deposit, usdc), depositsUsdc);
     assert.equal(referenceOf('payout', 'payment-1'), reference);
     assert.equal(referenceOf('payin', 'payment-1'), '4xqtG95mtWoXfEeJ7y2dntb5ctgsERw4ktszLpgL3s6J');
   });
@@ -71,7 +71,7 @@ describe('transactions on Solana', () => {
   });
 
   it('sweep a deposit into the treasury’s token account and close it', () => {
-    assert.deepEqual(read(sweepMessage(treasury, { owner: deposit, amount: 7_000000n }, terms)), {
+    assert.deepEqual(read(sweepMessage(treasury, { owner: deposit, token: usdcToken, amount: 7_000000n }, terms)), {
       payer: treasury,
       blockhash: terms.blockhash,
       signers: 2,

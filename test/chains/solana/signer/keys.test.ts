@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { getBase58Decoder } from '@solana/kit';
-import { Keypair, PublicKey } from '@solana/web3.js';
-import { tokenAccountOf } from '../../../../src/chains/solana/addresses.ts';
+import { Keypair, PublicKey } from 'solana-web3-v1';
 import { ownerKey, parseSolanaKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
-import { depositSeed } from '../world.ts';
+import { tokenAccountOf } from '../../../../src/chains/solana/tokenProgram.ts';
+import { depositSeed, usdcToken } from '../world.ts';
 
 const salt = 'ab'.repeat(32);
 const owner = ownerKey(depositSeed, salt).address;
@@ -36,7 +36,7 @@ describe('keys of Solana', () => {
         seeds.map((seed) => new PublicKey(seed).toBytes()),
         new PublicKey(associatedProgram),
       );
-      assert.equal(tokenAccountOf(text), account.toBase58());
+      assert.equal(tokenAccountOf(text, usdcToken.address), account.toBase58());
     }
   });
 });

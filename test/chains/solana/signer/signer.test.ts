@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
-import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedMessage } from 'solana-web3-v1';
 import {
   type SigningPurpose,
   SigningRefused,
@@ -20,7 +20,7 @@ import {
 } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../../src/chains/solana/signer/signer.ts';
-import { depositSeed, limits, orderTo, payout } from '../world.ts';
+import { depositSeed, limits, orderTo, payout, usdcToken } from '../world.ts';
 
 const treasury = solanaKey(Buffer.alloc(32, 7));
 const receiver = solanaKey(Buffer.alloc(32, 8)).address;
@@ -130,7 +130,7 @@ describe('the Solana signer', () => {
     const order = orderTo(treasury.address, 7_000000n);
     const sweeping = (over: Partial<{ owner: string; amount: bigint; to: string; salt: string }> = {}): Unsigned => {
       const { to = treasury.address, ...deposited } = over;
-      const message = sweepMessage(to, { owner, amount: 7_000000n, ...deposited }, terms);
+      const message = sweepMessage(to, { owner, token: usdcToken, amount: 7_000000n, ...deposited }, terms);
       return unsignedOf(order, message, {
         payload: { message: Buffer.from(message).toString('base64'), salt: over.salt ?? salt },
       });

@@ -1,0 +1,43 @@
+/** What a message would move if it were signed, read out of its bytes: nothing here builds what it compares with. */
+import { TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import type { TransferOrder } from '../../ports.ts';
+import { tokenAccountOf, tokenProgram, transferChecked_tag } from '../tokenProgram.ts';
+
+/**
+ * Whether a message moves the order's own token, to the last digit, between the accounts that two wallets have for it, and moves no other.
+ * @param from the wallet whose money moves
+ */
+export function movesOrdered(message: Uint8Array, { token, receiver, amount }: TransferOrder, from: string): boolean {
+  const [moved, ...others] = transfersIn(message);
+  return (
+    moved !== undefined &&
+    others.length === 0 &&
+    moved.mint === token.address &&
+    moved.decimals === token.decimals &&
+    moved.amount === amount &&
+    moved.authority === from &&
+    moved.source === tokenAccountOf(from, token.address) &&
+    moved.destination === tokenAccountOf(receiver, token.address)
+  );
+}
+
+/** A transfer between token accounts, as the message says it. */
+export interface TokenTransfer {
+  readonly source: string | undefined;
+  readonly mint: string | undefined;
+  readonly destination: string | undefined;
+  readonly authority: string | undefined;
+  readonly amount: bigint;
+  readonly decimals: number;
+}
+
+/** @throws Error when the bytes are no message, or one that names accounts by a lookup table */
+export function transfersIn(message: Uint8Array): readonly TokenTransfer[] {
+  const { instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
+  return instructions.flatMap(({ programId, keys, data }) => {
+    if (programId.toBase58() !== tokenProgram || data[0] !== transferChecked_tag) return [];
+    const [source, mint, destination, authority] = keys.map(({ pubkey }) => pubkey.toBase58());
+    const view = Buffer.from(data);
+    return [{ source, mint, destination, authority, amount: view.readBigUInt64LE(1), decimals: view.readUInt8(9) }];
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * The programs that keep tokens, as far as they are called here. Instructions and accounts are laid out as their interfaces say:
+ * github.com/solana-program/token (interface/src/instruction.rs and state.rs), github.com/solana-program/associated-token-account.
+ */
+import { createHash } from 'node:crypto';
+import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { assert } from '../../../domain/decider.ts';
+import type { RawAccount } from './reads.ts';
+
+export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const tokenProgramKey = new PublicKey(tokenProgram);
+const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+
+const middle = tokenProgramKey.toBytes();
+const suffix = Buffer.concat([associatedProgram.toBytes(), Buffer.from('ProgramDerivedAddress')]);
+
+/**
+ * A wallet's account for a token: derived from owner, program and mint so that it is no point of the curve, as the associated token
+ * program does. The library's own derivation is asynchronous, which a signer's check is not.
+ */
+export function tokenAccountOf(owner: string, mint: string): string {
+  const seeds = Buffer.concat([new PublicKey(owner).toBytes(), middle, new PublicKey(mint).toBytes()]);
+  for (let bump = 255; bump >= 0; bump--) {
+    const found = createHash('sha256').update(seeds).update(Uint8Array.of(bump)).update(suffix).digest();
+    if (!PublicKey.isOnCurve(found)) return new PublicKey(found).toBase58();
+  }
+  assert(false, `every wallet has a token account, ${owner} too`);
+}
+
+/** An amount of a token, in smallest units. The program refuses a transfer whose decimals are not the mint's. */
+export interface Amount {
+  readonly mint: string;
+  readonly decimals: number;
+  readonly amount: bigint;
+}
+
+/** Creates a wallet's account for a mint at the payer's cost; one that is there already is left as it is. */
+export const createTokenAccount = (payer: string, owner: string, mint: string): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: associatedProgram,
+    keys: [
+      account(payer, 'signs', 'written'),
+      account(tokenAccountOf(owner, mint), 'written'),
+      account(owner),
+      account(mint),
+      { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
+      account(tokenProgram),
+    ],
+    data: Uint8Array.of(1),
+  });
+
+/** Between the token accounts of two wallets. @param references named beside, so that the transaction is found by them */
+export function transferChecked(
+  from: string,
+  to: string,
+  { mint, decimals, amount }: Amount,
+  references: readonly string[] = [],
+): TransactionInstruction {
+  const data = Buffer.alloc(10);
+  data.writeUInt8(transferChecked_tag, 0);
+  data.writeBigUInt64LE(amount, 1);
+  data.writeUInt8(decimals, 9);
+  const keys = [
+    account(tokenAccountOf(from, mint), 'written'),
+    account(mint),
+    account(tokenAccountOf(to, mint), 'written'),
+    account(from, 'signs'),
+    ...references.map((reference) => account(reference)),
+  ];
+  return new TransactionInstruction({ programId: tokenProgramKey, keys, data });
+}
+
+export const transferChecked_tag = 12;
+
+/** Closes a wallet's empty token account; its rent goes to another wallet. */
+export const closeTokenAccount = (owner: string, mint: string, rentTo: string): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: tokenProgramKey,
+    keys: [account(tokenAccountOf(owner, mint), 'written'), account(rentTo, 'written'), account(owner, 'signs')],
+    data: Uint8Array.of(9),
+  });
+
+function account(address: string, ...roles: readonly ('signs' | 'written')[]): AccountMeta {
+  return { pubkey: new PublicKey(address), isSigner: roles.includes('signs'), isWritable: roles.includes('written') };
+}
+
+/** A token account as the token program keeps it. */
+export interface TokenAccount {
+  readonly owner: string;
+  readonly amount: bigint;
+  /** Not frozen by the issuer. */
+  readonly usable: boolean;
+}
+
+/** Where a token account keeps its owner, amount and state, and how long it is. */
+const layout = { owner: 32, amount: 64, state: 108, bytes: 165 };
+const initialized = 1;
+
+/** Undefined when there is nothing, or something else. */
+export function tokenAccountIn(found: RawAccount | null | undefined): TokenAccount | undefined {
+  if (found?.owner !== tokenProgram || found.data.length !== layout.bytes) return undefined;
+  return {
+    owner: new PublicKey(found.data.subarray(layout.owner, layout.amount)).toBase58(),
+    amount: found.data.readBigUInt64LE(layout.amount),
+    usable: found.data[layout.state] === initialized,
+  };
+}
+
+/** The bytes of a token account that hold its amount. */
+export const amountSlice = { offset: layout.amount, length: 8 };
+
+/** Where a mint keeps its decimals: behind its authority and supply. */
+const decimalsAt = 44;
+
+export const isMint = (found: RawAccount | null | undefined, decimals: number): boolean =>
+  found?.owner === tokenProgram && found.data[decimalsAt] === decimals;

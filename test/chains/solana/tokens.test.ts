@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { PublicKey } from 'solana-web3-v1';
+import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/chainPorts.ts';
+import { chainOf, type Token } from '../../../domain/chains.ts';
+import { fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
+import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
+import { addressBook } from '../../../src/chains/families.ts';
+import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
+import { referenceOf, type Terms, transferMessage } from '../../../src/chains/solana/payouts/transaction.ts';
+import { transfersIn } from '../../../src/chains/solana/signer/instructions.ts';
+import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
+import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { withToken } from '../../support/catalogue.ts';
+import * as p from '../../support/payments.ts';
+import { watching } from './payins/watching.ts';
+import { depositSeed, orderTo, payout, type SolanaWorld, signal, solanaWorld, usdcToken } from './world.ts';
+
+const mint = '2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1';
+const second: Token = { symbol: 'USDT', address: mint, decimals: 9 };
+const amount = 5_000_000000n;
+
+describe('a second token on Solana', () => {
+  withToken(501, second);
+  let world: SolanaWorld;
+  let treasury: string;
+  beforeEach(async () => {
+    world = await solanaWorld({ slot_ms: 20 });
+    treasury = world.treasury.publicKey.toBase58();
+    await plantMint(world.solana.rpcUrl, mint, second.decimals);
+    world.settle();
+  });
+  afterEach(() => world.lab.stop());
+
+  const fund = async (wallet: string, units: bigint) => {
+    await fundWallet(world.solana.rpcUrl, wallet, { tokens: { [mint]: units } });
+    world.settle();
+  };
+  const held = async (owner: string, token: Token): Promise<bigint> => {
+    const account = new PublicKey(tokenAccountOf(owner, token.address));
+    const { value } = await world.lab.connection.getParsedAccountInfo(account, 'processed');
+    if (value === null || !('parsed' in value.data)) return 0n;
+    return BigInt(value.data.parsed.info.tokenAmount.amount);
+  };
+  const ordered = (receiver: string) => orderTo(receiver, amount, { token: second });
+
+  describe('is paid out', () => {
+    it('in itself, and no USDC moves', async () => {
+      await fund(treasury, 2n * amount);
+      const receiver = String(world.nobody());
+      const attempt = await world.attemptTo(ordered(receiver));
+      await world.rail.broadcast(attempt.bytes);
+      world.settle();
+      assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+      assert.equal(await held(receiver, second), amount);
+      assert.equal(await held(receiver, usdcToken), 0n);
+      assert.equal(await held(treasury, usdcToken), 1_000_000000n);
+    });
+
+    it('not at all when the treasury has only USDC', async () => {
+      const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
+      await assert.rejects(world.rail.prepare(ordered(String(world.nobody())), null), isFloat);
+    });
+
+    it('from a float of its own', async () => {
+      await fund(treasury, 7n);
+      const { tokens } = await world.rail.balances(signal);
+      assert.deepEqual(tokens, { [usdcToken.address]: 1_000_000000n, [mint]: 7n });
+    });
+  });
+
+  describe('is signed', () => {
+    const terms: Terms = { blockhash: mint, units: 80_000, price_microLamports: 1_000n };
+    const reference = referenceOf('payout', payout.reference);
+    const messageOf = (order: TransferOrder) => transferMessage(treasury, order, reference, terms);
+    const unsignedOf = (order: TransferOrder, message: Uint8Array): Unsigned => ({
+      ...{ chainId: 501, account: treasury, nonce: null, order, validUntil: '150', fee: {} },
+      payload: { message: Buffer.from(message).toString('base64') },
+    });
+    const isMismatch = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
+
+    it('for an order of itself alone: a message that moves USDC is refused, and the other way about', async () => {
+      const receiver = String(world.nobody());
+      const [own, other] = [ordered(receiver), orderTo(receiver, amount)];
+      await world.signer.sign(unsignedOf(own, messageOf(own)), payout);
+      for (const [order, moved] of [
+        [own, other],
+        [other, own],
+        [own, { ...own, token: { ...second, decimals: 6 } }],
+      ] as const)
+        await assert.rejects(world.signer.sign(unsignedOf(order, messageOf(moved)), payout), isMismatch);
+    });
+
+    it('by what the message says, not by what built it', () => {
+      const receiver = String(world.nobody());
+      assert.deepEqual(transfersIn(messageOf(ordered(receiver))), [
+        {
+          source: tokenAccountOf(treasury, mint),
+          mint,
+          destination: tokenAccountOf(receiver, mint),
+          authority: treasury,
+          amount,
+          decimals: 9,
+        },
+      ]);
+    });
+  });
+
+  describe('is received', () => {
+    const salt = '0d'.repeat(32);
+    const deposit = ownerKey(depositSeed, salt).address;
+
+    /** Pays the deposit in both tokens. */
+    async function paid() {
+      const payer = await world.lab.person();
+      await fund(payer.publicKey.toBase58(), amount);
+      await world.lab.pay({ from: payer, to: new PublicKey(deposit), amount: 3n });
+      const transfer = { from: payer.publicKey, to: new PublicKey(deposit), mint, decimals: 9, amount };
+      await world.lab.send(await world.lab.signed(payer, await transferInstructions(transfer)));
+      world.settle();
+      const { ingester, poll } = watching(world, [new PublicKey(deposit)]);
+      const logs = (await poll('final'))?.logs ?? [];
+      return { ingester, logs };
+    }
+
+    it('as itself', async () => {
+      const { ingester, logs } = await paid();
+      const seen = logs.map((log) => [log.token.address, log.amount] as const);
+      assert.deepEqual(
+        new Map(seen),
+        new Map([
+          [usdcToken.address, 3n],
+          [mint, amount],
+        ] as const),
+      );
+      const [found] = await ingester.lookUp(logs.find(({ token }) => token.address === mint)?.txHash ?? '', signal);
+      assert.deepEqual([found?.token.address, found?.amount], [mint, String(amount)]);
+    });
+
+    it('and swept beside USDC, each from its own account', async () => {
+      const { ingester, logs } = await paid();
+      const transfers = await Promise.all(logs.map((log) => ingester.resolve(log, signal)));
+      const created = p.created({ from: p.asset(501) });
+      assert.ok(created.type === 'PaymentCreated');
+      const at = { scheme: ownerScheme, address: deposit, salt, memo: null, contract: null, contractMemo: null };
+      const first = { ...created, data: { ...created.data, deposit: at } };
+      const payins = transfers.flatMap((payin) => (payin ? [p.detected(payin), p.confirmed(payin)] : []));
+      const payment = p.paymentAfter([first, ...payins, p.expired()]);
+      const sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });
+      assert.deepEqual(await sweep.held([deposit], signal), [deposit]);
+      const outcomes = await sweep.sweep(payment, signal);
+      assert.deepEqual(
+        outcomes.map((outcome) => (outcome.kind === 'swept' ? [outcome.token, outcome.amount] : outcome)),
+        [
+          [usdcToken, 3n],
+          [second, amount],
+        ],
+      );
+      assert.equal(await held(treasury, second), amount);
+      assert.deepEqual(await sweep.sweep(payment, signal), []);
+    });
+  });
+
+  it('is nobody’s wallet', () => assert.equal(addressBook.canonical(chainOf(501), mint), null));
+});
