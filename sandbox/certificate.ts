@@ -13,7 +13,7 @@ const day_ms = 24 * 3_600_000;
 const validity_ms = 365 * day_ms;
 const renewBefore_ms = 30 * day_ms;
 
-/** A certificate for this machine's loopback names, made once and kept in the directory; whoever trusts `certFile` trusts only it. */
+/** A certificate for this machine's loopback names. It is made once and kept in the directory. */
 export async function keepCertificate(directory: string): Promise<CertificateFiles> {
   const files = { certFile: join(directory, 'receiver-cert.pem'), keyFile: join(directory, 'receiver-key.pem') };
   if (isUsable(files)) return files;
@@ -41,7 +41,7 @@ export async function keepCertificate(directory: string): Promise<CertificateFil
   return files;
 }
 
-/** A crash between the two files leaves a pair that does not match: then a new one is made. */
+/** False after a crash between the writing of the two files: the pair does not match and a new one is made. */
 function isUsable({ certFile, keyFile }: CertificateFiles): boolean {
   if (!existsSync(certFile) || !existsSync(keyFile)) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * The sandbox's child processes, which outlive a service that is killed: each is recorded with its pid and the moment it
- * began, so that the next start finds it again, or ends just it, and never a stranger that got its pid.
+ * The sandbox's child processes. They outlive a service that is killed. Each is recorded with its pid and its start time, so
+ * that the next start finds or ends exactly this process, and no other one that got its pid.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ type Facts = Readonly<Record<string, string | number>>;
 
 interface Recorded {
   readonly pid: number;
-  /** When the process began, as the system tells it: together with the pid its identity. */
+  /** Start time as the system tells it. Pid and start time together identify a process. */
   readonly born: string;
   readonly facts: Facts;
 }
@@ -68,7 +68,7 @@ export function openChildren(file: string): Children {
       save();
     },
     async endAll() {
-      // A process that records itself ends by itself.
+      // The service records itself, too, and is the one that runs this.
       const others = [...recorded].filter(([, { pid }]) => pid !== process.pid);
       await Promise.all(others.map(([name]) => self.end(name)));
     },
@@ -100,7 +100,7 @@ export function bornAt(pid: number): string | undefined {
   if (pid === 0) return undefined;
   try {
     if (process.platform === 'linux') {
-      // The name in field 2 may hold spaces and brackets: count from behind its last bracket. Field 3 is the state, 22 the start.
+      // Fields count from behind the last bracket: the name may hold spaces and brackets. Field 3 is the state, 22 the start.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
       return fields[0] === 'Z' ? undefined : fields[19];
     }

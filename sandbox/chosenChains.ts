@@ -1,8 +1,8 @@
 import { type Chain, chains, findChain } from '../domain/chains.ts';
 
 /**
- * The chains that a sandbox is to have: all, or those that `SANDBOX_CHAINS` names by id, separated by commas. A laptop short of
- * memory, or a test, does with fewer.
+ * The chains that a sandbox runs: all, or those that `SANDBOX_CHAINS` names by id, separated by commas. Fewer chains take less
+ * memory.
  *
  * @throws Error for what is no chain
  */

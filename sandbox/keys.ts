@@ -12,7 +12,7 @@ export interface SandboxKeys {
   readonly masterKey: string;
   readonly treasury: Hex;
   readonly customer: Hex;
-  /** Only its address matters: what the demo merchant is paid out to. */
+  /** Of the wallet that the demo merchant is paid out to. Only its address is used. */
   readonly merchantWallet: Hex;
   /** Secrets of the same on Stellar: S…. */
   readonly stellar: { readonly treasury: string; readonly customer: string; readonly merchantWallet: string };
@@ -26,7 +26,7 @@ export interface SandboxKeys {
   };
 }
 
-/** What an older version has kept stays; what it did not know yet is added. */
+/** Reads the keys. Keys that an older version did not have are added, the others stay. */
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};

@@ -59,7 +59,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   return { url: urlOf(database), pid, stop: () => stop(pid) };
 }
 
-/** Makes the cluster beside its place and renames it when it is whole, so that a kill in between leaves nothing half made. */
+/** Makes the cluster in a folder of another name and renames it at the end, so that a kill leaves nothing half made. */
 async function initialise(dataDir: string, owner: ServerUser): Promise<string> {
   const passwordFile = `${dataDir}.password`;
   const known = await readFile(passwordFile, 'utf8').catch(() => undefined);
@@ -87,7 +87,7 @@ async function launch(dataDir: string, owner: ServerUser, options: PostgresOptio
     await disownLock(dataDir);
     const started = await launchOnce(dataDir, owner, options);
     if (typeof started === 'object') return started;
-    // What a killed server leaves running ends by itself, but Postgres rightly does not start before.
+    // Processes of a killed server may still run. They end by themselves, and until then Postgres does not start.
     if (tries === startsMax) {
       throw new Error(`Postgres did not start (${started}): its log ${options.logFile} says why`);
     }
@@ -135,9 +135,9 @@ async function running(dataDir: string): Promise<{ pid: number; port: number } |
 }
 
 /**
- * A killed server leaves its lock, and when its pid now is another program's, Postgres by itself refuses to start. The lock
- * then gets a pid that nobody can have; its other lines stay, by which Postgres finds out that nothing of the killed
- * server still works on the data.
+ * A killed server leaves its lock file. Postgres refuses to start when another program now has the pid in it. This writes a
+ * pid that no process can have. The other lines stay: by them Postgres finds out whether processes of the killed server still
+ * work on the data.
  */
 async function disownLock(dataDir: string): Promise<void> {
   const [pid, ...others] = await lockLines(dataDir);

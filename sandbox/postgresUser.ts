@@ -1,4 +1,4 @@
-/** Postgres refuses to run as root, and containers often are root: then its server runs as somebody else. */
+/** Postgres refuses to run as root, and containers often run as root. The server then runs as another user. */
 import { execFile } from 'node:child_process';
 import { chown, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

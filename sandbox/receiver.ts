@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { startProgram } from './startProgram.ts';
 
 export interface ReceiverOptions {
-  /** Keep it across starts: payments remember the URL. 0 takes a free one. */
+  /** 0 takes a free one. Take the same at each start, because payments keep the URL that they were created with. */
   readonly port: number;
   /** One JSON line for each webhook: `{ receivedAt, headers, body, valid }`. */
   readonly logFile: string;

@@ -51,7 +51,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   answer(response, valid ? 200 : 401, valid ? { received: true } : { error: verdict });
 }
 
-/** The whole body; undefined when it was too large, of which no more is kept than allowed. */
+/** The whole body; undefined when it is larger than allowed; no more than that is kept in memory. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Undefined when it is larger than `bytesMax`, of which no more is kept than allowed. */
+/** Undefined when it is larger than `bytesMax`; no more than that is kept in memory. */
 export async function requestBody(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -32,8 +32,8 @@ const pathAside = (dataDir: string) => join(dataDir, 'sandbox.last.json');
 export const readSandboxFile = (dataDir: string): SandboxFile | undefined => readFile(path(dataDir));
 
 /**
- * Sets the file of a sandbox that does not run any more aside, so that nobody takes it for a running one.
- * @returns the last one: keys and secrets were shown once and are known from there only
+ * Renames the file of a sandbox that has ended, so that nobody takes it for a running one.
+ * @returns its content: the only place where keys and secrets, which are shown once, are still known
  */
 export function setSandboxFileAside(dataDir: string): SandboxFile | undefined {
   if (existsSync(path(dataDir))) renameSync(path(dataDir), pathAside(dataDir));

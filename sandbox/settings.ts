@@ -3,7 +3,7 @@ import type { SolanaChain } from './solanaChain.ts';
 import type { StellarChain } from './stellarChain.ts';
 import type { World } from './world.ts';
 
-/** Seven chains are looked at: more often, and a laptop is busy with nothing. */
+/** Shortest poll interval. Seven chains polled more often would keep a laptop busy. */
 const pollLeast_ms = 250;
 
 /** The service's configuration for a local world: only URLs, keys and depths differ from production. */

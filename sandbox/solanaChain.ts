@@ -28,9 +28,9 @@ export interface SolanaChainOptions {
 const full = { usdc: 1_000_000n * 10n ** 6n, lamports: 1_000n * 10n ** 9n };
 /** As on the public network, where the other chains' blocks take a second. */
 const slotsPerBlockTime = 2.5;
-/** A blockhash is taken for 150 slots: they must last longer than a service that was killed takes to start again. */
+/** A blockhash is valid for 150 slots. They must last longer than the restart of a killed service. */
 const slotMin_ms = 200;
-/** Until what was planted is final. */
+/** So many slots later the planted money is final. */
 const settling_slots = 8;
 
 export async function keepSolanaChain(options: SolanaChainOptions): Promise<SolanaChain> {

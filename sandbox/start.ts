@@ -97,7 +97,7 @@ function writeSettings(settings: Record<string, string>): void {
   writeWhole(`${dataDir}/service.env`, `${lines.join('\n')}\n`);
 }
 
-/** Also in the middle of a start: what is being started must be recorded before it can be ended. */
+/** A signal during the start waits until everything is started and recorded: only recorded processes can be ended. */
 function stopOnSignals(): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -114,7 +114,7 @@ function stopOnSignals(): void {
   }
 }
 
-/** Nothing runs on in the background of a start that did not succeed. */
+/** A start that failed leaves no process behind. */
 async function stopAfterFailure(error: unknown): Promise<void> {
   console.error(`\n  ${failureText(error)}\n`);
   await children.endAll();

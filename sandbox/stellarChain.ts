@@ -41,7 +41,7 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   for (const account of Object.values(addresses)) await fundAccount(rpcUrl, account, { usdc: 0n });
   for (const account of [addresses.treasury, addresses.customer]) await topUp(rpcUrl, networkPassphrase, account);
   const token = chainOf(1500).tokens[0]?.address ?? '';
-  // Not the treasury deploys: the service alone uses its sequence numbers.
+  // The customer deploys, not the treasury: only the service may use the treasury's sequence numbers.
   const { contractId } = await deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
   return { rpcUrl, ...addresses, contract: contractId };
 }

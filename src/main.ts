@@ -20,7 +20,7 @@ export interface Service {
   /** For tools on this machine, like rebuild. */
   readonly eventStoreUrl: string;
   readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
-  /** Takes nothing new, ends what was begun, closes everything. */
+  /** Accepts no more requests, finishes what has begun, closes everything. */
   stop(): Promise<void>;
 }
 

@@ -79,7 +79,7 @@ interface AppendAnswer {
   readonly position: bigint | null;
 }
 
-/** Settles with the server's answer; waits for as long as the call is open. Rejects with the client's error types. */
+/** Settles with the server's answer, or rejects with an error of the client. Has no time limit of its own. */
 type AppendCall = (append: Append) => Promise<AppendAnswer>;
 
 type Call = ClientDuplexStream<Buffer, messages.BatchAppendResp>;

@@ -13,7 +13,7 @@ const overhead_bytes = 256;
 /**
  * One whole append as a `BatchAppendReq` (event_store.client.streams), with the fields of its last byte first.
  * @param correlationId a UUID, under which the answer comes
- * @param deadline_s seconds since 1970; the server throws away what it has not begun by then
+ * @param deadline_s seconds since 1970; the server drops an append that it has not begun by then
  */
 export function appendRequest(correlationId: string, { stream, expected, events }: Append, deadline_s: number): Buffer {
   const written = events.map(({ id, type, data, metadata }) => ({

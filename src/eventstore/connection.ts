@@ -31,7 +31,7 @@ export function connect(url: string, probe_ms: number): Connection {
     if (!reach.up) throw new Unavailable(`the event store at ${server} cannot be reached; nothing was sent`);
   }
 
-  /** The first call after a broken connection may fail once more for nothing: hence one more try. */
+  /** A read is tried twice, because the first call after a broken connection may fail once more. */
   async function reading<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
     for (let retried = false; ; retried = true) {
       mustBeUp();

@@ -69,7 +69,7 @@ async function* follow(client: EventStoreDBClient, options: AllOptions, window: 
       } else if (inbox.failure !== undefined) throw brokenOff(inbox.failure, options.after);
       else {
         await inbox.news(live);
-        // What came in the same packets belongs into the same batch.
+        // Events of the same packets come into the same batch.
         await nextTurn();
       }
     }
@@ -142,12 +142,12 @@ async function openInbox(client: EventStoreDBClient, options: AllOptions, window
     get failure() {
       return failure;
     },
-    // A call that has not begun yet cannot be cancelled in the turn that opened it.
+    // A call cannot be cancelled in the turn that opened it.
     close: () => setImmediate(() => call.cancel()),
   };
 }
 
-/** The server answers so when it was asked to begin at a position that is none of its log. */
+/** The server's status for a start position that is not in its log. */
 const invalidArgument = 3;
 
 function brokenOff(failure: unknown, after: bigint | null): Error {

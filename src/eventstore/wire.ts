@@ -1,6 +1,6 @@
 /**
- * Protocol buffer fields written from the last byte to the first: a message's length is known once its content stands, so
- * nothing is measured beforehand or copied afterwards.
+ * Protocol buffer fields written from the last byte to the first. A message's length is known once its content is written,
+ * so that nothing is measured before or copied afterwards.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
 export interface WireWriter {
@@ -16,7 +16,7 @@ export interface WireWriter {
 
 const varintWireType = 0;
 const lengthWireType = 2;
-/** Bytes of the wire types for 64 and 32 bits: nothing here uses them, so they are passed over. */
+/** Bytes of the wire types for 64 and 32 bits, which are skipped: no message here uses them. */
 const fixedLength = { 1: 8, 5: 4 } as const;
 
 /** @param capacity at least the size of the message, in bytes */
@@ -72,7 +72,7 @@ export interface WireReader {
   /** Enters the nested message (or the text) that stands next; returns its length. */
   enter(): number;
   skip(bytes: number): void;
-  /** Passes over a number that stands next. */
+  /** Skips a number that stands next. */
   skipNumber(): void;
   readonly at: number;
 }

@@ -54,9 +54,9 @@ export interface Core extends Chains {
 
 /** A request is answered, if only with 503, before its caller gives up. */
 const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
-/** Most requests create a payment and never come back to it: remembering more only keeps the collector busy. */
+/** Most requests create a payment and never come back to it: a larger cache would only cost garbage collection. */
 const requestedStreams = 1_000;
-/** A start waits so long for chains that do not answer. */
+/** How long a start waits for chains that do not answer. */
 const askChains_ms = 3_000;
 const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
 

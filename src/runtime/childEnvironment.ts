@@ -1,6 +1,6 @@
 /**
- * The environment for a child process that talks over a channel. Under `node --watch` it would inherit the order to
- * report its files there, and its first message would not be its own.
+ * The environment for a child process with an IPC channel. Without this, a child of `node --watch` would report the files
+ * that it loads over the channel before its own first message.
  */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = process.env;

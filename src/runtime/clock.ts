@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 
-/** One request asks several times: a millisecond is spelled once. */
+/** The text of the last millisecond: one request asks for the time several times. */
 let last = { epoch_ms: 0, at: instant(0) };
 
 export const systemClock: Clock = {

@@ -1,8 +1,8 @@
 import type { CrashPoint } from '../../commands/ports.ts';
 
 /**
- * For crash tests of the real process: `payout.afterSign` or `payout.afterSign#3` ends it there with SIGKILL, at the
- * first or third passing. Configuration refuses it in production.
+ * For crash tests of the real process: `payout.afterSign` ends the process with SIGKILL when it first comes to that point,
+ * `payout.afterSign#3` when it comes there for the third time. Configuration refuses it in production.
  */
 export function crashPointFrom(setting: string | undefined): CrashPoint {
   if (!setting) return () => {};

@@ -6,14 +6,14 @@ export interface FollowOptions {
   readonly prefixes: readonly string[];
   /** While catching up, a batch is not handed out with fewer events. */
   readonly eventsMin: number;
-  /** More are not read ahead (but for the store's last batch). */
+  /** Reading ahead stops at so many, rounded up to the store's batch. */
   readonly eventsMax: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The log's events, read ahead while the consumer is busy: whatever has come meanwhile is its next batch. So batches are
- * large while catching up or under load, and single events go through at once.
+ * The log's events, read ahead while the consumer is busy. All events that have arrived are the next batch: batches are
+ * large while catching up or under load, and a single event is handed out at once.
  *
  * Ends when the signal aborts. @throws Unavailable when the subscription breaks
  */

@@ -1,4 +1,4 @@
-/** Which process does what: one active instance of each task, the others stand by. */
+/** Which process does a task: one instance is active, the others stand by. */
 import type pg from 'pg';
 import type { Clock } from '../../commands/ports.ts';
 import type { Database } from '../postgres/database.ts';
@@ -24,10 +24,10 @@ export interface Leases {
 
 /** A connection of this process, on which Postgres keeps its locks as long as both live. */
 interface Session {
-  /** Asks on the connection, one question after the other; there are no more at a time than tasks in this process. */
+  /** Queries run one after the other. At most as many wait as there are tasks in this process. */
   ask<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
   readonly lost: AbortSignal;
-  /** Names that are held on it: the server would grant them to the same session again. */
+  /** Names of the leases held on it. They are kept here because the server grants a lock again to the session that has it. */
   readonly held: Set<string>;
   end(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
     const client = await database.connect('leases');
     const lost = new AbortController();
     client.on('end', () => lost.abort());
-    // With a question under way the connection is cut, so that whoever waits for an answer gets none.
+    // Ending cuts the connection, so that a query under way fails instead of waiting.
     async function end(): Promise<void> {
       lost.abort();
       await client.end().catch(() => {});
@@ -86,14 +86,14 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
   }
 
   /**
-   * The session that holds the lease; undefined, after a pause, when somebody else has it or there is no connection to be had,
-   * whatever the reason: a task that gave up would be missed more than one that tries in vain.
+   * The session that holds the lease. Undefined, after a pause, when another process has it or Postgres gives no connection,
+   * for whatever reason: a task that tries in vain does less harm than one that gave up.
    */
   async function acquire(name: string, signal: AbortSignal): Promise<Session | undefined> {
     try {
       const on = await session();
       if (!on.held.has(name)) {
-        // Before the answer: a second one of this process that asked meanwhile would be granted the same lock.
+        // The name is added before the answer: a second task of this process that asks meanwhile would be granted the lock, too.
         on.held.add(name);
         if (await locks(on, 'pg_try_advisory_lock', name).catch(() => false)) return on;
         on.held.delete(name);
@@ -107,7 +107,7 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
 
   async function release(on: Session, name: string): Promise<void> {
     if (on.lost.aborted) return;
-    // What cannot be given back alone is given back with all else.
+    // When unlocking fails, ending the session releases all its locks.
     await locks(on, 'pg_advisory_unlock', name).catch(() => on.end());
     on.held.delete(name);
   }

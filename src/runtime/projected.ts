@@ -22,7 +22,7 @@ const poll_ms = 100;
 /** @param notifications of the `projected` channel at least */
 export function projectedWaiter(sql: Sql, notifications: Observable<Notification>, set = 'work'): WaitUntilProjected {
   return async (position, { timeout_ms = timeoutDefault_ms, signal } = {}) => {
-    // Asked anew each time: a Postgres that crashed may have come back without its last rows, which then are filled again.
+    // The checkpoint is read each time: a Postgres that crashed may have come back without its last rows.
     if (position <= (await checkpoint())) return;
     const stop = new Subject<void>();
     const onAbort = () => stop.next();

@@ -10,7 +10,7 @@ import type { Obligation } from '../../queries/payouts.ts';
 export interface RouteGuardDeps {
   readonly clock: Clock;
   readonly rails: readonly PayoutRail[];
-  /** The signer's limit: what it would not sign is not taken. */
+  /** The signer's limit. A payment whose payout it would not sign is refused. */
   readonly perTransfer_usd: bigint;
   readonly obligations: () => Promise<readonly Obligation[]>;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
@@ -24,9 +24,9 @@ interface Snapshot {
 }
 
 const refresh_ms = 3_000;
-/** A balance not seen for so long is not believed any more. */
+/** An older balance counts as unknown. */
 const stale_ms = 60_000;
-/** Anybody can ask for more than there is, again and again: one alarm a minute tells the operator as much. */
+/** Anybody can ask for more than there is, repeatedly. One alarm a minute is enough. */
 const alarmAgain_ms = 60_000;
 
 export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, alarm, observeFloat }: RouteGuardDeps) {
@@ -57,10 +57,10 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
   return {
     refresh,
 
-    /** Keeps the picture fresh until the signal aborts. */
+    /** Refreshes until the signal aborts. */
     async watch(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
-        // Without Postgres the last picture stands until it is stale; readiness tells of the outage itself.
+        // Without Postgres the last balances are used until they are stale. Readiness reports the outage.
         await refresh(signal).catch(() => {});
         await clock.sleep(refresh_ms, signal);
       }

@@ -1,4 +1,4 @@
-/** One blockhash for each slot, of which the last 150 are taken in transactions. Another fork has other ones. */
+/** One blockhash for each slot. Transactions may use the last 150. Another fork has other ones. */
 import { createHash } from 'node:crypto';
 import { getBase58Decoder } from '@solana/kit';
 import { blockhashAge_blocks } from './commitments.ts';
@@ -20,7 +20,7 @@ export interface Blockhashes {
 }
 
 const base58 = getBase58Decoder();
-/** Hashes beyond those that are taken are remembered for nodes that lag behind. */
+/** More hashes are kept than are valid, for nodes that lag behind. */
 const remembered_slots = 512;
 
 /** @param genesis tells chains apart: hashes of one mean nothing on another */

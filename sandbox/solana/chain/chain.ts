@@ -44,11 +44,11 @@ export interface ChainOptions extends RestoreOptions {
   readonly finality: Finality;
 }
 
-/** So many empty slots may pass without a line in the journal; a restart goes on behind them. */
+/** The journal gets a line after at most so many empty slots. A restart continues after them. */
 const reserve_slots = 32;
 /** A node may lag behind by so much. */
 export const lag_slotsMax = 64;
-/** The journal is written anew, without what is forgotten, after so much has been added to it. */
+/** After so many bytes the journal is rewritten without transactions that are forgotten. */
 const journalBytesMax = 64 * 1024 * 1024;
 
 export function openChain(options: ChainOptions): Chain {

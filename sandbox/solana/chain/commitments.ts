@@ -9,16 +9,16 @@ export interface Finality {
   readonly finalized_slots: number;
 }
 
-/** Small, so that nobody waits for long. On the public network a block is final 32 slots later. */
+/** Small, for short waits. On the public network a block is final 32 slots later. */
 export const sandboxFinality: Finality = { confirmed_slots: 1, finalized_slots: 4 };
 
-/** A blockhash is taken for so many blocks after its own. */
+/** A blockhash is valid for so many blocks after its own. */
 export const blockhashAge_blocks = 150;
 
 /** The slot that a new chain begins with. */
 export const firstSlot = 1_000;
 
-/** As if so many slots had passed without a block before the first one: whoever takes slots for heights is found out. */
+/** Block heights are lower than slots by this, so that code which confuses the two fails. */
 const skipped_slots = 400;
 
 export const heightOf = (slot: number): number => slot - skipped_slots;

@@ -26,7 +26,7 @@ export function execute(
   machine.setClock(block.slot, block.time_s);
   const outcome = machine.execute(submitted.transaction, keys);
   const after = keys.map((key) => accounts.get(key));
-  // Whoever pays the fee pays it also for a transaction that fails, unless it could not even begin.
+  // A transaction that fails costs its fee. One that cost nothing could not even begin.
   if (outcome.err !== null && sameAccount(before[0], after[0])) return undefined;
 
   const changed = keys.filter((_, place) => !sameAccount(before[place], after[place]));
@@ -41,7 +41,7 @@ export function execute(
     slot: block.slot,
     blockTime_s: block.time_s,
     bytes: Buffer.from(submitted.bytes).toString('base64'),
-    // Lamports are neither made nor lost but for the fee, which goes to nobody who is named.
+    // The fee is the difference of the sums, because it goes to no account that the transaction names.
     fee: sum(preBalances) - sum(postBalances),
     keys,
     loaded,

@@ -41,10 +41,10 @@ const none: Account = {
 
 /** Whose own accounts change with every slot. */
 const sysvars = 'Sysvar1111111111111111111111111111111111111' as Address;
-/** Reading an account out of the virtual machine costs more than all else in an answer: so many are remembered. */
+/** How many accounts are cached. Reading one from the virtual machine is the slowest part of an answer. */
 const rememberedMax = 50_000;
 
-/** Blockhashes and duplicates are not its business: the chain checks them, which knows what has been rolled back. */
+/** The chain checks blockhashes and duplicates, because only it knows what has been rolled back. */
 export function createMachine(): Machine {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
   const remembered = new Map<Address, Account | undefined>();

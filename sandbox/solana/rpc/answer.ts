@@ -35,7 +35,7 @@ const methods: Readonly<Record<string, Method>> = {
 
 const run = async (method: Method, view: View, params: Params): Promise<unknown> => method(view, params);
 
-/** What the caller gets: an answer, none at all, or the news that nobody is there. */
+/** What the caller gets: an answer, a broken connection, or HTTP 503. */
 export type Answer = { readonly result: unknown } | 'lost' | 'unavailable';
 
 /** @throws RpcError */
@@ -51,7 +51,7 @@ export async function answer(node: Node, name: string, params: Params): Promise<
     case 'unavailable':
       return 'unavailable';
     case 'lostAnswer':
-      // Whatever it would have answered, an error too, is lost.
+      // The answer is lost, also when it is an error.
       await run(method, view, params).catch(() => undefined);
       return 'lost';
     case 'duplicate':

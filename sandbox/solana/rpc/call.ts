@@ -8,7 +8,7 @@ export interface Call {
   readonly params?: Params;
 }
 
-/** An answer of JSON-RPC, or what befell the connection. */
+/** An answer of JSON-RPC, or what happened to the connection. */
 export type Reply = object | 'lost' | 'unavailable';
 
 /** @param sent whatever a caller took for a call */

@@ -83,7 +83,7 @@ const getFeeForMessage: Method = (view, params) => {
   return inContext(slot, known && message.version !== 1 ? feeOf(message) : null);
 };
 
-/** There is never a crowd here. */
+/** Fees never rise here, because blocks are never full. */
 const getRecentPrioritizationFees: Method = ({ chain, head }, params) => {
   if (params[0] !== undefined) listParam(params, 0, 'addresses', feeAddressesMax);
   const final = slotAt('finalized', head, chain.finality);

@@ -27,7 +27,7 @@ export const sendTransaction: Method = (view, params) => {
   const config = configParam(params, 1);
   const submitted = submittedOf(params, config);
   if (config['skipPreflight'] !== true) preflight(view, submitted, config);
-  // What cannot land is taken all the same, and never heard of again.
+  // A transaction that cannot land is accepted, too, as on the network, and never lands.
   if (view.head === view.chain.head()) view.chain.land(submitted);
   return submitted.signature;
 };

@@ -27,7 +27,7 @@ const methods: Readonly<Record<string, Method>> = {
   sandbox_forget: forget,
 };
 
-/** What the caller gets: an answer, none at all, or the news that nobody is there. */
+/** What the caller gets: an answer, a broken connection, or HTTP 503. */
 export type Answer = { readonly result: object } | 'lost' | 'unavailable';
 
 /** @throws RpcError */

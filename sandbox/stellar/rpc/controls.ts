@@ -1,4 +1,4 @@
-/** Methods that no public node has: for whoever plays the world around the service. */
+/** Methods that no public node has: tests and the sandbox change the world by them, from any process. */
 import { Asset } from '@stellar/stellar-sdk';
 import { type FaultKind, faultKinds } from '../faults.ts';
 import type { View } from '../ledger/view.ts';
@@ -42,7 +42,7 @@ export const addFault: Method = ({ faults }, params) => {
   return {};
 };
 
-/** Whatever still waits to go wrong goes well. */
+/** Removes the faults that have not happened yet. */
 export const clearFaults: Method = ({ faults }) => {
   faults.clear();
   return {};

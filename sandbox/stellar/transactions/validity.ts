@@ -59,7 +59,7 @@ function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledg
     : undefined;
 }
 
-/** What the transaction costs here: there is never a crowd that would make it dearer. In stroops. */
+/** What the transaction costs, in stroops. Fees never rise here, because ledgers are never full. */
 export const feeOf = ({ operationsPaid, sorobanData }: Submitted): bigint =>
   baseFee * BigInt(operationsPaid) + resourceFeeOf(sorobanData);
 

@@ -20,8 +20,8 @@ export interface Placed {
 const noData = new Uint8Array();
 
 /**
- * What one group commit will write. Reads see the stored data and, before it, what this batch has added: since batches
- * follow one another, that is all there is.
+ * What one group commit will write. Reads find what this batch has added, then what is stored. Batches run one after the
+ * other, so there is nothing else.
  */
 export interface Batch {
   head(stream: string): Head | undefined;

@@ -26,7 +26,7 @@ export function batchAppendService(
     function answer({ correlationId, identifier }: Caller, result: BatchResult): void {
       out.write(batchReply(correlationId, identifier, result));
       if (out.full) {
-        // Whoever does not read answers is not asked for more work.
+        // No more is read from a caller that does not read its answers.
         call.pause();
         void out.room().then(() => call.resume());
       }

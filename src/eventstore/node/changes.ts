@@ -33,7 +33,7 @@ const metadataEvent = (data: Uint8Array): Proposal => systemEvent('$metadata', d
 export function applyChange(batch: Batch, recent: RecentIds, change: Change): Outcome {
   const { kind, stream, expected, events } = change;
   const view = viewOf(batch, recent, stream);
-  // A deletion has a fresh id: nothing is ever found to have been deleted by "the same" request before.
+  // A deletion gets a new id, so it never counts as a repetition of an earlier one.
   const ids = kind === 'append' ? events.map((event) => event.id) : [randomUUID()];
   const verdict = judgeAppend(view, expected, ids);
 

@@ -15,7 +15,7 @@ export class DirectoryInUse extends Error {
   }
 }
 
-/** EX_TEMPFAIL of sysexits: what a process ends with that found its data directory in use. */
+/** Exit code of a process that found its data directory in use: EX_TEMPFAIL of sysexits. */
 export const directoryInUseExitCode = 75;
 
 export interface DirectoryLock {

@@ -57,7 +57,7 @@ export function withTruncateBefore(data: Uint8Array, revision: number): Buffer {
   try {
     raw = JSON.parse(Buffer.from(data).toString('utf8'));
   } catch {
-    // Content that is no JSON says nothing that could be kept.
+    // Content that is no JSON is dropped.
   }
   return Buffer.from(JSON.stringify({ ...(raw as object), $tb: revision }));
 }

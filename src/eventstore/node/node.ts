@@ -86,7 +86,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     async close() {
       await writer.drained();
       server.forceShutdown();
-      // What was cut off in the middle ends, and what had just been submitted is written, before the data is closed.
+      // Calls that were cut off submit their last changes in this turn. These are written before the data is closed.
       await nextTurn();
       await writer.drained();
       await storage.close();
