@@ -12,7 +12,7 @@ import type { Treasury } from './treasury.ts';
 /** Chains that work alike and share one treasury account. */
 export interface Family<T extends Treasury = Treasury> {
   readonly name: ChainFamily;
-  /** Of the coin that fees are paid in. */
+  /** Decimals of the coin that fees are paid in. */
   readonly coinDecimals: number;
   /** Whether the operator chooses how deep is final; false where the chain itself says it. */
   readonly choosesDepth: boolean;
@@ -20,7 +20,7 @@ export interface Family<T extends Treasury = Treasury> {
   canonicalAddress(chain: Chain, text: string): string | null;
   /** A transaction's identity as its chain spells it; null when the text is none. */
   canonicalTxHash(text: string): string | null;
-  /** Reads the variables of the treasury; what is wrong with them goes to the reader. Null when it cannot be used. */
+  /** Reads the treasury's variables and reports their problems to the reader. Null when it cannot be used. */
   readTreasury(read: Reader, production: boolean): T | null;
   /** @param settings of this family's chains */
   open(settings: readonly [ChainSettings, ...ChainSettings[]], treasury: T, needs: FamilyNeeds): OpenFamily;
@@ -30,7 +30,7 @@ export interface Family<T extends Treasury = Treasury> {
   paymentLink?(payment: PaymentView): string | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
-  /** Where deposits hold money that has to be taken to the treasury. */
+  /** For a family whose deposits hold money that has to be taken to the treasury. */
   openSweep?(setting: ChainSettings, treasury: T, deps: SweepDeps): DepositSweep;
 }
 
@@ -64,16 +64,16 @@ export interface DepositOwner {
 
 /** What a family may need of the service's own memory. */
 export interface FamilyNeeds {
-  /** Addresses that nobody else gets and no payment has; fewer than asked for when there are not so many. */
+  /** Takes addresses out of the stock, so that each is given to one payment. Fewer than asked for when the stock is low. */
   readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
   readonly watch: (chainId: ChainId) => Watch;
 }
 
-/** Which deposits a chain that cannot be read block by block is asked about. Each answer holds all that was created before the question. */
+/** The deposits to ask about on a chain that cannot be read block by block. An answer holds every deposit created before the call. */
 export interface Watch {
-  /** Of payments that wait for their money. */
+  /** Deposits of payments that wait for their money. */
   open(signal: AbortSignal): Promise<readonly string[]>;
-  /** Of payments that are over, as long as late money is looked for. May hold open ones as well. */
+  /** Deposits of ended payments for which late money is still looked for. Open ones may be among them. */
   late(signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -91,14 +91,14 @@ export interface SweepDeps {
 /** What became of a token that a deposit holds. */
 export type Swept =
   | { readonly kind: 'swept'; readonly token: Token; readonly amount: bigint; readonly hash: string }
-  /** Left as it is; nothing was sent. */
+  /** It was left in the deposit, and nothing was sent. */
   | { readonly kind: 'left'; readonly why: string };
 
 /** Takes what deposits hold to the treasury. */
 export interface DepositSweep {
-  /** Addresses that one call of `held` takes at most. */
+  /** How many addresses one call of `held` takes. */
   readonly heldMax: number;
-  /** Which of these deposits may hold something, in their order. */
+  /** Those of the deposits that may hold something, in the same order. */
   held(addresses: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
   /**
    * Takes every token of the catalogue; doing it again does nothing.

@@ -10,7 +10,7 @@ export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
   readonly deposits: Partial<Record<ChainFamily, DepositScheme>>;
   readonly receiverChecks: ReceiverChecks;
-  /** What of the configuration does not fit the chains. A chain that cannot be asked in time is passed over: it may be away. */
+  /** Where the configuration does not fit the chains. A chain that cannot be asked in time is left out: its nodes may be away. */
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 

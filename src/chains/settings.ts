@@ -17,7 +17,7 @@ export interface DepthSettings {
 
 export interface ChainSettings extends DepthSettings {
   readonly chainId: ChainId;
-  /** In order of preference. They may hold API keys: never logged. */
+  /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly largeFrom_usd?: bigint;
   readonly poll_ms?: number;
@@ -37,7 +37,7 @@ export function readChainSettings(read: Reader, { id, name }: Chain, choosesDept
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return undefined;
   for (const [index, url] of rpcUrls.entries()) {
-    // It may hold the key to a paid node: it is never printed.
+    // The URL may hold an API key, so the message names its number instead.
     read.check(/^https?:\/\//.test(url) && URL.canParse(url), `RPC_URLS_${id}: entry ${index + 1} is no http(s) URL`);
   }
   const depths = readDepths(read, id);

@@ -15,7 +15,7 @@ export interface StatedAccount {
   readonly accountOf: (key: string) => string | undefined;
 }
 
-/** Of a key and an address the key decides; both together must be of one account. @param names of the variables */
+/** When both are stated, the key decides, and the address must be its account's. @param names of the variables */
 export function readAccount(
   read: Reader,
   names: { readonly address: string; readonly key: string },

@@ -21,7 +21,7 @@ export interface EvmFees {
 
 export interface EvmChainConfig {
   readonly chainId: EvmChainId;
-  /** In order of preference. They may hold API keys: never logged. */
+  /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
   /** Payins from this many whole tokens on wait for `finalLarge`. */

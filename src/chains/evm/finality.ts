@@ -6,7 +6,7 @@ import type { EvmNode } from './rpc.ts';
 
 /**
  * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
- * A tag that stalls keeps the height where it is: nothing becomes final by other means.
+ * While a tag stalls, the height stays where it is: nothing becomes final by other means.
  * @param head the node's newest height
  * @throws RpcFailed when the node lacks the tag
  */

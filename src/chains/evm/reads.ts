@@ -22,7 +22,7 @@ export interface RawLog {
   readonly blockHash: Hex;
   readonly logIndex: number;
   readonly removed: boolean;
-  /** Newer nodes say it in the log. */
+  /** Undefined when the node does not say it in the log, as older ones do not. */
   readonly blockTime_s: number | undefined;
 }
 
@@ -103,7 +103,7 @@ interface Call {
 /** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
 export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
 
-/** On mined state: on pending state, our own pending transfer would make its replacement look cheaper than it is. */
+/** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
 export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 

@@ -17,7 +17,7 @@ export function checkFloat(held: bigint, treasury: string, { chainId, token, amo
   );
 }
 
-/** Coin to hold, in multiples of the dearest outcome: this transfer, and one more that replaces it or follows its death. */
+/** The coin must pay for two transactions: the transfer, and one that replaces it or follows when it is dead. */
 const reserve = 2n;
 
 export interface Fee {

@@ -11,7 +11,7 @@ const rememberedMax = 100_000;
 export interface SpendingLimits {
   /** Whole tokens in one transfer. */
   readonly perTransfer_usd: bigint;
-  /** Whole tokens in transfers of any sixty minutes, over all chains. Counted since the process started. */
+  /** Whole tokens in the transfers of any sixty minutes, over all chains. The count begins when the process starts. */
   readonly perHour_usd: bigint;
 }
 
@@ -22,14 +22,14 @@ export interface SpendingLimits {
  */
 export type Spending = (unsigned: Unsigned, purpose: SigningPurpose) => () => void;
 
-/** Sums what was signed in the last hour; one nonce of an account, or purpose where there are none, counts once, however often it is signed. */
+/** Sums what was signed in the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does. */
 export function createSpending({ perTransfer_usd, perHour_usd }: SpendingLimits, clock: Pick<Clock, 'now'>): Spending {
   const mostAtOnce = inMicroUsd(perTransfer_usd);
   const mostPerHour = inMicroUsd(perHour_usd);
   const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
 
   return ({ chainId, account, nonce, order }, { kind, reference }) => {
-    // Without nonces the purpose counts once: it is signed again only after what was signed is dead.
+    // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
     const key = `${chainId}:${account}:${nonce ?? reference}`;
     const amount = microUsd(order);
     if (amount > mostAtOnce) {

@@ -1,5 +1,4 @@
 /** What several nodes must agree on, and what one of them is enough for. */
-
 import { TransientError } from '../../../commands/ports.ts';
 import type { Fate } from '../ports.ts';
 import { type ChainNode, type ChainRpc, ChainUnavailable, type RpcFailed } from './jsonRpc.ts';
@@ -7,16 +6,19 @@ import { type ChainNode, type ChainRpc, ChainUnavailable, type RpcFailed } from 
 /** What a node says of attempts; undefined when it knows nothing of them and cannot prove them dead. */
 type Said = Fate | undefined;
 
-/** What becomes of a proof of death when all nodes have been asked: a wrong one would pay twice. @param all what those say that answer */
+/**
+ * What a node's proof that attempts are dead is worth beside the other nodes' answers. A wrong one would pay twice.
+ * @param all answers of the nodes that could be asked, the prover's among them
+ */
 export type Assent = (dead: Fate, all: readonly Said[]) => Fate;
 
 const undecided: Fate = { kind: 'pending', mined: true };
 
-/** For a proof that shows what happened instead. A node that cannot say leaves it as it is; when one contradicts it, nobody is believed. */
+/** For a proof that shows what happened instead: it counts unless a node contradicts it. Then nothing is decided yet. */
 export const unlessDenied: Assent = (dead, all) =>
   all.some((said) => said !== undefined && said.kind !== 'dead') ? undecided : dead;
 
-/** For a proof that the attempt is nowhere: every node has to give it, and one that has the attempt is believed. */
+/** For a proof that the attempt is nowhere: every node must give it. A node that has the attempt is believed. */
 export const whenAllProve: Assent = (dead, all) => {
   const without = all.filter((said) => said?.kind !== 'dead');
   return without.length === 0 ? dead : (without.find((said) => said !== undefined) ?? undecided);
@@ -42,10 +44,7 @@ export async function agreedFate(
   }
 }
 
-/**
- * Every node refuses the bytes and says why. It passes: signed bytes hold a nonce that later payouts wait for, so what nodes do not
- * take today is sent again and never set aside.
- */
+/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
 export class BroadcastRefused extends TransientError {
   override readonly name = 'BroadcastRefused';
 }

@@ -38,8 +38,8 @@ export interface ChainNode {
 }
 
 /**
- * The nodes of one chain. A reading that takes several calls makes all of them to the node that it is handed. Without a signal it ends
- * by the time limit of each call alone.
+ * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
+ * call ends it.
  */
 export interface ChainRpc {
   readonly chainId: number;
@@ -59,7 +59,7 @@ export interface ChainRpc {
 
 export interface ChainRpcOptions {
   readonly chainId: number;
-  /** In order of preference. They may hold API keys: never logged. */
+  /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   /** For one call, its retries included. */
   readonly callTimeout_ms: number;

@@ -9,7 +9,7 @@ import type { EvmNode, EvmRpc } from '../rpc.ts';
 import { nearHead_blocks, type RangeSize, readByHash, readByRange } from './ranges.ts';
 import { createTrail } from './trail.ts';
 
-/** Ranges that one call of `scan` may yield: during a long catch-up its caller gets control back now and then. */
+/** Ranges that one call of `scan` may yield, so that its caller gets control back during a long catch-up. */
 const rangesMax = 50;
 const firstRange_blocks = 500n;
 

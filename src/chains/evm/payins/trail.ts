@@ -4,7 +4,7 @@ import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
 import { headersAt } from './ranges.ts';
 
-/** Blocks that a pass remembers by hash, to say which of them a fork has removed. */
+/** How many blocks a pass remembers by hash, to say which of them a fork has removed. */
 const remembered_blocks = 256;
 const recalled_blocks = 32;
 /** How far a pass steps back when it remembers no block that is still on the chain, as after a restart. Reading again is harmless. */

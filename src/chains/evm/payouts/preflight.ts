@@ -1,4 +1,4 @@
-/** What is checked before anything is signed: a transfer that cannot be made is better refused here than reverted on the chain. */
+/** What is checked before anything is signed, so that a transfer is refused here and not reverted on the chain. */
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
@@ -12,6 +12,7 @@ import { type GasPrice, transferCall } from './transaction.ts';
 const gasMargin_percent = 20n;
 /** A receiver that empties its account before the transfer lands makes it dearer by a new storage slot (EIP-2929: 22,100). */
 const newSlot_gas = 22_100n;
+
 export interface Payer {
   readonly chain: Chain;
   readonly account: Address;
