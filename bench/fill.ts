@@ -8,7 +8,7 @@ import { type EventStore, StreamConflict } from '../commands/ports.ts';
 import { type Instant, instant } from '../domain/time.ts';
 import { openStorage } from '../src/eventstore/node/storage.ts';
 import { createBell, createWriter, type Writer } from '../src/eventstore/node/writer.ts';
-import { randomIds } from '../src/runtime/ids.ts';
+import { randomIds } from '../src/runtime/system.ts';
 import { histories } from './histories.ts';
 
 /** Payments under way at the same time: their events stand mixed in the log, as those of a busy day do. */

@@ -12,7 +12,7 @@ import { type Payment, type PaymentState, paymentDecider } from '../domain/payme
 import { deliveryIdOf, recordOutcome, startSend, type WebhookState, webhook } from '../domain/webhook.ts';
 import { createEvmDeposits } from '../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../src/chains/families.ts';
-import { randomIds } from '../src/runtime/ids.ts';
+import { randomIds } from '../src/runtime/system.ts';
 
 export interface Histories {
   /** What happens one after another to each payment, appended step by step. */

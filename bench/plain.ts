@@ -11,7 +11,7 @@ import { findApiKey } from '../queries/apps.ts';
 import { compileBody } from '../src/http/input.ts';
 import { createAccess } from '../src/http/keys.ts';
 import { CreatePaymentRequest } from '../src/http/schemas/requests.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { systemClock } from '../src/runtime/system.ts';
 
 const connectionsMax = 20;
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'] ?? '', max: connectionsMax });

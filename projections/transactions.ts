@@ -1,5 +1,5 @@
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
-import { type PaymentTransaction, transactionsOf } from '../domain/payment/view.ts';
+import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { ofStates, upsert } from './projection.ts';
 
 /** Each payment's transfers on its chains, for the API and for analysts. */

@@ -1,5 +1,5 @@
 /** What people look at: transactions, webhook deliveries, statistics. */
-import type { PaymentTransaction } from '../domain/payment/view.ts';
+import type { PaymentTransaction } from '../domain/payment/transactions.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { decimalText } from './sql.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { chainOf, findChain, findToken } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
-import { type PaymentStatus, terminalStatuses } from '../domain/payment/status.ts';
+import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
 import { payOnEvm } from './payOnEvm.ts';
 import { payOnSolana } from './payOnSolana.ts';

@@ -10,7 +10,7 @@ import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
-import { systemClock } from './runtime/clock.ts';
+import { systemClock } from './runtime/system.ts';
 import { createLogger } from './runtime/telemetry.ts';
 
 export interface Service {

@@ -5,7 +5,7 @@ import { closeHeld } from './close.ts';
 import { type Deposit, type PaymentEvent, type Transfer, transferId } from './events.ts';
 import { fund } from './fund.ts';
 import { evolve, type Payin, type Payment, type PaymentState } from './state.ts';
-import { statusOf } from './status.ts';
+import { statusOf } from './view.ts';
 
 export interface Sighting {
   readonly transfer: Transfer;

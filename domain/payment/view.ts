@@ -1,13 +1,53 @@
-/** The one view of a payment: the read model's row, the answer of GET, the data of a webhook are all made from it. */
+/** What the world sees of a payment: its status, and the one view that the read model's row, the answer of GET and the data of a webhook are made from. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
-import { counted, type Payin, type Payment, type Standing, sumOf } from './state.ts';
-import type { PaymentStatus } from './status.ts';
-import { statusOf } from './status.ts';
-import type { Attempt, TransferLeg } from './transfer.ts';
+import { counted, type Payment, sumOf } from './state.ts';
+
+export const paymentStatuses = [
+  'payment_unpaid',
+  'payment_started',
+  'payment_payin_completed',
+  'payment_bridging',
+  'payment_payout_started',
+  'payment_payout_completed',
+  'payment_completed',
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+] as const;
+
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+/** A poller may stop here, though a late payin can still move an expired payment to bounced and on to refunded. */
+export const terminalStatuses: readonly PaymentStatus[] = [
+  'payment_payout_completed',
+  'payment_completed',
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+];
+
+/** The public status (service reference 3), derived and never stored as a fact of its own. */
+export function statusOf(p: Payment): PaymentStatus {
+  if (p.closed)
+    return p.closed.kind === 'expired' ? 'payment_expired' : whollyRefunded(p) ? 'payment_refunded' : 'payment_bounced';
+  const sameChain = p.terms.source.chainId === p.terms.destination.chainId;
+  if (p.payout?.settled) return p.terms.keyless && sameChain ? 'payment_completed' : 'payment_payout_completed';
+  if (p.payout && p.payout.attempts.length > 0) return 'payment_payout_started';
+  if (p.payout && !sameChain) return 'payment_bridging';
+  if (p.funded) return 'payment_payin_completed';
+  return counted(p).length > 0 ? 'payment_started' : 'payment_unpaid';
+}
+
+/** Everything that a bounced payment received has gone back, final on its chain. */
+function whollyRefunded(p: Payment): boolean {
+  const confirmed = p.payins.filter((payin) => payin.phase === 'confirmed');
+  const back = p.refunds.filter((refund) => refund.settled).reduce((sum, refund) => sum + refund.order.amount, 0n);
+  return confirmed.length > 0 && back === confirmed.reduce((sum, payin) => sum + payin.amount, 0n);
+}
 
 /** Flat, JSON, amounts as decimal texts, times ISO 8601 UTC. Null where nothing is known yet. */
 export interface PaymentView {
@@ -131,69 +171,3 @@ function errorOf(p: Payment): Pick<PaymentView, 'errorCode' | 'errorMessage'> {
     ? { errorCode: p.closed.code, errorMessage: messages[p.closed.code] }
     : { errorCode: null, errorMessage: null };
 }
-
-/** Transfers of a payment, for GET …/transactions and analysts. */
-export interface PaymentTransaction {
-  readonly kind: 'payin' | 'payout' | 'refund';
-  readonly chainId: ChainId;
-  readonly txHash: string;
-  readonly index: number;
-  /** Of a payin how far it is, of a payout or refund what became of the attempt. */
-  readonly status: Payin['phase'] | Attempt['fate'];
-  /** Null for what is no payin. */
-  readonly standing: Standing | null;
-  readonly tokenSymbol: TokenSymbol;
-  readonly tokenAddress: string;
-  readonly amount: string;
-  readonly fromAddress: string;
-  readonly toAddress: string;
-  readonly blockNumber: string | null;
-  readonly blockHash: string | null;
-  readonly at: Instant;
-}
-
-export function transactionsOf(p: Payment): readonly PaymentTransaction[] {
-  return [
-    ...p.payins.map(payinRow),
-    ...(p.payout ? attemptRows('payout', p.payout) : []),
-    ...p.refunds.flatMap((refund) => attemptRows('refund', refund)),
-  ];
-}
-
-const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly PaymentTransaction[] =>
-  leg.attempts.map(({ signed, fate }) => {
-    const settled = leg.settled?.hash === signed.hash ? leg.settled : null;
-    return {
-      kind,
-      chainId: signed.chainId,
-      txHash: signed.hash,
-      index: signed.attempt,
-      status: fate,
-      standing: null,
-      tokenSymbol: signed.token.symbol,
-      tokenAddress: signed.token.address,
-      amount: formatAmount(BigInt(signed.amount), signed.token.decimals),
-      fromAddress: signed.account,
-      toAddress: signed.receiver,
-      blockNumber: settled?.blockNumber ?? null,
-      blockHash: settled?.blockHash ?? null,
-      at: signed.signedAt,
-    };
-  });
-
-const payinRow = ({ transfer, standing, phase, amount }: Payin): PaymentTransaction => ({
-  kind: 'payin',
-  chainId: transfer.chainId,
-  txHash: transfer.txHash,
-  index: transfer.index,
-  status: phase,
-  standing,
-  tokenSymbol: transfer.token.symbol,
-  tokenAddress: transfer.token.address,
-  amount: formatAmount(amount, transfer.token.decimals),
-  fromAddress: transfer.from,
-  toAddress: transfer.to,
-  blockNumber: transfer.blockNumber,
-  blockHash: transfer.blockHash,
-  at: transfer.blockTime,
-});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { type Config, readConfig } from '../config.ts';
 import { type Core, openCore } from '../roles/core.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { systemClock } from '../runtime/system.ts';
 
 /**
  * What is set already, then `.env`, then what a service that runs on the data directory has left there.

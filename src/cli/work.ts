@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { failedWork } from '../../queries/operations.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { createFailures } from '../postgres/failures.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { systemClock } from '../runtime/system.ts';
 import { readEnvironment } from './core.ts';
 import { runProgram } from './program.ts';
 

@@ -14,8 +14,8 @@ import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
-import { randomIds } from '../runtime/ids.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
+import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import type { Core } from './core.ts';
 import { metrics } from './metrics.ts';

@@ -18,7 +18,7 @@ import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
-import { randomIds } from '../runtime/ids.ts';
+import { randomIds } from '../runtime/system.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';

@@ -6,7 +6,7 @@ import { type EventStore, StreamConflict, Unavailable } from '../../commands/por
 import { verifyChain } from '../../commands/seal.ts';
 import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/ids.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import { minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, noting, processes } from '../support/processes.ts';
 

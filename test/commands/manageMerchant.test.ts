@@ -6,8 +6,7 @@ import { createManageMerchant, fingerprintOf, webhookSecretContext } from '../..
 import { type ReceiverChecks, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { randomIds } from '../../src/runtime/ids.ts';
+import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
 import { createAddressCheck, literalAddress } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';

@@ -6,7 +6,7 @@ import { createSendWebhook, type WebhookAnswer, type WebhookMessage } from '../.
 import { instant } from '../../domain/time.ts';
 import type { WebhookStart } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/ids.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 
 const clock = { now: () => instant(1_000), sleep: async () => {} };
 const delivery: Omit<WebhookStart, 'startedAt'> = {

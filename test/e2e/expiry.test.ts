@@ -4,7 +4,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/main.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/system.ts';
 import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
 import { type Answer, createShop } from '../support/shop.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
-import { systemClock as clock } from '../../src/runtime/clock.ts';
 import { type Leases, openLeases } from '../../src/runtime/leases.ts';
+import { systemClock as clock } from '../../src/runtime/system.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('a lease', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { transactionsOf } from '../../domain/payment/view.ts';
+import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type Instant, instant } from '../../domain/time.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet } from '../../projections/sets.ts';

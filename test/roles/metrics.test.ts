@@ -4,7 +4,7 @@ import { projectionSets } from '../../projections/sets.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { metrics } from '../../src/roles/metrics.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/system.ts';
 import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { NEVER } from 'rxjs';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/system.ts';
 import { runWorker, type Worker, type WorkReport } from '../../src/subscribers/worker.ts';
 
 interface Item {

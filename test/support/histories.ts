@@ -19,7 +19,7 @@ import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../../domain/unmatched.ts';
 import { deliveryIdOf, recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/ids.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import * as p from './payments.ts';
 
 export interface World {

@@ -5,7 +5,7 @@ import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/ids.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import { minute } from './payments.ts';
 
 /** What a process dies of in tests. */

@@ -6,7 +6,7 @@ import { type Address, createPublicClient, createWalletClient, erc20Abi, type He
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { terminalStatuses } from '../../domain/payment/status.ts';
+import { terminalStatuses } from '../../domain/payment/view.ts';
 import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';

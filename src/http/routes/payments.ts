@@ -1,5 +1,5 @@
 import { isRefusal, refuse } from '../../../domain/decider.ts';
-import type { PaymentTransaction } from '../../../domain/payment/view.ts';
+import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
 import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';

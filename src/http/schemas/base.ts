@@ -5,7 +5,7 @@
 import Type from 'typebox';
 import { chainIds, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
-import { paymentStatuses } from '../../../domain/payment/status.ts';
+import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { webhookEventTypes } from '../../../domain/webhook.ts';
 
 /** Requests hold what their schema names and nothing else. */

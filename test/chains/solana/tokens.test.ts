@@ -10,7 +10,7 @@ import { referenceOf, type Terms, transferMessage } from '../../../src/chains/so
 import { transfersIn } from '../../../src/chains/solana/signer/instructions.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemClock } from '../../../src/runtime/system.ts';
 import { withToken } from '../../support/catalogue.ts';
 import * as p from '../../support/payments.ts';
 import { watching } from './payins/watching.ts';

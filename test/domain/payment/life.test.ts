@@ -6,8 +6,14 @@ import { fold, isRefusal } from '../../../domain/decider.ts';
 import { type PaymentEvent, type PaymentEventType, paymentEventSchemas } from '../../../domain/payment/events.ts';
 import { nextStep } from '../../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
-import { type PaymentStatus, paymentStatuses, statusOf, terminalStatuses } from '../../../domain/payment/status.ts';
-import { transactionsOf, viewOf } from '../../../domain/payment/view.ts';
+import { transactionsOf } from '../../../domain/payment/transactions.ts';
+import {
+  type PaymentStatus,
+  paymentStatuses,
+  statusOf,
+  terminalStatuses,
+  viewOf,
+} from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
 import { created, minute, type TermsSketch } from '../../support/payments.ts';
 import { type Ask, advance, asks, sketches } from './life/asks.ts';

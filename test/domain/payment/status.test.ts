@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { type PaymentStatus, paymentStatuses, statusOf, terminalStatuses } from '../../../domain/payment/status.ts';
+import { type PaymentStatus, paymentStatuses, statusOf, terminalStatuses } from '../../../domain/payment/view.ts';
 import {
   attempt,
   baseUsdc,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { transactionsOf, viewOf } from '../../../domain/payment/view.ts';
+import { transactionsOf } from '../../../domain/payment/transactions.ts';
+import { viewOf } from '../../../domain/payment/view.ts';
 import {
   attempt,
   bnbUsdc,

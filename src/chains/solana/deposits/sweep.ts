@@ -2,7 +2,7 @@
 import type { Token } from '../../../../domain/chains.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
-import { statusOf, terminalStatuses } from '../../../../domain/payment/status.ts';
+import { statusOf, terminalStatuses } from '../../../../domain/payment/view.ts';
 import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
 import { checkCoin } from '../../money/floatCheck.ts';
 import type { Unsigned } from '../../ports.ts';

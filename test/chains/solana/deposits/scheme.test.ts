@@ -6,8 +6,7 @@ import { createSolanaDeposits } from '../../../../src/chains/solana/deposits/sch
 import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
 import { createDepositOwners, type DepositOwners } from '../../../../src/postgres/depositOwners.ts';
 import { depositNeeds } from '../../../../src/roles/depositNeeds.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { randomIds } from '../../../../src/runtime/ids.ts';
+import { randomIds, systemClock } from '../../../../src/runtime/system.ts';
 import { depositOwnersWorker } from '../../../../src/subscribers/depositOwners.ts';
 import { append, createWorld } from '../../../support/histories.ts';
 import * as p from '../../../support/payments.ts';

@@ -6,7 +6,7 @@ import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { DepositSweep } from '../../../../src/chains/family.ts';
 import { createSolanaSweep } from '../../../../src/chains/solana/deposits/sweep.ts';
 import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { systemClock } from '../../../../src/runtime/system.ts';
 import * as p from '../../../support/payments.ts';
 import { tokenAccount } from '../../../support/solana.ts';
 import { watching } from '../payins/watching.ts';

@@ -5,7 +5,7 @@ import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import { payinAddress } from '../../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';
-import { statusOf } from '../../../../domain/payment/status.ts';
+import { statusOf } from '../../../../domain/payment/view.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { payinsWorker } from '../../../../src/subscribers/payins.ts';
 import { append, createWorld } from '../../../support/histories.ts';

@@ -4,8 +4,8 @@ import { rescale } from '../../../../domain/money.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { routeOf } from '../../../../domain/payment/fund.ts';
 import { type Payment, sumOf } from '../../../../domain/payment/state.ts';
-import { type PaymentStatus, statusOf } from '../../../../domain/payment/status.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
+import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
 
 export interface Happening {
   readonly before: Payment;

@@ -1,0 +1,71 @@
+/** The transfers of a payment, in and out, as GET …/transactions and analysts see them. */
+import type { ChainId, TokenSymbol } from '../chains.ts';
+import { formatAmount } from '../money.ts';
+import type { Instant } from '../time.ts';
+import type { Payin, Payment, Standing } from './state.ts';
+import type { Attempt, TransferLeg } from './transfer.ts';
+
+export interface PaymentTransaction {
+  readonly kind: 'payin' | 'payout' | 'refund';
+  readonly chainId: ChainId;
+  readonly txHash: string;
+  readonly index: number;
+  /** Of a payin how far it is, of a payout or refund what became of the attempt. */
+  readonly status: Payin['phase'] | Attempt['fate'];
+  /** Null for what is no payin. */
+  readonly standing: Standing | null;
+  readonly tokenSymbol: TokenSymbol;
+  readonly tokenAddress: string;
+  readonly amount: string;
+  readonly fromAddress: string;
+  readonly toAddress: string;
+  readonly blockNumber: string | null;
+  readonly blockHash: string | null;
+  readonly at: Instant;
+}
+
+export function transactionsOf(p: Payment): readonly PaymentTransaction[] {
+  return [
+    ...p.payins.map(payinRow),
+    ...(p.payout ? attemptRows('payout', p.payout) : []),
+    ...p.refunds.flatMap((refund) => attemptRows('refund', refund)),
+  ];
+}
+
+const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly PaymentTransaction[] =>
+  leg.attempts.map(({ signed, fate }) => {
+    const settled = leg.settled?.hash === signed.hash ? leg.settled : null;
+    return {
+      kind,
+      chainId: signed.chainId,
+      txHash: signed.hash,
+      index: signed.attempt,
+      status: fate,
+      standing: null,
+      tokenSymbol: signed.token.symbol,
+      tokenAddress: signed.token.address,
+      amount: formatAmount(BigInt(signed.amount), signed.token.decimals),
+      fromAddress: signed.account,
+      toAddress: signed.receiver,
+      blockNumber: settled?.blockNumber ?? null,
+      blockHash: settled?.blockHash ?? null,
+      at: signed.signedAt,
+    };
+  });
+
+const payinRow = ({ transfer, standing, phase, amount }: Payin): PaymentTransaction => ({
+  kind: 'payin',
+  chainId: transfer.chainId,
+  txHash: transfer.txHash,
+  index: transfer.index,
+  status: phase,
+  standing,
+  tokenSymbol: transfer.token.symbol,
+  tokenAddress: transfer.token.address,
+  amount: formatAmount(amount, transfer.token.decimals),
+  fromAddress: transfer.from,
+  toAddress: transfer.to,
+  blockNumber: transfer.blockNumber,
+  blockHash: transfer.blockHash,
+  at: transfer.blockTime,
+});

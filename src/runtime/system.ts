@@ -1,0 +1,42 @@
+/** The real process behind the ports: its clock, its randomness, and where a crash test ends it. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { uuidV8 } from '../../commands/paymentId.ts';
+import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
+import { instant } from '../../domain/time.ts';
+
+/** The text of the last millisecond: one request asks for the time several times. */
+let last = { epoch_ms: 0, at: instant(0) };
+
+export const systemClock: Clock = {
+  now() {
+    const epoch_ms = Date.now();
+    if (epoch_ms !== last.epoch_ms) last = { epoch_ms, at: instant(epoch_ms) };
+    return last.at;
+  },
+  sleep: (duration_ms, signal) =>
+    delay(duration_ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    }),
+};
+
+export const randomIds: Ids = {
+  eventId: () => randomUUID(),
+  paymentId: () => uuidV8(randomBytes(16)),
+  secret: () => randomBytes(32).toString('hex'),
+};
+
+/**
+ * For crash tests of the real process: `payout.afterSign` ends the process with SIGKILL when it first comes to that point,
+ * `payout.afterSign#3` when it comes there for the third time. Configuration refuses it in production.
+ */
+export function crashPointFrom(setting: string | undefined): CrashPoint {
+  if (!setting) return () => {};
+  const [name, count = '1'] = setting.split('#');
+  let passings = 0;
+  return (point) => {
+    if (point !== name) return;
+    passings += 1;
+    if (passings === Number(count)) process.kill(process.pid, 'SIGKILL');
+  };
+}
