@@ -7,7 +7,7 @@ export const usdc = new Asset('USDC', 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHO
 
 /** In smallest units: 10^-7 of a lumen or a USDC. */
 export interface Money {
-  /** A new account gets 10,000 lumens when nothing is said. */
+  /** By default a new account gets 10,000 lumens. */
   readonly lumens?: bigint;
   readonly usdc?: bigint;
 }
@@ -31,7 +31,7 @@ export async function fundAccount(
   await control(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
 }
 
-/** Opens a trustline for an account without its doing. */
+/** Opens a trustline for an account without its signature. */
 export async function openTrustline(rpcUrl: string, account: string, asset: Asset): Promise<void> {
   await control(rpcUrl, 'sandbox_fund', { address: account, lumens: '0', tokens: { [nameOf(asset)]: '0' } });
 }

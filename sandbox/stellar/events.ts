@@ -16,7 +16,7 @@ export const assetName = (asset: Asset): string =>
 
 /**
  * Money moved. From the issuer it is a mint, to the issuer a burn.
- * @param toId the receiver's number behind an M-address, or a classic payment's memo
+ * @param toId the id of a receiver's M-address, or a classic payment's memo
  */
 export function transferEvent(
   asset: Asset,
@@ -44,7 +44,7 @@ export const feeEvent = (lumens: string, payer: string, fee: bigint): xdr.Transa
     event: contractEvent(lumens, [symbol('fee'), addressVal(payer)], i128(fee)),
   });
 
-/** Why a contract call failed, as nodes with diagnostics on tell it. */
+/** Why a contract call failed, as nodes with diagnostics tell it. */
 export const diagnosticEvent = (message: string): xdr.DiagnosticEvent =>
   new xdr.DiagnosticEvent({
     inSuccessfulContractCall: false,

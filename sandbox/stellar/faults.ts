@@ -1,4 +1,4 @@
-/** What can go wrong between a caller and a node, on demand. */
+/** Faults between a caller and a node, on demand. */
 
 export const faultKinds = ['drop', 'lostAnswer', 'duplicate', 'tryAgainLater', 'unavailable'] as const;
 
@@ -21,7 +21,7 @@ export interface Fault {
 
 export interface Faults {
   add(fault: Fault): void;
-  /** The fault that the next request of a method meets; each is used up by it. */
+  /** The fault of the next request of a method. Taking it uses it up once. */
   take(method: string): FaultKind | undefined;
   clear(): void;
 }

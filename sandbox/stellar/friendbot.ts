@@ -1,4 +1,4 @@
-/** Gives lumens to new accounts: a real transaction of the account that owns all lumens in the beginning. */
+/** Gives lumens to new accounts by a real transaction of the root account, which owns all lumens at the start. */
 import { Account, Asset, Keypair, Operation, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { Chain } from './chain/chain.ts';
 import { accountEntry, accountKey } from './ledger/entries.ts';
@@ -7,13 +7,13 @@ import { type Planting, plantAsset } from './plant.ts';
 import { parseEnvelope } from './transactions/envelope.ts';
 
 const startingBalance = '10000';
-/** Half of what can be, so that nobody's balance overflows. */
+/** Half of the largest balance, so that no balance overflows. */
 const allLumens = 2n ** 62n;
 
 /** Its key follows from the network's name, as on standalone networks. */
 const rootOf = ({ id }: Network): Keypair => Keypair.fromRawEd25519Seed(id);
 
-/** What every chain begins with: the root account, and the contract of lumens. */
+/** The start of every chain: the root account, and the contract of lumens. */
 export function genesis(planting: Planting): void {
   const root = rootOf(planting.network).publicKey();
   planting.view.put(accountKey(root), accountEntry(root, allLumens, planting.ledger.sequence));

@@ -1,4 +1,4 @@
-/** Money for play: assets and balances that no transaction made. */
+/** Play money: assets and balances that no transaction made. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { plantAssetContract } from './contracts/deploy.ts';
 import { addBalance } from './ledger/balances.ts';
@@ -21,7 +21,7 @@ export interface Funds {
 
 const limitMax = 2n ** 63n - 1n;
 const issuerLumens = 100n * 10n ** 7n;
-/** A new account gets this when nothing is said: enough for reserves and many fees. In stroops. */
+/** What a new account gets by default: enough for reserves and many fees. In stroops. */
 const usualLumens = 10_000n * 10n ** 7n;
 
 /** An asset with its issuer's account and its contract. Planting it again changes nothing. */

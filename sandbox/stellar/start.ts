@@ -23,7 +23,7 @@ export interface StartedStellar {
 
 const program = join(import.meta.dirname, 'main.ts');
 
-/** Starts the chain and waits until it answers. @throws Error when it does not, with where to look */
+/** Starts the chain and waits until it answers. @throws Error when it does not; the message names the log */
 export async function startStellar(options: StartOptions): Promise<StartedStellar> {
   const { facts, pid, stop } = await startProgram<Pick<StartedStellar, 'rpcUrl' | 'networkPassphrase'>>({
     what: 'the local Stellar',
@@ -43,7 +43,7 @@ function flags({ ledger_ms, stateFile, networkPassphrase }: StartOptions): strin
   return all;
 }
 
-/** Whether a local Stellar answers at a URL: tells a caller whether the one that it recorded still runs. */
+/** Whether a local Stellar answers at a URL. */
 export async function stellarAnswers(rpcUrl: string): Promise<boolean> {
   try {
     const response = await fetch(rpcUrl, {

@@ -1,4 +1,4 @@
-/** Small helpers over the SDK's XDR classes. Their types are loose in places: the casts that this takes are all here. */
+/** Small helpers over the SDK's XDR classes. All casts that their loose types need are here. */
 import { createHash } from 'node:crypto';
 import { Address, type Asset, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
 
@@ -15,7 +15,7 @@ export const int64 = (value: bigint): xdr.Int64 => xdr.Int64.fromString(value.to
 export const uint64 = (value: bigint): xdr.Uint64 => xdr.Uint64.fromString(value.toString()) as xdr.Uint64;
 export const bigintOf = (value: { toString(): string }): bigint => BigInt(value.toString());
 
-/** The SDK declares 32-byte hashes as something else than the Buffer they are. */
+/** Hashes are Buffers of 32 bytes; the SDK declares another type. */
 export const hash = (bytes: Buffer): xdr.Hash => bytes as unknown as xdr.Hash;
 export const bytesOf = (hash: xdr.Hash | Buffer): Buffer => hash as unknown as Buffer;
 
@@ -51,7 +51,7 @@ export function inMap(map: xdr.ScVal, key: string): xdr.ScVal | undefined {
     ?.val();
 }
 
-/** Lumens have no issuer: nobody's name. */
+/** Empty for lumens, which have no issuer. */
 export const issuerOf = (asset: Asset): string => asset.getIssuer() ?? '';
 
 export const noExtension = (): xdr.ExtensionPoint => new xdr.ExtensionPoint(0);

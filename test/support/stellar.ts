@@ -27,13 +27,13 @@ import { onStop } from './hooks.ts';
 type Op = Parameters<TransactionBuilder['addOperation']>[0];
 type Got = rpc.Api.GetTransactionResponse;
 
-/** What people do on a network, whoever runs it. */
+/** What people do on a network, a test's own or the sandbox's. */
 export interface StellarTools {
   readonly server: rpc.Server;
   readonly passphrase: string;
   /** The contract id of USDC. */
   readonly usdcId: string;
-  /** A new account with lumens and, unless told otherwise, 500 USDC. */
+  /** A new account with lumens and USDC, by default 500. */
   person(tokens?: bigint): Promise<Keypair>;
   build(source: string, operations: readonly Op[], memo?: Memo): Promise<Transaction>;
   /** Simulates a contract call and fills in what it needs; unsigned. */
@@ -63,7 +63,7 @@ export const stringArg = (text: string): xdr.ScVal => nativeToScVal(text, { type
 export const payCall = (contract: string, sender: string, amount: bigint, memo: string): Op =>
   new Contract(contract).call('pay', addressArg(sender), i128Arg(amount), stringArg(memo));
 
-/** A network of the test's own with the production USDC; each transaction makes a ledger at once unless told otherwise. */
+/** A network of the test's own with the production USDC. By default each transaction makes a ledger at once. */
 export async function stellarLab(options: Partial<StellarOptions> = {}): Promise<StellarLab> {
   const stellar = await createStellar({ ledger_ms: 'instant', ...options });
   onStop(() => lab.stop());
@@ -139,7 +139,7 @@ export function stellarTools(rpcUrl: string, passphrase: string, sent = () => {}
   return tools;
 }
 
-/** An address for a receiver with a number of its own behind an account. */
+/** The M address of an account and an id. */
 export const muxed = (account: string, id: bigint): string => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(id);

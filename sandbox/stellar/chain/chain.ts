@@ -1,4 +1,4 @@
-/** The chain of ledgers: closes them one after another, each on disk before anybody can read of it. */
+/** The chain of ledgers: each is on disk before anybody can read it. */
 
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import { createState, type LedgerState } from '../ledger/state.ts';
@@ -13,11 +13,11 @@ export interface Chain {
   readonly network: Network;
   readonly state: LedgerState;
   readonly history: History;
-  /** The ledger that comes next, if it came now; `seconds` later than the last one, at least. */
+  /** The next ledger if it closed now, at least `seconds` after the last one. */
   next(seconds?: number): LedgerHead;
-  /** Closes a ledger with those of the transactions that are valid then. */
+  /** Closes a ledger with the transactions that are still valid. */
   close(transactions: readonly Submitted[], seconds?: number): void;
-  /** Closes a ledger in which entries are written that no transaction wrote. */
+  /** Closes a ledger with entries that no transaction wrote. */
   plant(write: (view: View) => void): void;
   stop(): void;
 }
@@ -35,7 +35,7 @@ export interface ChainOptions {
 }
 
 const firstLedger = 1_000;
-/** So many empty ledgers may close without a line in the journal; a restart goes on behind them. */
+/** So many empty ledgers may close without a line in the journal; a restart goes on after them. */
 const reserve_ledgers = 256;
 
 export function openChain(options: ChainOptions): Chain {

@@ -1,8 +1,8 @@
-/** Where something stands in the history, as RPC nodes write it: ledger, transaction and operation in one number (SEP-35). */
+/** Positions in the history as RPC nodes write them: ledger, transaction and operation in one number (SEP-35). */
 
 export interface Position {
   readonly ledger: number;
-  /** From 1; 0 stands before all transactions of the ledger. */
+  /** From 1; 0 is before all transactions of the ledger. */
   readonly transaction: number;
   readonly operation: number;
 }
@@ -34,14 +34,14 @@ export function positionOf(id: string): Position {
 export const eventId = (position: Position, index: number): string =>
   `${totalOrderId(position).padStart(19, '0')}-${String(index).padStart(10, '0')}`;
 
-/** Where nothing of a ledger stands behind. */
+/** The last possible position of a ledger. */
 export const lastPosition = (ledger: number): Position => ({
   ledger,
   transaction: transactionMax,
   operation: operationMax,
 });
 
-/** Past every event of a ledger. */
+/** After every event of a ledger. */
 export const endOfLedger = (ledger: number): string => eventId(lastPosition(ledger), eventMax);
 
 /** Before every event of a ledger. */

@@ -85,7 +85,7 @@ export function createHistory(first: LedgerHead, retention_ledgers: number): His
 
 const metaOf = ({ resultMetaXdr }: TransactionRecord) => xdr.TransactionMeta.fromXDR(resultMetaXdr, 'base64').v4();
 
-/** Fees stand before all transactions of their ledger and are counted through. */
+/** Events of fees come before all transactions of their ledger and are numbered through. */
 function feeEvents(ledger: readonly TransactionRecord[]): EventRecord[] {
   const fees = ledger.flatMap((transaction) =>
     metaOf(transaction)

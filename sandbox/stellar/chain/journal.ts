@@ -1,6 +1,6 @@
 /**
- * The chain on disk: one JSON line for each ledger that changed something, appended before anybody can read of it. A process
- * that is killed loses at most what waits for the next ledger. Opening it writes the file anew, without what is forgotten.
+ * The chain on disk: one JSON line for each ledger that changed something, written before anybody can read the ledger. A process that
+ * is killed loses only the transactions that wait for the next ledger. Opening it writes the file anew without forgotten ledgers.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { SavedEntries } from '../ledger/state.ts';
@@ -9,7 +9,7 @@ import type { TransactionRecord } from '../transactions/apply.ts';
 export interface JournalLine {
   readonly ledger: number;
   readonly closedAt_s: number;
-  /** Ledgers up to this one may follow without a line, being empty. */
+  /** Empty ledgers up to this one may follow without a line. */
   readonly reserved: number;
   readonly entries: SavedEntries;
   readonly transactions: readonly TransactionRecord[];
@@ -33,7 +33,7 @@ export function readJournal(file: string, passphrase: string): readonly JournalL
   if (header.version !== 1 || header.passphrase !== passphrase) {
     throw new Error(`${file} is the state of another network (${header.passphrase}): remove it or name another file`);
   }
-  // The text after the last line break is empty, or half a line that a kill left: nobody has read of that ledger.
+  // The text after the last line break is empty, or half a line that a kill left: nobody has read that ledger.
   return rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine);
 }
 

@@ -47,7 +47,7 @@ function run(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunct
   try {
     return { value: perform(invocation, authorizer, what), events: invocation.events() };
   } catch (error) {
-    // Arguments are the caller's: what the SDK cannot read in them is their fault, not the simulator's.
+    // The arguments are the caller's: what the SDK cannot read in them is the caller's mistake.
     if (error instanceof TypeError) throw new HostError('Value', 'InvalidInput', error.message);
     throw error;
   }

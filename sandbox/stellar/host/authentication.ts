@@ -1,4 +1,4 @@
-/** Whether an authorization that a transaction brings really is its address's own, and fresh. */
+/** Checks that an authorization of a transaction was signed by its address, has not expired and was never used. */
 import { Address, buildAuthorizationEntryPreimage, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
 import { accountKey, dataEntry, nonceKey } from '../ledger/entries.ts';
 import { addressVal, inMap, sha256, symbol, symbolMap } from '../xdr.ts';
@@ -52,7 +52,7 @@ function authenticate(
   else checkSignatures(invocation, address, payload, credentials.signature());
 }
 
-/** Each nonce counts once: its entry on the ledger is the proof that it was used. */
+/** Each nonce counts once: its entry on the ledger shows that it was used. */
 function useNonce(invocation: Invocation, address: string, nonce: xdr.Int64): void {
   const key = nonceKey(address, nonce);
   if (invocation.view().get(key)) throw new HostError('Auth', 'ExistingValue', `nonce already exists for ${address}`);

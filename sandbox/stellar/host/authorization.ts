@@ -1,6 +1,6 @@
 /**
- * Who allowed what: each address that a contract asks for its authorization must have allowed a tree of calls that this one
- * is part of. Simulation records the trees that would be needed; a transaction brings them, signed.
+ * Authorizations: an address that a contract asks must have allowed a tree of calls which holds the present one. Simulation records the
+ * trees that are needed; a transaction brings them, signed.
  */
 import type { xdr } from '@stellar/stellar-sdk';
 import { base64 } from '../xdr.ts';
@@ -14,7 +14,7 @@ export interface Authorizer {
   require(address: string, call: xdr.SorobanAuthorizedFunction, caller: string | undefined): void;
 }
 
-/** One address's tree, and where in it the present calls are: one place for each frame, empty where nothing was asked. */
+/** One address's tree, with the node that each frame reached; undefined for a frame that asked for nothing. */
 interface Tracker {
   readonly address: string;
   readonly root: CallNode;
@@ -71,7 +71,7 @@ export function enforcing(given: readonly GivenAuthorization[]): Authorizer {
   };
 }
 
-/** Whether a tree in use goes on with this call. */
+/** Whether the call is the next one of a tree in use; then it is used up. */
 function useNext(tracker: Tracker, call: xdr.SorobanAuthorizedFunction): boolean {
   const current = deepest(tracker);
   const next = current?.below.find((node) => !node.used && isSame(node.call, call));
@@ -88,7 +88,7 @@ export interface RecordingAuthorizer extends Authorizer {
 
 /**
  * Accepts everything and writes it down.
- * @param anywhere whether a tree may start below the first call, which needs a signer who knows what it does
+ * @param anywhere whether a tree may start below the first call; a signer must know what that means
  */
 export function recording({ anywhere }: { readonly anywhere: boolean }): RecordingAuthorizer {
   const trackers: Tracker[] = [];

@@ -1,4 +1,4 @@
-/** Who has how much of an asset: lumens in the account, issued assets in a trustline, a contract's in the asset contract's data. */
+/** Balances: lumens in the account, issued assets in a trustline, those of contracts in the asset contract's data. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { addressVal, bigintOf, i128, i128Of, inMap, int64, symbol, symbolMap } from '../xdr.ts';
 import { accountKey, dataEntry, dataKey, trustlineKey } from './entries.ts';

@@ -4,7 +4,7 @@ import { accountId, int64, noExtension, sha256 } from '../xdr.ts';
 
 const authorized = 1;
 
-/** A new account's sequence numbers start at its ledger's number, shifted, so that none is ever used twice. */
+/** A new account's sequence numbers start at its ledger's number, shifted by 32 bits: an account made anew uses none twice. */
 export const accountEntry = (account: string, balance: bigint, ledger: number): xdr.LedgerEntryData =>
   xdr.LedgerEntryData.account(
     new xdr.AccountEntry({

@@ -53,7 +53,7 @@ export function createState(): LedgerState {
 export const ledgerEntry = (data: xdr.LedgerEntryData, ledger: number): xdr.LedgerEntry =>
   new xdr.LedgerEntry({ lastModifiedLedgerSeq: ledger, data, ext: new xdr.LedgerEntryExt(0) });
 
-/** Changes as ledger metadata tells them: the state before, then what became of it. */
+/** Changes as ledger metadata has them: the entry before, then the entry after. */
 export function entryChanges(changes: readonly Change[], ledger: number): xdr.LedgerEntryChange[] {
   return changes.flatMap(({ key, before, after }) => {
     const was = before ? [xdr.LedgerEntryChange.ledgerEntryState(ledgerEntry(before, ledger - 1))] : [];

@@ -1,4 +1,4 @@
-/** Reads and writes of ledger entries that become real only when committed: the layers of a transaction, its operations and calls. */
+/** Layers of reads and writes over ledger entries: of a transaction, its operations and calls. Writes count only once committed. */
 import { xdr } from '@stellar/stellar-sdk';
 import { base64 } from '../xdr.ts';
 
@@ -10,7 +10,7 @@ export interface Change {
 }
 
 export interface View {
-  /** Never change what this gives: use `change`. */
+  /** Never change the result: use `change`. */
   get(key: xdr.LedgerKey): xdr.LedgerEntryData | undefined;
   put(key: xdr.LedgerKey, data: xdr.LedgerEntryData): void;
   remove(key: xdr.LedgerKey): void;

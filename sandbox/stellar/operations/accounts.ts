@@ -24,7 +24,7 @@ export function createAccount(context: OperationContext, operation: OperationOf<
   return applied(xdr.OperationResultTr.createAccount(xdr.CreateAccountResult.createAccountSuccess()));
 }
 
-/** Skips sequence numbers, so that transactions which use them can never land. */
+/** Skips sequence numbers: transactions with skipped numbers can never land. */
 export function bumpSequence({ view, source }: OperationContext, operation: OperationOf<'bumpSequence'>): Applied {
   const bumpTo = BigInt(operation.bumpTo);
   const now = view.get(accountKey(source))?.account().seqNum();

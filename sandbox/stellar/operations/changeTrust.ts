@@ -12,7 +12,7 @@ import {
   unsupported,
 } from './operation.ts';
 
-/** Opens, limits or (with limit 0) closes the line through which an account can hold an asset. */
+/** Opens, limits or (with limit 0) closes a trustline. */
 export function changeTrust(context: OperationContext, operation: OperationOf<'changeTrust'>): Applied {
   const { line: asset } = operation;
   if (!(asset instanceof Asset)) return unsupported();

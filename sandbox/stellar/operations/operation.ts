@@ -54,7 +54,7 @@ export function stroops(amount: string): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** The account behind an address that may carry an id (`M…`). */
+/** The account of an address; one that carries an id (`M…`) without the id. */
 export function plainAccount(address: string): string {
   if (!StrKey.isValidMed25519PublicKey(address)) return address;
   return StrKey.encodeEd25519PublicKey(decodeAddressToMuxedAccount(address).med25519().ed25519());

@@ -31,7 +31,7 @@ const failures = {
   },
 } satisfies Record<string, Record<BalanceFault, () => xdr.PaymentResult>>;
 
-/** Moves an asset between accounts and tells of it as the asset's contract would (CAP-67). */
+/** Moves an asset between accounts, with the event that the asset's contract would publish (CAP-67). */
 export function payment(context: OperationContext, operation: OperationOf<'payment'>): Applied {
   const { asset } = operation;
   const { network, source, view } = context;
@@ -43,7 +43,7 @@ export function payment(context: OperationContext, operation: OperationOf<'payme
   if (!asset.isNative() && issuerOf(asset) !== to && !view.get(accountKey(to)))
     return fail(failures.receiver.noAccount());
   const add = (holder: string, change: bigint) => faultOf(() => addBalance(view, asset, contract, holder, change));
-  // The receiver's faults are told first, as on the network.
+  // The receiver's faults are reported first, as on the network.
   const notReceived = add(to, amount);
   if (notReceived) return fail(failures.receiver[notReceived]());
   const notSent = add(source, -amount);
@@ -64,7 +64,7 @@ function faultOf(change: () => void): BalanceFault | undefined {
   }
 }
 
-/** Whom a payment is for behind the account: an M-address wins over the memo. */
+/** The id that a payment is for: that of an M-address, else the memo. */
 function receiverId(destination: string, memo: Transaction['memo']): xdr.ScVal | undefined {
   const id = muxedId(destination);
   if (id) return xdr.ScVal.scvU64(id);

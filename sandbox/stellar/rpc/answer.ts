@@ -1,4 +1,4 @@
-/** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
+/** One JSON-RPC request: the method that answers it, and the fault that is due. */
 import type { EventRecord } from '../chain/history.ts';
 import { addFault, clearFaults, closeLedgers, forget, fund, plant } from './controls.ts';
 import { getEvents } from './events.ts';

@@ -7,7 +7,7 @@ import { integerParam, invalid, type Method, type Node, objectParam, textParam }
 
 const ledgersMax = 1_000_000;
 
-/** `{ count, seconds }`: the first takes what waits, each is at least so many seconds later than the one before. */
+/** `{ count, seconds }`: the first ledger takes the waiting transactions; each closes at least so many seconds after the one before. */
 export const closeLedgers: Method = ({ chain, queue }, params) => {
   const count = integerParam(params, 'count') ?? 1;
   if (count > ledgersMax) throw invalid(`count must not exceed ${ledgersMax}`);
@@ -48,7 +48,7 @@ export const clearFaults: Method = ({ faults }) => {
   return {};
 };
 
-/** `{ before }`: the node's memory now starts at this ledger. */
+/** `{ before }`: the first ledger that the node remembers from now on. */
 export const forget: Method = ({ chain }, params) => {
   chain.history.forget(integerParam(params, 'before') ?? 0);
   return { oldestLedger: chain.history.oldest().sequence };

@@ -18,7 +18,7 @@ const filtersMax = 5;
 const contractIdsMax = 5;
 const topicsMax = 5;
 const segmentsMax = 5;
-/** One request looks through so many ledgers at most; its cursor says how far it came. */
+/** Most ledgers that one request searches; its cursor says how far it came. */
 const scanned_ledgers = 10_000;
 
 interface Filter {
@@ -26,7 +26,7 @@ interface Filter {
   readonly topics: readonly (readonly string[])[];
 }
 
-/** Events of a range of ledgers, or behind a cursor, that one of the filters lets through. */
+/** Events of a range of ledgers, or after a cursor, that pass one of the filters. */
 export const getEvents: Method = ({ chain }, params) => {
   const pagination = objectParam(params, 'pagination');
   const limit = limitOf(pagination, usualLimit, limitMax);

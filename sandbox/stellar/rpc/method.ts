@@ -64,7 +64,7 @@ export function limitOf(pagination: Params, usual: number, max: number): number 
   return limit;
 }
 
-/** The ledgers that the node knows, as most answers tell. */
+/** The ledgers that the node remembers: part of most answers. */
 export function ledgerRange({ history }: Chain) {
   const [latest, oldest] = [history.head(), history.oldest()];
   return {
@@ -75,7 +75,7 @@ export function ledgerRange({ history }: Chain) {
   };
 }
 
-/** @throws RpcError as nodes do when a ledger is not, or no longer, known */
+/** @throws RpcError as nodes do for a ledger that they do not know yet or have forgotten */
 export function checkInRange(chain: Chain, ledger: number): void {
   const { latestLedger, oldestLedger } = ledgerRange(chain);
   if (ledger >= oldestLedger && ledger <= latestLedger) return;

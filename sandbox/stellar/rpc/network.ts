@@ -61,7 +61,7 @@ export const getLatestLedger: Method = ({ chain }) => {
   };
 };
 
-/** Stands for the hash of a ledger's contents: one for each number. */
+/** Used as the hash of a ledger's contents: one for each number. */
 const ledgerHash = (sequence: number): Buffer => sha256(`ledger ${sequence}`);
 
 function headerOf({ sequence, closedAt_s }: LedgerHead): xdr.LedgerHeader {
@@ -90,7 +90,7 @@ function headerOf({ sequence, closedAt_s }: LedgerHead): xdr.LedgerHeader {
 }
 
 const keysMax = 200;
-/** Contract data is said to live this much longer; nothing expires here. */
+/** The answer says that contract data lives this much longer; nothing expires here. */
 const alive_ledgers = 500_000;
 
 export const getLedgerEntries: Method = ({ chain }, params) => {

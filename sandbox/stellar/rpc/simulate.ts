@@ -16,7 +16,7 @@ import { invalid, type Method, type Params, textParam } from './method.ts';
 /** Written into transactions; nothing is metered. */
 const resources = { instructions: 2_000_000, readBytes: 5_000, writeBytes: 5_000 };
 
-/** With authorizations in the transaction they are checked, without they are recorded, as nodes do by default. */
+/** Authorizations of the transaction are checked; without any, the needed ones are recorded, as nodes do by default. */
 export const simulateTransaction: Method = ({ chain }, params) => {
   const latestLedger = chain.history.head().sequence;
   const submitted = parsed(textParam(params, 'transaction'), chain.network.passphrase);
@@ -64,7 +64,7 @@ function run(
   return { result, auth: recorder.needed().map((needed) => entryFor(needed, source, touched)) };
 }
 
-/** The entry that the address is to sign. What checking it will touch is announced with the rest. */
+/** The entry that the address has to sign. The ledger entries that its check will touch are announced, too. */
 function entryFor(
   { address, invocation }: NeededAuthorization,
   source: string,

@@ -31,7 +31,7 @@ export const getTransaction: Method = ({ chain }, params) => {
   return { ...range, ...describe(record), createdAt: String(record.createdAt_s) };
 };
 
-/** Pages through transactions in order, from a ledger on or behind a cursor. */
+/** Pages through transactions in order, from a ledger on or after a cursor. */
 export const getTransactions: Method = ({ chain }, params) => {
   const pagination = objectParam(params, 'pagination');
   const limit = limitOf(pagination, usualLimit, limitMax);
@@ -87,7 +87,7 @@ export const sendTransaction: Method = (node, params) => {
   return { ...answer, status: admission.status };
 };
 
-/** As if the node had taken it, or not now: nothing is kept. */
+/** Answers as if the node had taken the transaction, or not now. The transaction is dropped. */
 export const pretendTo = (node: Node, status: 'PENDING' | 'TRY_AGAIN_LATER', transaction: string): object => {
   const head = node.chain.history.head();
   return {

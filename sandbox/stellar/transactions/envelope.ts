@@ -5,7 +5,7 @@ import { plainAccount } from '../operations/operation.ts';
 export interface Submitted {
   /** Of the outermost envelope, hex. */
   readonly hash: string;
-  /** Of what a fee bump wraps; the same transaction may land with or without it. */
+  /** Hash of the transaction within a fee bump, which may land with or without it. */
   readonly innerHash: string | undefined;
   readonly envelopeXdr: string;
   readonly transaction: Transaction;

@@ -44,7 +44,7 @@ export function createQueue(): TransactionQueue {
 const mayReplace = (submitted: Submitted, other: Submitted) =>
   submitted.feeBump !== undefined && submitted.transaction.sequence === other.transaction.sequence;
 
-/** Offers are compared by what they give for each operation, apart from what a contract call pays for its resources. */
+/** Compares offers for each operation, without what a contract call pays for its resources. */
 const underbids = (submitted: Submitted, other: Submitted) =>
   inclusionOf(submitted) * BigInt(other.operationsPaid) <
   inclusionOf(other) * replacementFactor * BigInt(submitted.operationsPaid);

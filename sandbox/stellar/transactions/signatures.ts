@@ -4,7 +4,7 @@ import { Keypair, StrKey, type xdr } from '@stellar/stellar-sdk';
 export interface SignatureChecker {
   /** Whether the account's signers signed with the weight that a threshold asks, at least 1. */
   suffice(account: xdr.AccountEntry, threshold: 'low' | 'medium' | 'high'): boolean;
-  /** Whether each signature was needed by some check. */
+  /** Whether every signature was used by a check. */
   allUsed(): boolean;
 }
 

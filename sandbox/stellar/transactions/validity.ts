@@ -10,7 +10,7 @@ import { bigintOf } from '../xdr.ts';
 import type { Submitted } from './envelope.ts';
 import { checkSignatures, type SignatureChecker } from './signatures.ts';
 
-/** Codes that need nothing but their name. */
+/** Result codes without details. */
 export type InvalidCode =
   | 'txTooEarly'
   | 'txTooLate'
@@ -70,7 +70,7 @@ function checkFee(submitted: Submitted): Verdict {
   const { feeBump, transaction, feeMax, operationsPaid, sorobanData } = submitted;
   if (feeMax < feeOf(submitted)) return 'txInsufficientFee';
   if (!feeBump) return undefined;
-  // A fee bump must offer no less for each operation than what it wraps.
+  // A fee bump must offer no less for each operation than the transaction within it.
   const inner = BigInt(transaction.fee) - resourceFeeOf(sorobanData);
   const offered = (feeMax - resourceFeeOf(sorobanData)) * BigInt(transaction.operations.length);
   return offered < inner * BigInt(operationsPaid) ? 'txInsufficientFee' : undefined;

@@ -1,4 +1,4 @@
-/** Host functions of modules `v` and `m`: lists and maps, which never change: each edit gives a new one. */
+/** Host functions of modules `v` and `m`: lists and maps. They never change; each edit makes a new one. */
 import { xdr } from '@stellar/stellar-sdk';
 import { HostError } from '../host/errors.ts';
 import { same } from '../xdr.ts';
@@ -70,7 +70,7 @@ function present(entry: xdr.ScMapEntry | undefined): xdr.ScMapEntry {
   return entry;
 }
 
-/** Maps are kept in the order of their keys. Keys of symbols: by text; others: by their bytes. */
+/** Maps are kept in the order of their keys: symbols by their text, others by their bytes. */
 function sorted(entries: readonly xdr.ScMapEntry[]): xdr.ScMapEntry[] {
   return [...entries].sort((a, b) => Buffer.compare(orderOf(a.key()), orderOf(b.key())));
 }
@@ -90,7 +90,7 @@ function writeVals({ write, toVal }: Guest, values: readonly xdr.ScVal[], positi
   write(position, bytes);
 }
 
-/** Symbols in memory: each is eight bytes that say where its text is and how long. */
+/** Symbols in memory: eight bytes each, with the position and the length of the text. */
 function readSlices({ read }: Guest, position: Val, length: Val): xdr.ScVal[] {
   const slices = read(position, u32Val(u32Of(length) * valBytes));
   return Array.from({ length: u32Of(length) }, (_, at) => {

@@ -1,4 +1,4 @@
-/** Runs a contract's wasm on Node's WebAssembly: whatever it is, it sees only what it imports of Soroban's host functions. */
+/** Runs a contract's wasm on Node's WebAssembly. Any contract sees only the host functions of Soroban that it imports. */
 import { xdr } from '@stellar/stellar-sdk';
 import { HostError } from '../host/errors.ts';
 import type { Runner } from '../host/invocation.ts';
@@ -100,7 +100,7 @@ function trapped<T>(run: () => T): T {
   }
 }
 
-/** Just what the module asks for. What is not modelled fails when it is called, and says so. */
+/** The imports that the module asks for. A function that is not modelled fails when it is called, and says so. */
 function imports(module: WebAssembly.Module, guest: Guest): Imports {
   const host: Readonly<Record<string, HostFunctions>> = {
     a: addressFunctions(guest),

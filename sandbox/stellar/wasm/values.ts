@@ -56,7 +56,7 @@ export function u32Of(val: Val): number {
   return majorOf(val);
 }
 
-/** The value of what needs no object; undefined for the others. */
+/** The 64 bits of a value that needs no object; undefined for others. */
 export function smallVal(value: xdr.ScVal): Val | undefined {
   switch (value.switch().name) {
     case 'scvBool':
@@ -92,7 +92,7 @@ function smallSymbol(text: string): Val | undefined {
   return withTag(packed, tags.symbolSmall);
 }
 
-/** What a value without object means; undefined for objects. @throws HostError for a tag that is none */
+/** The value of 64 bits that name no object; undefined for objects. @throws HostError for an unknown tag */
 export function smallValue(val: Val): xdr.ScVal | undefined {
   const body = val >> 8n;
   switch (tagOf(val)) {

@@ -10,8 +10,8 @@ export function accountOf(address: string): string | undefined {
 }
 
 /**
- * A G, M or C address whose checksum is right (SEP-23), else null. A token's issuer and contract are nobody's wallet: what is sent to
- * the issuer is destroyed.
+ * A G, M or C address whose checksum is right (SEP-23), else null. A token's issuer and contract are no wallets: what is sent to the
+ * issuer is destroyed.
  */
 export function canonicalStellarAddress(text: string): string | null {
   const known =

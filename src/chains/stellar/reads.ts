@@ -29,7 +29,7 @@ export interface FoundTransaction {
   readonly events: readonly (readonly string[])[];
 }
 
-/** An event as getEvents tells it. */
+/** An event as getEvents gives it. */
 export interface RawEvent {
   readonly id: string;
   readonly ledger: bigint;

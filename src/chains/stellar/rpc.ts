@@ -33,7 +33,7 @@ async function verifyNetwork(node: StellarNode, passphrase: string): Promise<voi
 const sampled_ledgers = 20;
 
 /**
- * Nodes tell classic payments as events (CAP-67) unless their operator turned that off. A node without them would hide payins and report
+ * Nodes show classic payments as events (CAP-67) unless their operator turned that off. A node without them would hide payins and report
  * no error. Where it is on, every transaction has an event of its fee, so one transaction is enough to know.
  */
 async function verifyEvents(node: StellarNode): Promise<void> {
@@ -42,8 +42,8 @@ async function verifyEvents(node: StellarNode): Promise<void> {
   const method = 'getTransactions';
   const events = await ask(node, method, { startLedger, pagination: { limit: 1 } }, (answer) => {
     const [any] = optional(object(answer)['transactions'], list) ?? [];
-    const told = optional(any, (transaction) => optional(object(transaction)['events'], object) ?? {});
-    return told && (optional(told['transactionEventsXdr'], list) ?? []);
+    const own = optional(any, (transaction) => optional(object(transaction)['events'], object) ?? {});
+    return own && (optional(own['transactionEventsXdr'], list) ?? []);
   });
   if (events === undefined || events.length > 0) return;
   const detail =

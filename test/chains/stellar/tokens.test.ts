@@ -106,7 +106,7 @@ describe('a second token on Stellar', () => {
     );
   });
 
-  it('has an issuer and a contract that are nobody’s wallet', () => {
+  it('has an issuer and a contract that are no wallets', () => {
     for (const address of [issuer.publicKey(), second.contractId(world.lab.passphrase)])
       assert.equal(addressBook.canonical(chainOf(1500), address), null);
   });

@@ -23,7 +23,7 @@ export interface StellarWorld {
   here(): Cursor;
 }
 
-/** The network's clock is a day behind, so that tests can turn it forward and what the SDK builds still is in time. */
+/** The network's clock is a day late: tests can turn it forward, and transactions that the SDK builds are still in time. */
 const yesterday_s = () => Math.floor(Date.now() / 1_000) - 86_400;
 
 export async function stellarWorld(options: Partial<StellarOptions> = {}): Promise<StellarWorld> {
@@ -76,7 +76,7 @@ export async function scanned(config: StellarConfig, from: Cursor) {
   const { ingester } = watching(config);
   const ranges: ScannedRange[] = [];
   for await (const range of ingester.scan(from, signal)) ranges.push(range);
-  /** Of ledgers that nobody remembers. */
+  /** Ledgers that no node remembers. */
   const missed = ranges.flatMap((range) => range.missed ?? []);
   return { logs: ranges.flatMap(({ logs }) => logs), ranges, missed, ingester, cursor: ranges.at(-1)?.next ?? from };
 }

@@ -136,15 +136,15 @@ describe('local Stellar: attacks on the payin contract', () => {
   });
 
   it('a pay contract of somebody else moves the payer’s money only to where the payer signed for', async () => {
-    const thief = await lab.person(0n);
-    const other = await lab.deployPayin(thief, thief.publicKey());
+    const stranger = await lab.person(0n);
+    const other = await lab.deployPayin(stranger, stranger.publicKey());
     await refused(/Unauthorized function call/, async () => {
       const honest = await simulated({ memo: 'm' });
       const signed = await signedBy(payer)(honest.entry);
       const stolen = await simulated({ memo: 'm', contract: other });
       return submit(withNonceOf(stolen.transaction, signed), [signed]);
     });
-    assert.equal(await lab.balance(thief.publicKey()), 0n);
+    assert.equal(await lab.balance(stranger.publicKey()), 0n);
   });
 
   /** An order without a contract is for the treasury's own. */

@@ -16,7 +16,7 @@ describe('local Stellar: classic payments', () => {
   const pay = (destination: string, amount = '2', memo?: Memo) =>
     lab.go(payer, [Operation.payment({ destination, asset: usdc, amount })], memo);
 
-  describe('show as events of the asset’s contract, with what says whom they are for', () => {
+  describe('show as events of the asset’s contract, with the id or memo that they are for', () => {
     const cases: readonly (readonly [string, Memo | undefined, unknown])[] = [
       ['memo text', Memo.text('pay_200'), { amount: 2_0000000n, to_muxed_id: 'pay_200' }],
       ['memo id', Memo.id('18446744073709551615'), { amount: 2_0000000n, to_muxed_id: 18446744073709551615n }],
@@ -116,7 +116,7 @@ describe('local Stellar: classic payments', () => {
     assert.deepEqual(codesOf(await pay(account.publicKey())), ['paymentNoTrust']);
   });
 
-  /** The data of the one transfer that a transaction made, as getEvents tells it. */
+  /** The data of the one transfer of a transaction, as getEvents gives it. */
   async function eventData(got: Awaited<ReturnType<StellarLab['send']>>): Promise<unknown> {
     assert.equal(got.status, 'SUCCESS');
     const { events } = await lab.server.getEvents({

@@ -102,7 +102,7 @@ describe('local Stellar on disk', () => {
       assert.ok(await stellarAnswers(second.rpcUrl));
     });
 
-    it('says where to look when it cannot start', async () => {
+    it('names its log when it cannot start', async () => {
       const taken = createServer().listen(0, '127.0.0.1');
       onStop(() => void taken.close());
       await once(taken, 'listening');

@@ -188,7 +188,7 @@ describe('local Stellar: transactions', () => {
     assert.equal(await refusal(transaction), 'txBadSeq');
   });
 
-  it('from a muxed account use the account behind it', async () => {
+  it('from a muxed account use its account', async () => {
     const source = MuxedAccount.fromAddress(muxed(treasury.publicKey(), 5n), await sequenceOf(treasury));
     const transaction = new TransactionBuilder(source, { fee: '100', networkPassphrase: lab.passphrase })
       .addOperation(payout())

@@ -45,7 +45,7 @@ describe('local Stellar: a contract wallet, whose own code says what it authoriz
     );
   });
 
-  it('does not pay with another one, which simulation tells', async () => {
+  it('does not pay with another signature, and simulation says so', async () => {
     await assert.rejects(payFrom(wallet, 1n, Keypair.random()), /refuses: failed ED25519 verification/);
   });
 
@@ -55,8 +55,8 @@ describe('local Stellar: a contract wallet, whose own code says what it authoriz
 
   it('receives from accounts, and an address without a contract does too', async () => {
     const payer = await lab.person();
-    const nobody = StrKey.encodeContract(Buffer.alloc(32, 7));
-    for (const receiver of [wallet, nobody]) {
+    const unused = StrKey.encodeContract(Buffer.alloc(32, 7));
+    for (const receiver of [wallet, unused]) {
       const before = await lab.balance(receiver);
       const got = await lab.call(
         payer,

@@ -64,7 +64,7 @@ export async function deployPayin({ rpcUrl, treasury, token, deployer }: PayinOr
     transaction,
     treasuryTrusts,
   });
-  if (await stands(server, contractId, treasury, tokenId)) return answer(null);
+  if (await isDeployed(server, contractId, treasury, tokenId)) return answer(null);
 
   const wasmHash = Buffer.from(payin.wasmHash, 'hex');
   if (!(await exists(server, xdr.LedgerKey.contractCode(new xdr.LedgerKeyContractCode({ hash: wasmHash }))))) {
@@ -94,12 +94,12 @@ function contractIdOf(passphrase: string, deployer: string, salt: Buffer): strin
 }
 
 /** @throws Error when something else has the id: only the deployer can have put it there */
-async function stands(server: rpc.Server, contractId: string, treasury: string, tokenId: string): Promise<boolean> {
+async function isDeployed(server: rpc.Server, contractId: string, treasury: string, tokenId: string): Promise<boolean> {
   const { entries } = await server.getLedgerEntries(new Contract(contractId).getFootprint());
   const instance = entries[0]?.val.contractData().val().instance();
   if (!instance) return false;
   if (isPayinOf(instance, treasury, tokenId)) return true;
-  throw new Error(`${contractId} stands already but is not this payin contract: deploy with another account`);
+  throw new Error(`${contractId} exists already but is not this payin contract: deploy with another account`);
 }
 
 const exists = async (server: rpc.Server, key: xdr.LedgerKey): Promise<boolean> =>
@@ -131,5 +131,5 @@ async function carryOut(
   const decided = await server.pollTransaction(sent, { attempts: pollsMax, sleepStrategy: pause_ms });
   if (decided.status === 'SUCCESS') return sent;
   const fate = decided.status === 'FAILED' ? 'failed' : `is in no ledger after ${validFor_s} s`;
-  throw new Error(`transaction ${sent} ${fate}: look it up there, then run it again`);
+  throw new Error(`transaction ${sent} ${fate}: look it up in an explorer, then run it again`);
 }

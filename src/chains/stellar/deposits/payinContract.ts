@@ -35,6 +35,6 @@ export async function contractProblem(
   const entry = answer?.found.get(key.toXDR('base64'));
   const tokenId = assetContractOf(payinToken(), networkPassphrase);
   if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;
-  const what = entry ? `is no payin contract of the treasury ${treasury}` : 'does not stand on this network';
-  return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/stellar.md tells how to deploy it`;
+  const what = entry ? `is no payin contract of the treasury ${treasury}` : 'does not exist on this network';
+  return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/stellar.md says how to deploy it`;
 }

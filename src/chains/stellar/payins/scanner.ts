@@ -124,8 +124,8 @@ async function readRange(
 }
 
 /**
- * A ledger that closed at or before a time, near it: where a scan begins that must not miss what came after. When even the oldest ledger
- * of the node is later, it is that one. Ledgers are told apart by their transactions, whose times every node tells.
+ * A ledger that closed at or shortly before a time: a scan that begins there misses nothing after the time. It is the oldest ledger of the
+ * node when that one closed later. Nodes tell the times of transactions, so the search goes by ledgers that hold one.
  */
 async function ledgerAt(node: StellarNode, at_s: number): Promise<LedgerHead> {
   const { oldest, latest } = await ledgerRange(node);

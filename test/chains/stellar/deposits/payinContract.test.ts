@@ -50,8 +50,8 @@ describe('the configured payin contract', () => {
     assert.match((await problem(lab.usdcId)) ?? '', /is no payin contract/);
   });
 
-  it('is refused when it does not stand there', async () => {
-    assert.match((await problem(StrKey.encodeContract(Buffer.alloc(32, 9)))) ?? '', /does not stand on this network/);
+  it('is refused when it does not exist', async () => {
+    assert.match((await problem(StrKey.encodeContract(Buffer.alloc(32, 9)))) ?? '', /does not exist on this network/);
   });
 
   it('is not judged while no node answers', async () => {

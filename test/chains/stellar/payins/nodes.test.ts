@@ -12,7 +12,7 @@ describe('reading payins from several Stellar nodes', () => {
   });
   after(() => world.lab.stop());
 
-  /** Knows nothing after a ledger; asked for its range, it may claim to have the real head, like a node behind a balancer. */
+  /** Knows nothing after a ledger. Asked for its range, it may claim the real head, as several nodes behind one URL do. */
   const laggingAt =
     (ledger: number, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
     async (method, params, forward) => {
@@ -39,7 +39,7 @@ describe('reading payins from several Stellar nodes', () => {
     });
   }
 
-  it('that fail are stood in for by the others; when all fail the chain is unavailable', async () => {
+  it('that fail are replaced by the others; when all fail the chain is unavailable', async () => {
     const from = world.here();
     const proxy = await startProxy(world.stellar.rpcUrl, broken);
     await world.send('1', Memo.text('through'));
@@ -94,7 +94,7 @@ describe('reading payins from several Stellar nodes', () => {
       await assert.rejects(scanned(world.config([proxy.url, down.url]), from), ChainUnavailable);
     });
 
-    it('are told, from which to which, when nobody remembers; the scan goes on behind them', async () => {
+    it('are reported, from which to which, when no node remembers them; the scan goes on after them', async () => {
       const own = await stellarWorld();
       const from = own.here();
       await own.send('1', Memo.text('forgotten'));

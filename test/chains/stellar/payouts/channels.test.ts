@@ -85,7 +85,7 @@ describe('payouts on Stellar through channels', () => {
       }
     });
 
-    it('are dead by their own channel’s number and time, whatever the treasury’s does', async () => {
+    it('are dead by their own channel’s number and time, not by the treasury’s', async () => {
       const attempt = await world.attemptIn(world.channels[0], orderTo(receiver));
       await fault('drop');
       await world.rail.broadcast(attempt.bytes);
@@ -152,7 +152,7 @@ describe('payouts on Stellar through channels', () => {
       }
     });
 
-    it('are each made once, whatever is lost on the way and wherever the service dies', async function () {
+    it('are each made once, with every loss on the way and every death of the service', async function () {
       this.timeout(30_000);
       world = await payingWorld({ ledger_ms: 'manual', channels: 2 });
       const shop = await paying(world, () => ids.slice(0, 9));

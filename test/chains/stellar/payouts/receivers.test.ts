@@ -59,7 +59,7 @@ describe('who can take USDC on Stellar', () => {
     assert.match((await ask(keypair.publicKey(), null)) ?? '', /room for 0.00 USDC only/);
   });
 
-  it('is unknown while no node answers, and then nobody guesses', async () => {
+  it('is unknown while no node answers: it is not guessed', async () => {
     const proxy = await startProxy(world.stellar.rpcUrl, broken);
     await assert.rejects(ask(world.payer.publicKey(), 1n, [proxy.url]), Unavailable);
   });
