@@ -37,12 +37,13 @@ export async function runShards({ files, count, folder, onWork }: ShardsOptions)
   const queue = [...files];
   const serve = async (_: unknown, index: number): Promise<void> => {
     const shard = openShard(join(folder, `shard-${index + 1}`));
-    await shard.ready();
-    for (let file = shard.isAlive() && queue.shift(); file; file = shard.isAlive() && queue.shift()) {
-      onWork(await shard.run(file));
-    }
-    const end = await shard.end();
-    if (end.outcomes.length > 0) onWork(end);
+    tellFailures(await shard.start());
+    while (shard.isAlive() && queue.length > 0) onWork(await shard.run(queue.shift() as string));
+    if (shard.isAlive()) tellFailures(await shard.end());
+  };
+  // The start and the end of a shard are no tests: only what goes wrong there counts.
+  const tellFailures = (work: Work) => {
+    if (work.outcomes.length > 0) onWork(work);
   };
   await Promise.all(Array.from({ length: Math.min(count, files.length) }, serve));
   return queue;
@@ -54,7 +55,6 @@ function openShard(folder: string) {
   const child = fork(program, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let outcomes: Outcome[] = [];
   let printed = '';
-  let ending = false;
   let heard = Promise.withResolvers<void>();
   child.on('message', (word: Word) => ('outcome' in word ? outcomes.push(word.outcome) : heard.resolve()));
   for (const stream of [child.stdout, child.stderr]) {
@@ -68,28 +68,27 @@ function openShard(folder: string) {
 
   async function obey(name: string, order?: Order): Promise<Work> {
     const began_ms = performance.now();
-    if (order && isAlive()) child.send(order);
+    // One that cannot hear it any more has gone, which is seen below.
+    if (order) child.send(order, () => {});
     const limit = setTimeout(() => child.kill('SIGKILL'), workMax_ms);
-    await Promise.race([heard.promise, gone]);
+    const answered = await Promise.race([heard.promise.then(() => true), gone.then(() => false)]);
     clearTimeout(limit);
-    if (!isAlive() && !ending) fail(`the shard ended with ${child.signalCode ?? child.exitCode}`);
+    const end = `the shard ended with ${child.signalCode ?? child.exitCode}`;
+    if (!answered) outcomes.push({ state: 'failed', title: end, failure: end });
     const work = { name, outcomes, printed, took_ms: performance.now() - began_ms };
     [outcomes, printed, heard] = [[], '', Promise.withResolvers()];
     return work;
   }
-  const fail = (title: string) => outcomes.push({ state: 'failed', title, failure: title });
 
   return {
     isAlive,
-    ready: () => obey('start'),
+    start: () => obey('the start of a shard'),
     async run(file: string): Promise<Work> {
       const work = await obey(file, { run: file });
       return work.outcomes.length > 0 ? work : { ...work, outcomes: [{ state: 'failed', title: 'has no test' }] };
     },
     /** Stops what the specs have shared. */
     async end(): Promise<Work> {
-      if (!isAlive()) return { name: folder, outcomes: [], printed: '', took_ms: 0 };
-      ending = true;
       const work = await obey('the end of a shard', { end: true });
       await gone;
       return work;
