@@ -134,7 +134,8 @@ describe('payments over Solana', function () {
         key: wallet.ordersKey,
         body: { txHash: hash, fromAddress: newWallet() },
       });
-    assert.equal((await register(txHash.toLowerCase().replaceAll('l', '0'))).status, 400);
+    // Base58 has no zero.
+    assert.equal((await register(`0${txHash.slice(1)}`)).status, 400);
     const { status } = await register(txHash);
     assert.ok(status === 200 || status === 409);
     const done = await sandbox.follow(payment.id);
