@@ -3,6 +3,7 @@
  * `node sandbox/blockClockMain.ts --block-ms 1000 --chain http://127.0.0.1:8545`
  */
 import { parseArgs } from 'node:util';
+import { createTransport } from '../src/chains/node/transport.ts';
 import { type ClockedChain, createBlockClock } from './blockClock.ts';
 
 const awake_ms = 5 * 60_000;
@@ -19,26 +20,19 @@ const block_ms = Number(options['block-ms']);
 if (!(block_ms > 0)) throw new Error(`--block-ms ${options['block-ms']}: say milliseconds above 0`);
 
 function chainAt(rpcUrl: string): ClockedChain {
-  async function ask(...methods: readonly (readonly [method: string, ...params: unknown[]])[]): Promise<unknown[]> {
-    const calls = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(calls),
-      signal: AbortSignal.timeout(answer_ms),
-    });
-    const answers = (await response.json()) as { readonly id: number; readonly result?: unknown }[];
-    return answers.toSorted((a, b) => a.id - b.id).map(({ result }) => result);
-  }
+  const call = createTransport(rpcUrl, answer_ms);
   return {
     async inUse() {
-      const [pool, head] = await ask(['txpool_status'], ['eth_getBlockByNumber', 'latest', false]);
-      const { pending } = pool as { pending: string };
-      const { transactions } = head as { transactions: readonly string[] };
+      const [pool, head] = await Promise.all([
+        call('txpool_status', []),
+        call('eth_getBlockByNumber', ['latest', false]),
+      ]);
+      const { pending } = pool.result as { pending: string };
+      const { transactions } = head.result as { transactions: readonly string[] };
       return Number(pending) > 0 || transactions.length > 0;
     },
     async mine() {
-      await ask(['evm_mine']);
+      await call('evm_mine', []);
     },
   };
 }
