@@ -1,7 +1,8 @@
 import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
-import { accountsOf, statusOf } from './reads.ts';
+import { accountsOf } from './reads.ts';
 import { isMint } from './tokenProgram.ts';
+import { statusOf } from './transactions.ts';
 
 export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
 export type SolanaNode = ChainNode;

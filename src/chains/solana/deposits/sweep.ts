@@ -12,9 +12,8 @@ import { createBroadcast } from '../payouts/broadcast.ts';
 import { fateOf, type Sent } from '../payouts/fate.ts';
 import { feeOf, freshPrice } from '../payouts/fees.ts';
 import { rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
-import { latestBlockhash } from '../payouts/rail.ts';
 import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
-import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
+import { type AsOf, accountsOf, accountsPerCall, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 

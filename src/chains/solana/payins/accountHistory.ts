@@ -1,7 +1,8 @@
 /** What came into one token account since it was last read. */
 import { inParallel } from '../../inParallel.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { type AsOf, type Landed, landed, type Seen, signaturesOf, signaturesPerCall } from '../reads.ts';
+import type { AsOf } from '../reads.ts';
+import { type Landed, landed, type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
 import { type Credit, creditsOf, leftIn } from './credits.ts';
 
 /** How far an account's history is read. */

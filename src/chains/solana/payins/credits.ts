@@ -1,8 +1,8 @@
 /** Reads transactions as money that reached wallets. */
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
 import { solanaChain } from '../config.ts';
-import type { Landed, TokenBalance } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
+import type { Landed, TokenBalance } from '../transactions.ts';
 
 /** What a transaction added to a wallet's token account. */
 export interface Credit {

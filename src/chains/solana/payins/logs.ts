@@ -1,8 +1,9 @@
 /** Credits as the service records them: with the block that holds their transaction. */
 import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
-import { type Block, blockAt, type Commitment, type Landed } from '../reads.ts';
+import { type Block, blockAt, type Commitment } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
+import type { Landed } from '../transactions.ts';
 import type { Credit } from './credits.ts';
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);

@@ -3,19 +3,20 @@ import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { agreedFate, whenAllProve } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
-import { blockAt, contextSlot, finalBlocks, finalHead, lagging, objectOf, type Status, statusOf } from '../reads.ts';
+import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
+import { type Status, statusOf } from '../transactions.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
 /** What was signed, and maybe sent. */
 export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'>;
 
-/** A blockhash is taken for so many blocks after its own. */
+/** Blocks after its own that take a blockhash. */
 export const blockhashAge_blocks = 150n;
-/** Blocks past its last one at which an attempt can still be proven dead: later, an operator has to look. */
+/** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
 
-/** What the nodes agree on. That no block holds an attempt each of them has to prove by its own blocks. */
+/** What the nodes agree on. Each of them has to prove, by its own blocks, that no block holds the attempt. */
 export const fateOf = (rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> =>
   agreedFate(rpc, (node) => fateAt(node, attempt), whenAllProve, signal);
 
@@ -27,7 +28,7 @@ async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined
   const head = await finalHead(node);
   if (head.height <= lastHeight) return undefined;
 
-  // No block takes it any more. It is not in any that did if the node has them all and, asked again, does not know it.
+  // No block takes the attempt any more. None has taken it if the node has all blocks and, asked again, does not know it.
   if (await isValid(node, attempt, head.slot)) return undefined;
   const complete = await hasBlocksFrom(node, lastHeight - blockhashAge_blocks, head);
   if (!complete) return { kind: 'pending', mined: true };
@@ -46,25 +47,17 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
 }
 
 /** The height was told when it was signed; what the node says of the blockhash itself does not depend on that. */
-async function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
-  const method = 'isBlockhashValid';
+function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
   const terms = termsOf(messageIn(bytes));
   assert(terms !== undefined, 'what was signed here can be read here');
-  const config = { commitment: 'finalized', minContextSlot: Number(minContextSlot) };
-  const answer = objectOf(node, method, await node.request(method, [terms.blockhash, config]));
-  contextSlot(node, method, answer);
-  return answer['value'] !== false;
+  return isBlockhashValid(node, terms.blockhash, { commitment: 'finalized', minContextSlot });
 }
 
-/** Whether the node has every final block from a height on: their number is as great as the difference of heights. */
-async function hasBlocksFrom(
-  node: SolanaNode,
-  height: bigint,
-  head: { readonly slot: bigint; readonly height: bigint },
-): Promise<boolean> {
+/** Whether the node has every final block from a height on: as many as the heights differ. */
+async function hasBlocksFrom(node: SolanaNode, height: bigint, head: FinalHead): Promise<boolean> {
   const blocks = head.height - height;
   if (blocks > provableFor_blocks) return false;
-  // Some slots have no block: looked through are twice as many as there are blocks.
+  // Some slots have no block: twice as many slots are searched as there are blocks.
   const from = head.slot - blocks * 2n;
   const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot);
   const earliest = slots.at(-Number(blocks) - 1);

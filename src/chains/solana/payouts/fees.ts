@@ -1,8 +1,8 @@
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { type SolanaFees, signatureFee } from '../config.ts';
-import { malformed, objectOf, whole } from '../reads.ts';
+import { recentPrices } from '../reads.ts';
 
-/** Three of four slots lately took transactions on these accounts that offered no more. */
+/** In three of four recent slots, transactions on these accounts offered no more. */
 const percentile = 0.75;
 
 /** What to offer for a compute unit now, within the configured bounds. @param accounts that the transaction writes to */
@@ -11,11 +11,8 @@ export async function freshPrice(
   accounts: readonly string[],
   { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
 ): Promise<bigint> {
-  const method = 'getRecentPrioritizationFees';
-  const answer = await node.request(method, [accounts]);
-  if (!Array.isArray(answer)) throw malformed(node, method, 'the answer');
-  const fees = answer.map((entry) => whole(node, method, objectOf(node, method, entry)['prioritizationFee']));
-  const sorted = fees.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const prices = await recentPrices(node, accounts);
+  const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const usual = sorted[Math.floor(sorted.length * percentile)] ?? 0n;
   return usual < least ? least : usual > most ? most : usual;
 }

@@ -1,11 +1,11 @@
 /** What is checked before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { RpcFailed } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { signature_bytes } from '../addresses.ts';
 import { walletRent } from '../config.ts';
-import { type AsOf, landed, malformed, objectOf, type RawAccount, signaturesOf } from '../reads.ts';
+import type { AsOf, RawAccount } from '../reads.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
+import { landed, signaturesOf, simulate } from '../transactions.ts';
 import { wireOf } from './transaction.ts';
 
 /** What a token account can pay, in smallest units. */
@@ -24,38 +24,21 @@ export const spendableLamports = (wallet: RawAccount | null | undefined): bigint
  * @returns the compute units that it used
  * @throws PayoutBlocked when it would fail
  */
-export async function rehearse(
-  node: ChainNode,
-  message: Uint8Array,
-  signers: number,
-  { commitment, minContextSlot }: AsOf,
-): Promise<number> {
-  const method = 'simulateTransaction';
+export async function rehearse(node: ChainNode, message: Uint8Array, signers: number, asOf: AsOf): Promise<number> {
   const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
-  const config = {
-    encoding: 'base64',
-    sigVerify: false,
-    commitment,
-    ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
-  };
-  const answer = objectOf(node, method, await node.request(method, [unsigned, config]));
-  const { err, logs, unitsConsumed } = objectOf(node, method, answer['value']);
-  // Behind one address there may be several nodes, and this one does not know the block yet.
-  if (err === 'BlockhashNotFound') throw new RpcFailed(node.name, method, 'refused', 'it lags behind its blockhash');
-  if (err !== null && err !== undefined) {
-    const said = Array.isArray(logs) ? logs.findLast((line) => String(line).includes('Error:')) : undefined;
-    const why = String(said ?? JSON.stringify(err)).slice(0, 200);
-    throw new PayoutBlocked('refusedByToken', `the transfer would fail: ${why}`);
-  }
-  if (!Number.isSafeInteger(unitsConsumed)) throw malformed(node, method, 'unitsConsumed');
-  return Number(unitsConsumed);
+  const { failure, units } = await simulate(node, unsigned, asOf);
+  if (failure !== undefined) throw new PayoutBlocked('refusedByToken', `the transfer would fail: ${failure}`);
+  return units;
 }
 
-/** Of transactions that name a reference; its maker can name it as often as they like, but it is their own payout that then waits. */
+/**
+ * Transactions with the same reference that are read. The payment's maker can name the reference as often as they like, but it is their
+ * own payout that then waits.
+ */
 const namedMax = 100;
 
 /**
- * Without nonces nothing else tells that a log is an old copy, which would pay again what was paid since.
+ * Without nonces, nothing else tells that the log is an old copy, which would pay again what was paid since.
  * @throws PayoutBlocked when a transaction of the treasury with the same reference has landed, or there are too many to tell
  */
 export async function checkUnpaid(node: ChainNode, treasury: string, reference: string): Promise<void> {

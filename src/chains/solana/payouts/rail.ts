@@ -3,7 +3,7 @@ import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
-import { type AsOf, accountsOf, contextSlot, malformed, objectOf, whole } from '../reads.ts';
+import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { createBroadcast } from './broadcast.ts';
@@ -36,6 +36,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     await checkUnpaid(node, account, reference);
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
     const price_microLamports = await freshPrice(node, [source, destination], fees);
+    // The newest confirmed one: a final one would be a third of its life old.
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
@@ -102,18 +103,4 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
         return { gas: spendableLamports(wallet), tokens };
       }, signal),
   };
-}
-
-/** The newest confirmed one: a final one would be a third of its life old. */
-export async function latestBlockhash(
-  node: SolanaNode,
-  { commitment, minContextSlot }: AsOf,
-): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: bigint }> {
-  const method = 'getLatestBlockhash';
-  const config = { commitment, ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }) };
-  const answer = objectOf(node, method, await node.request(method, [config]));
-  contextSlot(node, method, answer);
-  const { blockhash, lastValidBlockHeight } = objectOf(node, method, answer['value']);
-  if (typeof blockhash !== 'string') throw malformed(node, method, 'blockhash');
-  return { blockhash, lastValidBlockHeight: whole(node, method, lastValidBlockHeight) };
 }

@@ -1,0 +1,142 @@
+/** What the adapter asks of a node about transactions, as typed values. */
+import { ask, type Json, list, object, optional, text, whole } from '../node/answers.ts';
+import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { type AsOf, type Commitment, contextSlot, options } from './reads.ts';
+
+export interface Seen {
+  readonly signature: string;
+  readonly slot: bigint;
+  readonly failed: boolean;
+}
+
+export const signaturesPerCall = 1_000;
+
+/**
+ * Transactions that name an account, newest first.
+ * @param between older ones than `before`, newer ones than `until`; null for no bound
+ * @throws RpcFailed, as every function here
+ */
+export function signaturesOf(
+  node: ChainNode,
+  account: string,
+  between: { readonly until: string | null; readonly before: string | null },
+  asOf: AsOf,
+): Promise<readonly Seen[]> {
+  const { until, before } = between;
+  const config = { ...options(asOf), limit: signaturesPerCall, ...(until && { until }), ...(before && { before }) };
+  return ask(node, 'getSignaturesForAddress', [account, config], (answer) =>
+    list(answer).map((entry) => {
+      const { signature, slot, err } = object(entry);
+      return { signature: text(signature), slot: whole(slot), failed: err !== null && err !== undefined };
+    }),
+  );
+}
+
+export interface TokenBalance {
+  readonly account: string;
+  /** Place of the account among all that the transaction names. */
+  readonly index: number;
+  readonly mint: string;
+  readonly owner: string | undefined;
+  readonly program: string | undefined;
+  readonly amount: bigint;
+}
+
+/** What a transaction did to token accounts. */
+export interface Landed {
+  readonly signature: string;
+  readonly slot: bigint;
+  readonly failed: boolean;
+  readonly feePayer: string;
+  readonly before: readonly TokenBalance[];
+  readonly after: readonly TokenBalance[];
+}
+
+/** Null when the node does not know it, or it has not come as far as the commitment. */
+export function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
+  const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 };
+  return ask(node, 'getTransaction', [signature, config], (answer) =>
+    answer === null ? null : landedIn(signature, object(answer)),
+  );
+}
+
+function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
+  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = object(meta);
+  const { accountKeys } = object(object(transaction)['message']);
+  const { writable, readonly } = optional(loadedAddresses, object) ?? {};
+  const keys = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
+  const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(keys, object(entry)));
+  return {
+    signature,
+    slot: whole(slot),
+    failed: err !== null,
+    feePayer: keys[0] ?? '',
+    before: balances(preTokenBalances),
+    after: balances(postTokenBalances),
+  };
+}
+
+function balanceOf(
+  keys: readonly string[],
+  { accountIndex, mint, owner, programId, uiTokenAmount }: Json,
+): TokenBalance {
+  const index = Number(whole(accountIndex));
+  return {
+    account: text(keys[index]),
+    index,
+    mint: text(mint),
+    owner: optional(owner, text),
+    program: optional(programId, text),
+    amount: whole(object(uiTokenAmount)['amount']),
+  };
+}
+
+export interface Status {
+  readonly slot: bigint;
+  readonly final: boolean;
+  /** What went wrong, as JSON; null for success. */
+  readonly error: string | null;
+}
+
+export interface FoundStatus {
+  /** How far the node had come. */
+  readonly slot: bigint;
+  /** Null when the transaction is not in the node's whole history. */
+  readonly status: Status | null;
+}
+
+export const statusOf = (node: ChainNode, signature: string): Promise<FoundStatus> =>
+  ask(node, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }], (found) => {
+    const answer = object(found);
+    const [status, ...others] = list(answer['value']);
+    if (status === undefined || others.length > 0) throw new Error('expected one status');
+    return { slot: contextSlot(answer), status: optional(status, statusIn) ?? null };
+  });
+
+function statusIn(value: unknown): Status {
+  const { slot, confirmationStatus, err } = object(value);
+  return {
+    slot: whole(slot),
+    final: confirmationStatus === 'finalized',
+    error: err === null || err === undefined ? null : JSON.stringify(err),
+  };
+}
+
+export interface Rehearsal {
+  /** Why the transaction would fail; undefined when it would not. */
+  readonly failure: string | undefined;
+  /** Compute units that it used. */
+  readonly units: number;
+}
+
+/** Runs a transaction without sending it, whatever its signatures. @param wire as nodes take it, in base64 */
+export const simulate = (node: ChainNode, wire: string, asOf: AsOf): Promise<Rehearsal> =>
+  ask(node, 'simulateTransaction', [wire, { encoding: 'base64', sigVerify: false, ...options(asOf) }], (answer) => {
+    const { err, logs, unitsConsumed } = object(object(answer)['value']);
+    // Behind one address there may be several nodes, and this one does not know the block yet.
+    if (err === 'BlockhashNotFound')
+      throw new RpcFailed(node.name, 'simulateTransaction', 'refused', 'it lags behind its blockhash');
+    if (err === null || err === undefined) return { failure: undefined, units: Number(whole(unitsConsumed)) };
+    const said = optional(logs, list)?.findLast((line) => String(line).includes('Error:'));
+    return { failure: String(said ?? JSON.stringify(err)).slice(0, 200), units: 0 };
+  });
