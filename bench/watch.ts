@@ -1,4 +1,4 @@
-/** What it costs to look at the open deposits of Solana, whose accounts are looked at and not its blocks. */
+/** What it costs to poll the open deposits of Solana, of which accounts are read and not blocks. */
 import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../commands/chainPorts.ts';
 import { instant } from '../domain/time.ts';
@@ -16,12 +16,12 @@ import { median, table, whole } from './table.ts';
 
 const deposits = 10_000;
 const rounds = 15;
-/** As many calls as a look has under way. */
+/** As many calls as a poll has under way. */
 const callsAtOnce = 4;
 const passes: readonly Pass[] = ['head', 'final'];
 const { signal } = new AbortController();
 
-/** Looks alternate with the least that asks the same: getMultipleAccounts for all of them, and nothing done with the answers. */
+/** Polls alternate with the least that asks the same: getMultipleAccounts for all of them, and nothing done with the answers. */
 export async function benchWatch(): Promise<string> {
   const node = await startSolana({ slot_ms: 'manual' });
   try {
@@ -31,20 +31,20 @@ export async function benchWatch(): Promise<string> {
     const ingester = createSolanaIngester(config, { open: async () => owners, late: async () => [] }, counted.rpc);
     const accounts = owners.map((owner) => tokenAccountOf(owner, usdc.mint));
     const cursors = new Map<Pass, Cursor>();
-    const look = async (pass: Pass) => {
+    const poll = async (pass: Pass) => {
       const cursor = cursors.get(pass) ?? (await ingester.start(pass, instant(0), signal));
       for await (const { next } of ingester.scan(cursor, signal)) cursors.set(pass, next);
     };
     const plain = () => counted.rpc.first((each) => askAll(each, accounts), signal);
 
-    const first_ms = await timed(() => look('head'));
-    await look('final');
+    const first_ms = await timed(() => poll('head'));
+    await poll('final');
     const runs = new Map<string, number[]>([...passes, 'plain'].map((name) => [name, []]));
     const calls = new Map<string, number>();
     for (let round = 0; round < rounds; round++) {
       await advanceSlots(node.rpcUrl);
       for (const [name, work] of [
-        ...passes.map((pass) => [pass, () => look(pass)] as const),
+        ...passes.map((pass) => [pass, () => poll(pass)] as const),
         ['plain', plain] as const,
       ]) {
         const before = counted.calls();
@@ -57,8 +57,8 @@ export async function benchWatch(): Promise<string> {
       const ms = median(times);
       return [nameOf[name] ?? name, whole(calls.get(name) ?? 0), whole(ms), (ms / least).toFixed(2)];
     });
-    const head = [`a look at ${whole(deposits)} open deposits`, 'calls', 'ms', 'ratio to plain'];
-    const notes = `median of ${rounds} alternating looks, a local node in its own process; the first look, which derives every account, took ${whole(first_ms)} ms; load of the machine after: ${loadText()}`;
+    const head = [`a poll of ${whole(deposits)} open deposits`, 'calls', 'ms', 'ratio to plain'];
+    const notes = `median of ${rounds} alternating polls, a local node in its own process; the first poll, which derives every account, took ${whole(first_ms)} ms; load of the machine after: ${loadText()}`;
     return `${table(head, rows)}\n${notes}`;
   } finally {
     await node.stop();
@@ -66,8 +66,8 @@ export async function benchWatch(): Promise<string> {
 }
 
 const nameOf: Readonly<Record<string, string>> = {
-  head: 'at what is confirmed',
-  final: 'at what is final',
+  head: 'of what is confirmed',
+  final: 'of what is final',
   plain: 'plain getMultipleAccounts',
 };
 

@@ -3,15 +3,15 @@ import { base58 } from '@scure/base';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import type { Chain } from '../../../domain/chains.ts';
 
-/** Its address is all zeros: nobody's wallet. Wallets belong to it. */
+/** The program that wallets belong to. Its own address, all zeros, is no wallet. */
 export const systemProgram: string = SystemProgram.programId.toBase58();
 
 const address_bytes = 32;
 export const signature_bytes = 64;
 
-/** @returns undefined when the text is not the base58 of so many bytes */
+/** @returns undefined when the text is not the base58 of exactly so many bytes */
 export function parseBase58(text: string, bytes: number): Uint8Array | undefined {
-  // Decoding takes the square of the length: nothing here is longer than a signature.
+  // Decoding takes time with the square of the length. Secret keys and signatures, the longest, have at most 88 letters.
   if (!/^[1-9A-HJ-NP-Za-km-z]{1,90}$/.test(text)) return undefined;
   const decoded = base58.decode(text);
   return decoded.length === bytes ? decoded : undefined;
@@ -19,7 +19,7 @@ export function parseBase58(text: string, bytes: number): Uint8Array | undefined
 
 /**
  * The base58 of 32 bytes, or null. Whether they lie on the curve says little: wallets of several owners and of programs do not.
- * What else an address is only the chain can tell, and is asked. Tokens and the system program are nobody's wallet.
+ * What stands at an address only the chain can tell; it is asked later. Tokens and the system program are no wallets.
  */
 export function canonicalSolanaAddress({ tokens }: Pick<Chain, 'tokens'>, text: string): string | null {
   const isNobody = text === systemProgram || tokens.some(({ address }) => address === text);

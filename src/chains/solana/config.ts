@@ -24,7 +24,7 @@ export interface SolanaConfig {
 
 export type SolanaSettings = Pick<SolanaConfig, 'rpcUrls' | 'treasury'>;
 
-/** A transfer uses 40,000 units or so; at the highest price the network's whole allowance costs a thousandth of a SOL. */
+/** A transfer uses 40,000 units or so; all units at the highest price cost a thousandth of a SOL. */
 export const solanaFees: SolanaFees = {
   unitsMax: 200_000,
   priceMin_microLamports: 1_000n,

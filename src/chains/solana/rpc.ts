@@ -34,10 +34,10 @@ async function verifyTokens(node: SolanaNode): Promise<void> {
   throw new RpcFailed(node.name, 'getMultipleAccounts', 'refused', detail);
 }
 
-/** Nobody can make a transaction with this signature: 64 bytes of zeros. */
+/** No transaction can have this signature: 64 bytes of zeros. */
 const noSignature = '1'.repeat(64);
 
-/** A node without history does not find old transactions, and would call payouts dead that have landed. It refuses to search. */
+/** A node without history finds no old transactions, and would call payouts dead that have landed. Such a node refuses this search. */
 async function verifyHistory(node: SolanaNode): Promise<void> {
   await statusOf(node, noSignature);
 }

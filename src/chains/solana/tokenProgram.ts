@@ -49,17 +49,20 @@ export const createTokenAccount = (payer: string, owner: string, mint: string): 
     data: Uint8Array.of(1),
   });
 
-/** Between the token accounts of two wallets. @param references named beside, so that the transaction is found by them */
+/** How `TransferChecked` lays out its data. */
+export const transferLayout = { tag: 12, amount: 1, decimals: 9, bytes: 10 };
+
+/** Moves an amount between the token accounts of two wallets. @param references named beside, so that the transaction is found by them */
 export function transferChecked(
   from: string,
   to: string,
   { mint, decimals, amount }: Amount,
   references: readonly string[] = [],
 ): TransactionInstruction {
-  const data = Buffer.alloc(10);
-  data.writeUInt8(transferChecked_tag, 0);
-  data.writeBigUInt64LE(amount, 1);
-  data.writeUInt8(decimals, 9);
+  const data = Buffer.alloc(transferLayout.bytes);
+  data.writeUInt8(transferLayout.tag, 0);
+  data.writeBigUInt64LE(amount, transferLayout.amount);
+  data.writeUInt8(decimals, transferLayout.decimals);
   const keys = [
     account(tokenAccountOf(from, mint), 'written'),
     account(mint),
@@ -69,8 +72,6 @@ export function transferChecked(
   ];
   return new TransactionInstruction({ programId: tokenProgramKey, keys, data });
 }
-
-export const transferChecked_tag = 12;
 
 /** Closes a wallet's empty token account; its rent goes to another wallet. */
 export const closeTokenAccount = (owner: string, mint: string, rentTo: string): TransactionInstruction =>

@@ -3,15 +3,15 @@ import type { Deposit } from '../../../../domain/payment/events.ts';
 import type { DepositOwner } from '../../family.ts';
 import type { DepositScheme } from '../../ports.ts';
 
-/** How many are asked for at a time. What a crash forgets of them is nobody's for ever, which costs nothing. */
+/** Addresses taken out of the shared stock at a time. Those that a crash forgets are never used, which costs nothing. */
 const stockMax = 32;
 const retryAfter_s = 2;
 
 /**
- * One wallet for each payment, made beforehand by an instance that has the seed: here are no keys. The customer pays the wallet, the
+ * One wallet for each payment, made beforehand by an instance that has the seed; no key is needed here. The customer pays the wallet, the
  * money lies in its token account.
  *
- * @param take addresses that nobody else gets and no payment has; fewer than asked for when there are not so many
+ * @param take takes up to `max` addresses out of the stock, each of which is given out once
  */
 export function createSolanaDeposits(take: (max: number) => Promise<readonly DepositOwner[]>): DepositScheme {
   const stock: DepositOwner[] = [];
@@ -30,12 +30,12 @@ export function createSolanaDeposits(take: (max: number) => Promise<readonly Dep
     return underWay;
   }
 
-  /** Many may wait for the same few; whoever gets none asks again, as long as any come. */
+  /** Many creates may wait for one refill: one that gets no address asks again, as long as refills bring any. */
   async function next(): Promise<DepositOwner> {
     for (let came = 1; came > 0; came = await refill()) {
       const owner = stock.shift();
       if (!owner) continue;
-      // In the background: the one who has one does not care whether this fails.
+      // In the background: this create has its address, whether the refill succeeds or not.
       if (stock.length < stockMax / 2) refill().catch(() => {});
       return owner;
     }

@@ -1,4 +1,4 @@
-/** Takes what deposits hold to the treasury, and their rent with it. Off the way of payouts: those come from the treasury's float. */
+/** Takes what deposits hold to the treasury, with their rent. No payout waits for it: those come from the treasury's float. */
 import type { Token } from '../../../../domain/chains.ts';
 import { transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
@@ -10,8 +10,7 @@ import { type SolanaConfig, solanaChain, solanaChainId } from '../config.ts';
 import { readHistory, unread } from '../payins/accountHistory.ts';
 import { createBroadcast } from '../payouts/broadcast.ts';
 import { fateOf, type Sent } from '../payouts/fate.ts';
-import { feeOf, freshPrice } from '../payouts/fees.ts';
-import { rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
+import { feeOf, freshPrice, rehearse, spendableIn, spendableLamports } from '../payouts/preflight.ts';
 import { type SolanaPayload, sweepMessage, type Terms } from '../payouts/transaction.ts';
 import { type AsOf, accountsOf, accountsPerCall, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';

@@ -1,6 +1,9 @@
 /** Reads transactions as money that reached wallets. */
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
+import { type Instant, instant } from '../../../../domain/time.ts';
+import type { TransferLog } from '../../ports.ts';
 import { solanaChain } from '../config.ts';
+import type { Block } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 import type { Landed, TokenBalance } from '../transactions.ts';
 
@@ -16,8 +19,8 @@ export interface Credit {
 }
 
 /**
- * What a transaction added, all of its transfers together, to the token accounts where wallets expect their money: of the catalogue's
- * tokens alone, which the token program keeps, and by the difference of the balances. Nothing when it failed.
+ * What a transaction added to the token accounts where wallets expect their money: the difference of the balances before and after, so
+ * all of its transfers together. Only tokens of the catalogue count, kept by the token program. Nothing when the transaction failed.
  */
 export function creditsOf(transaction: Landed): readonly Credit[] {
   const { failed, before, after } = transaction;
@@ -33,7 +36,7 @@ export function creditsOf(transaction: Landed): readonly Credit[] {
   });
 }
 
-/** Whose balance of the token fell most; who paid the fee where none did: then it was minted, or bridged. */
+/** Whose balance of the token fell most. Where none fell, the token was minted or bridged: then who paid the fee. */
 function payerOf({ before, after, feePayer }: Landed, mint: string): string {
   const left = new Map(after.map(({ account, amount }) => [account, amount]));
   const spent = ({ account, amount }: TokenBalance) => amount - (left.get(account) ?? 0n);
@@ -41,6 +44,22 @@ function payerOf({ before, after, feePayer }: Landed, mint: string): string {
   return most?.owner !== undefined && spent(most) > 0n ? most.owner : feePayer;
 }
 
-/** What an account held when the transaction had ended; nothing when it was closed. */
+/** What an account held after the transaction; nothing when it was closed. */
 export const leftIn = (account: string, { after }: Landed): bigint =>
   after.find((balance) => balance.account === account)?.amount ?? 0n;
+
+export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
+
+/** A credit as the service records it. @param block that holds the transaction */
+export const logOf = (credit: Credit, transaction: Landed, block: Block): TransferLog => ({
+  to: credit.owner,
+  memo: null,
+  from: credit.from,
+  token: credit.token,
+  amount: credit.amount,
+  txHash: transaction.signature,
+  blockNumber: block.slot,
+  blockHash: block.hash,
+  logIndex: credit.index,
+  blockTime: timeOf(block),
+});

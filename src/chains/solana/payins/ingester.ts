@@ -5,13 +5,12 @@ import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { blockAt, type Commitment, finalBlocks, finalHead, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { type Landed, landed } from '../transactions.ts';
-import { creditsOf } from './credits.ts';
-import { logOf, timeOf } from './logs.ts';
+import { creditsOf, logOf, timeOf } from './credits.ts';
 import { createScanner } from './scanner.ts';
 
 /** More than there can be of any token: 32 slots are final within seconds, which everything waits for. */
 const nothingIsLarge = 10n ** 15n;
-/** Slots without a block do not come in longer rows: leaders have four each. */
+/** Longer runs of slots without a block do not occur: each leader has four slots. */
 const around_slots = 64n;
 
 /**
@@ -83,7 +82,7 @@ async function hasLeft(
   if (slots.includes(blockNumber)) {
     return (await blockAt(node, blockNumber, 'finalized')).hash !== blockHash;
   }
-  // A slot without a block, and not one that the node misses: the next block follows on the one before.
+  // The slot is empty, and no block missing on the node, when the next block names the one before as its parent.
   const before = slots.findLast((slot) => slot < blockNumber);
   const after = slots.find((slot) => slot > blockNumber);
   if (before === undefined || after === undefined) return undefined;

@@ -4,10 +4,10 @@ import type { Watch } from '../../family.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { type AsOf, type Block, type Commitment, lagging, slotOf } from '../reads.ts';
+import { type AsOf, type Block, blockAt, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { type HistoryPart, readHistory, unread } from './accountHistory.ts';
-import { createBlocks, logOf, timeOf } from './logs.ts';
+import { logOf, timeOf } from './credits.ts';
 import { createMemory, type Memory, type ReadAccount, readingOrder } from './memory.ts';
 import { balancesOf, createAddressBook } from './watchedAccounts.ts';
 
@@ -113,6 +113,16 @@ async function readAccount(
   const { credits, readTo } = await readHistory(node, account, memory.lastRead(account), asOf);
   const explained = readTo.amount === balance;
   return { account, explained, readTo: explained ? readTo : { ...readTo, signature: null }, credits };
+}
+
+/** Reads blocks, each once. */
+function createBlocks(node: SolanaNode, commitment: Commitment): (slot: bigint) => Promise<Block> {
+  const asked = new Map<bigint, Promise<Block>>();
+  return (slot) => {
+    const block = asked.get(slot) ?? blockAt(node, slot, commitment);
+    asked.set(slot, block);
+    return block;
+  };
 }
 
 const cursorAt = (pass: Pass, block: Block): Cursor => ({

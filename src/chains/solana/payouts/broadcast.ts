@@ -3,17 +3,17 @@ import { type ChainNode, type ChainRpc, RpcFailed } from '../../node/jsonRpc.ts'
 
 const method = 'sendTransaction';
 
-/** Refusals of a preflight that the chain itself resolves: what they mean for the attempt is for its fate to say. */
+/** Refusals of a transaction that has landed, or whose blockhash is too old. What became of it its fate tells. */
 const resolvedElsewhere = /already been processed|AlreadyProcessed|blockhash not found|BlockhashNotFound/i;
 /** The node is behind, or misses a slot: it cannot tell. */
 const unhealthy: ReadonlySet<number | undefined> = new Set([-32005, -32016]);
 
-/** Bytes that were sent: beyond so many the oldest are checked anew, which does no harm. */
+/** Sent bytes to remember. Beyond that all are forgotten and take a preflight once more, which does no harm. */
 const rememberedMax = 10_000;
 
 /**
- * Sends bytes until a node has taken them after a preflight, which tells what would fail; from then on as they are, for what a node
- * knows already it calls a failure. Nodes do not retry by themselves: who sends again is the worker alone.
+ * Sends bytes with a preflight, which tells what would fail, until a node has taken them. From then on without: a preflight calls a
+ * transaction that the node knows already a failure. Nodes do not send again by themselves; the worker does.
  * @returns a function that throws ChainUnavailable, BroadcastRefused as `sendToAll` does
  */
 export function createBroadcast(rpc: ChainRpc): (bytes: string) => Promise<void> {

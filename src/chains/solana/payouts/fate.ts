@@ -46,7 +46,7 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
   return { kind: 'final', attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
 }
 
-/** The height was told when it was signed; what the node says of the blockhash itself does not depend on that. */
+/** A second witness beside the last valid height, which was told when the attempt was signed: what the node says of its blockhash now. */
 function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
   const terms = termsOf(messageIn(bytes));
   assert(terms !== undefined, 'what was signed here can be read here');

@@ -2,8 +2,8 @@
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { signature_bytes } from '../addresses.ts';
-import { walletRent } from '../config.ts';
-import type { AsOf, RawAccount } from '../reads.ts';
+import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
+import { type AsOf, type RawAccount, recentPrices } from '../reads.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
 import { landed, signaturesOf, simulate } from '../transactions.ts';
 import { wireOf } from './transaction.ts';
@@ -17,6 +17,27 @@ export function spendableIn(account: RawAccount | null | undefined): bigint {
 /** Lamports above what a wallet must keep. */
 export const spendableLamports = (wallet: RawAccount | null | undefined): bigint =>
   wallet && wallet.lamports > walletRent ? wallet.lamports - walletRent : 0n;
+
+/** In three of four recent slots, transactions on these accounts offered no more. */
+const percentile = 0.75;
+
+/** What to offer for a compute unit now, within the configured bounds. @param accounts that the transaction writes to */
+export async function freshPrice(
+  node: ChainNode,
+  accounts: readonly string[],
+  { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
+): Promise<bigint> {
+  const prices = await recentPrices(node, accounts);
+  const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const usual = sorted[Math.floor(sorted.length * percentile)] ?? 0n;
+  return usual < least ? least : usual > most ? most : usual;
+}
+
+const microLamports = 1_000_000n;
+
+/** The most lamports that a transaction can cost, without rent. */
+export const feeOf = (units: number, price_microLamports: bigint, signatures: number): bigint =>
+  signatureFee * BigInt(signatures) + (BigInt(units) * price_microLamports + microLamports - 1n) / microLamports;
 
 /**
  * Runs a message without sending it.

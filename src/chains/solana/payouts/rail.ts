@@ -8,8 +8,7 @@ import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { createBroadcast } from './broadcast.ts';
 import { fateOf } from './fate.ts';
-import { feeOf, freshPrice } from './fees.ts';
-import { checkUnpaid, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import { checkUnpaid, feeOf, freshPrice, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { obstacle } from './receivers.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
 

@@ -33,8 +33,8 @@ export interface Terms {
 const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
 /**
- * What a transfer carries so that no two are the same and each can be found: a key that nobody has, made one-way from what it is for.
- * Equal payouts of one moment would otherwise be one and the same transaction, and pay once.
+ * The reference by which a transfer is found: a public key that has no private one, made one-way from what the transfer is for.
+ * Without it, equal payouts of one moment would be one and the same transaction, and pay once.
  */
 export function referenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();
@@ -102,7 +102,7 @@ export function termsOf(message: Uint8Array): Terms | undefined {
 export const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
   Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message]).toString('base64');
 
-/** What the signatures of a transaction sign. */
+/** The message that a transaction's signatures sign. */
 export function messageIn(bytes: string): Uint8Array {
   const wire = Buffer.from(bytes, 'base64');
   return wire.subarray(1 + (wire[0] ?? 0) * signature_bytes);

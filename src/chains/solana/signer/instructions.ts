@@ -1,7 +1,7 @@
 /** What a message would move if it were signed, read out of its bytes: nothing here builds what it compares with. */
 import { TransactionMessage, VersionedMessage } from '@solana/web3.js';
 import type { TransferOrder } from '../../ports.ts';
-import { tokenAccountOf, tokenProgram, transferChecked_tag } from '../tokenProgram.ts';
+import { tokenAccountOf, tokenProgram, transferLayout } from '../tokenProgram.ts';
 
 /**
  * Whether a message moves the order's own token, to the last digit, between the accounts that two wallets have for it, and moves no other.
@@ -28,16 +28,17 @@ export interface TokenTransfer {
   readonly destination: string | undefined;
   readonly authority: string | undefined;
   readonly amount: bigint;
-  readonly decimals: number;
+  readonly decimals: number | undefined;
 }
 
 /** @throws Error when the bytes are no message, or one that names accounts by a lookup table */
 export function transfersIn(message: Uint8Array): readonly TokenTransfer[] {
   const { instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
   return instructions.flatMap(({ programId, keys, data }) => {
-    if (programId.toBase58() !== tokenProgram || data[0] !== transferChecked_tag) return [];
+    const isTransfer = data[0] === transferLayout.tag && data.length === transferLayout.bytes;
+    if (programId.toBase58() !== tokenProgram || !isTransfer) return [];
     const [source, mint, destination, authority] = keys.map(({ pubkey }) => pubkey.toBase58());
-    const view = Buffer.from(data);
-    return [{ source, mint, destination, authority, amount: view.readBigUInt64LE(1), decimals: view.readUInt8(9) }];
+    const amount = Buffer.from(data).readBigUInt64LE(transferLayout.amount);
+    return [{ source, mint, destination, authority, amount, decimals: data[transferLayout.decimals] }];
   });
 }

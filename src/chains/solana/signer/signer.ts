@@ -1,4 +1,4 @@
-/** The treasury's key on Solana. It trusts nobody: what it signs it has built itself, from the order, and compared to the last byte. */
+/** The treasury's key on Solana. It signs only bytes that it has built itself from the order, and that move the order's own token. */
 import { base58 } from '@scure/base';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -31,8 +31,8 @@ interface Examined {
 }
 
 /**
- * Signs treasury transactions on Solana: transfers of USDC within the limits, and sweeps of our deposits to the treasury; nothing else.
- * What it signs holds a blockhash and is worthless after 150 blocks. Signing the same again gives the same bytes.
+ * Signs treasury transactions on Solana: transfers within the limits, and sweeps of our deposits to the treasury; nothing else.
+ * What it signs is worthless after 150 blocks, because it holds a blockhash. Signing the same again gives the same bytes.
  */
 export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaSignerDeps): Signer {
   const { address: account } = key;
