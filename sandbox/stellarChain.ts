@@ -1,8 +1,8 @@
 /** The sandbox's local Stellar: found again or started, and made to look like the public network with money to spend. */
 import { join } from 'node:path';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
-import { chainOf } from '../domain/chains.ts';
 import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
+import { payinToken } from '../src/chains/stellar/tokens.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { fundAccount, plantUsdc, usdc } from './stellar/controls.ts';
@@ -40,7 +40,7 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   };
   for (const account of Object.values(addresses)) await fundAccount(rpcUrl, account, { usdc: 0n });
   for (const account of [addresses.treasury, addresses.customer]) await topUp(rpcUrl, networkPassphrase, account);
-  const token = chainOf(1500).tokens[0]?.address ?? '';
+  const token = payinToken().address;
   // The customer deploys, not the treasury: only the service may use the treasury's sequence numbers.
   const { contractId } = await deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
   return { rpcUrl, ...addresses, contract: contractId };

@@ -23,6 +23,6 @@ await runProgram(async () => {
   const key = process.env[keyVariable];
   if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
-  const how = transaction === null ? 'stood already' : `deployed by ${transaction}`;
+  const how = transaction === null ? 'existed already' : `deployed by ${transaction}`;
   console.log(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);
 });

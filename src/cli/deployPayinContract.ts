@@ -1,12 +1,11 @@
 /** `npm run deploy:payin -- …`: deploys a treasury's payin contract on Stellar and prints the settings that go with it. */
 import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Command, InvalidArgumentError } from 'commander';
-import { chainOf } from '../../domain/chains.ts';
 import { deployPayin } from '../chains/stellar/deposits/deployPayin.ts';
+import { payinToken } from '../chains/stellar/tokens.ts';
 import { runProgram } from './program.ts';
 
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
-const [usdc] = chainOf(1500).tokens;
 
 function account(text: string): string {
   if (!StrKey.isValidEd25519PublicKey(text)) throw new InvalidArgumentError('an account is G… with a right checksum');
@@ -28,11 +27,11 @@ interface Options {
 
 const options = new Command('npm run deploy:payin --')
   .description(
-    `Deploys the payin contract, once: run again, it names the one that stands. ${keyVariable} holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} holds the secret (S…) of the account that pays the fees; it gets no rights.`,
   )
   .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
-  .requiredOption('--treasury <account>', 'whom customers pay, fixed in the contract', account)
-  .option('--token <asset>', 'what they pay, fixed in the contract', token, usdc?.address)
+  .requiredOption('--treasury <account>', 'the account that customers pay, fixed in the contract', account)
+  .option('--token <asset>', 'what they pay, fixed in the contract', token, payinToken().address)
   .parse()
   .opts<Options>();
 
@@ -42,7 +41,7 @@ await runProgram(async () => {
     throw new Error(`${keyVariable} must hold the secret of an account: S…`);
   const { rpc: rpcUrl, treasury, token } = options;
   const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
-  const how = deployed.transaction === null ? 'stood already' : `deployed by ${deployed.transaction}`;
+  const how = deployed.transaction === null ? 'existed already' : `deployed by ${deployed.transaction}`;
   console.log(`${deployed.networkPassphrase}: payin contract ${deployed.contractId} ${how}.`);
   if (!deployed.treasuryTrusts)
     console.log(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);

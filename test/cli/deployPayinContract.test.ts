@@ -25,13 +25,13 @@ describe('npm run deploy:payin', () => {
   const order = (changes: { treasury?: string; token?: string; deployer?: Keypair } = {}) =>
     deployPayin({ rpcUrl: lab.stellar.rpcUrl, treasury: treasury.publicKey(), token, deployer, ...changes });
 
-  it('prints the contract and the settings; run again, it names the one that stands', async () => {
+  it('prints the contract and the settings; run again, it names the contract that exists', async () => {
     const lines = `STELLAR_TREASURY_ADDRESS=${treasury.publicKey()}\nSTELLAR_PAYIN_CONTRACT=`;
     const first = await run(treasury.publicKey());
     assert.match(first, /payin contract (C[A-Z2-7]{55}) deployed by [0-9a-f]{64}\./);
     assert.match(first, new RegExp(`${lines}C[A-Z2-7]{55}\n$`));
     const second = await run(treasury.publicKey());
-    assert.match(second, /stood already/);
+    assert.match(second, /existed already/);
     assert.equal(contractIn(second), contractIn(first));
   });
 

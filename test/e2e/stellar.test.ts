@@ -105,13 +105,13 @@ describe('payments over Stellar', function () {
       return { payer, payment, txHash, done: await sandbox.follow(payment.id) };
     }
 
-    /** Those of a route follow one another, the routes run side by side; each test looks at its own. */
+    /** Payments of one route follow one another, the routes run side by side. Each test awaits its own payment. */
     before(() => {
       for (const [chainId, symbol] of routes) {
         let before: Promise<unknown> = Promise.resolve();
         for (const term of terms) {
           const going = before.then(() => goThrough(chainId, symbol, term));
-          // Told by the test that asks for it.
+          // The payment's own test reports a failure.
           before = going.catch(() => {});
           ended.set(key(chainId, symbol, term.type), going);
         }
@@ -217,13 +217,13 @@ describe('payments over Stellar', function () {
       await webhooksOf(payment.id);
     });
 
-    it('reach a numbered place behind an account, and a contract', async () => {
+    it('reach a muxed account, and a contract', async () => {
       const receiver = await sandbox.stellarAccount();
       const contract = sandbox.file().stellar?.contract ?? '';
-      const numbered = await create(toStellar(muxed(receiver.publicKey(), 42n), '2.5'));
+      const viaMuxed = await create(toStellar(muxed(receiver.publicKey(), 42n), '2.5'));
       const held = await create(toStellar(contract, '0.5'));
-      for (const payment of [numbered, held]) await sandbox.pay(payment);
-      for (const { id } of [numbered, held]) {
+      for (const payment of [viaMuxed, held]) await sandbox.pay(payment);
+      for (const { id } of [viaMuxed, held]) {
         assert.equal((await sandbox.follow(id)).status, 'payment_payout_completed');
       }
       assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 25_000_000n);
@@ -251,7 +251,7 @@ describe('payments over Stellar', function () {
     });
   });
 
-  describe('while nobody watches', () => {
+  describe('while the service is down', () => {
     it('are found after a thousand ledgers, each once', async () => {
       const payer = await sandbox.stellarAccount('50');
       const contract = await create(contractOrder(payer, { type: 'exactOut', amount: '3.986' }));
