@@ -34,7 +34,7 @@ export interface ScannedRange {
   readonly next: Cursor;
 }
 
-/** A transfer as a log shows it: cheap. `resolve` of the ingester turns those that matter into full transfers. */
+/** A transfer as a log shows it: cheap to read, for nearly all of them are nothing to us. */
 export interface TransferLog {
   /** Whom it was made to: the account, or the payin contract that the payer called. */
   readonly to: string;
@@ -51,11 +51,34 @@ export interface TransferLog {
   readonly blockTime: Instant;
 }
 
+/** The transfer that a log shows, where the log's own index tells it from the others of its transaction. */
+export const transferOf = (chainId: ChainId, log: TransferLog): Transfer => ({
+  chainId,
+  txHash: log.txHash,
+  index: log.logIndex,
+  blockNumber: log.blockNumber.toString(),
+  blockHash: log.blockHash,
+  blockTime: log.blockTime,
+  token: log.token,
+  from: log.from,
+  to: log.to,
+  memo: log.memo,
+  amount: log.amount.toString(),
+});
+
+/** What one node shows at a moment. */
+export interface NodeHead {
+  readonly blockNumber: bigint;
+  /** Another one when anything has moved that a pass could see: a new block, another one in its place, what is final. */
+  readonly mark: string;
+}
+
 export interface Ingester {
   readonly chainId: ChainId;
+  /** Those that the chain has. Without `finalLarge`, nothing of it is large. */
   readonly passes: readonly Pass[];
-  /** The amount, in whole tokens (USD), from which only `finalLarge` confirms. */
-  readonly largeFrom: bigint;
+  /** The amount, in whole tokens (USD), from which only `finalLarge` confirms; null where nothing is large. */
+  readonly largeFrom: bigint | null;
   /**
    * Addresses that payments share; memos tell the payments apart. What is paid there without a known memo is still somebody's money.
    * Empty where every payment has an address of its own.
@@ -67,14 +90,19 @@ export interface Ingester {
   cursorAt(pass: Pass, blockNumber: bigint, signal: AbortSignal): Promise<Cursor>;
   /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */
   scan(cursor: Cursor, signal: AbortSignal): AsyncIterable<ScannedRange>;
-  /** Fills in what identifies a transfer (index within the receipt). Undefined when its block has meanwhile left the chain. */
-  resolve(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
+  /**
+   * Fills in what identifies a transfer, on chains whose logs do not tell it: left out, the log is the whole transfer.
+   * @returns undefined when its block has meanwhile left the chain
+   */
+  resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /** Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed. */
   lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
   /** Whether another block is where this one was: only then what it held has left the chain. */
   hasLeft(block: { readonly blockNumber: bigint; readonly blockHash: string }, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */
   head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
+  /** For each node of the chain: what it shows now, by one cheap call or few. Each throws what its node's failure is. */
+  readonly nodeHeads: readonly ((signal: AbortSignal) => Promise<NodeHead>)[];
 }
 
 /** One transfer to make: a payout or a refund. */

@@ -20,8 +20,6 @@ export interface DuePayments {
   readonly steps: readonly string[];
   readonly max: number;
   readonly now: Instant;
-  /** Due by then; by now, when left out. */
-  readonly dueBy?: Instant;
 }
 
 const notWaiting = (key: string) => `NOT EXISTS (
@@ -32,9 +30,39 @@ const notWaiting = (key: string) => `NOT EXISTS (
 export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
   sql.query(
     `SELECT payment_id AS "paymentId", chain_id AS "chainId", step FROM todo_payments
-      WHERE due_at <= $6 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
+      WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
       ORDER BY due_at LIMIT $5`,
-    [due.worker, due.now, due.chainIds, due.steps, due.max, due.dueBy ?? due.now],
+    [due.worker, due.now, due.chainIds, due.steps, due.max],
+  );
+
+/** A pass of a chain whose saved cursor must be past what is due. */
+export interface ScannedPass {
+  readonly chainId: number;
+  readonly pass: string;
+}
+
+export interface DueExpiries extends Pick<DuePayments, 'worker' | 'max' | 'now'> {
+  /** Of each chain all that must have come past a payment's end. */
+  readonly passes: readonly ScannedPass[];
+}
+
+/**
+ * Payments whose end all these passes of their chain have come past, by the chain's time; `max` of each chain, so that none waits
+ * behind another's. A chain where one of them has no cursor yet has none. Oldest first. @throws Unavailable
+ */
+export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries): Promise<readonly PaymentKey[]> =>
+  sql.query(
+    `SELECT due.payment_id AS "paymentId"
+       FROM (SELECT chain_id, min(chain_time) AS scanned_to
+               FROM unnest($3::integer[], $4::text[]) AS wanted (chain_id, pass)
+               LEFT JOIN ops.chain_cursors USING (chain_id, pass)
+              GROUP BY chain_id HAVING count(*) = count(chain_time)) AS scanned,
+            LATERAL (SELECT payment_id, due_at FROM todo_payments AS todo
+                      WHERE todo.chain_id = scanned.chain_id AND step = 'expire' AND due_at <= scanned_to
+                        AND ${notWaiting('payment_id')}
+                      ORDER BY due_at LIMIT $5) AS due
+      ORDER BY due.due_at`,
+    [worker, now, passes.map(({ chainId }) => chainId), passes.map(({ pass }) => pass), max],
   );
 
 /** A payment event that its app is to be told of. */

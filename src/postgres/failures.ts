@@ -9,7 +9,8 @@ export interface FailuresOptions {
 
 /** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
 export interface WorkFailures {
-  failed(worker: string, key: string, error: unknown, at: Instant): Promise<void>;
+  /** @returns when it is due again; null when it is parked */
+  failed(worker: string, key: string, error: unknown, at: Instant): Promise<Instant | null>;
   succeeded(worker: string, key: string): Promise<void>;
   /** An operator has the key tried again at once, as if it had never failed. @returns false when it had not */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
@@ -33,7 +34,7 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
   return {
     async failed(worker, key, error, at) {
       const counts = isTransient(error) ? 0 : 1;
-      await sql.query(
+      const [noted] = await sql.query<{ due: Instant | null }>(
         `INSERT INTO ops.work_failures AS f (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
          VALUES ($1, $2, $3::integer, $4, $5::timestamptz, $6, CASE WHEN $3::integer >= $9::integer THEN $5::timestamptz END)
          ON CONFLICT (worker, key) DO UPDATE
@@ -41,9 +42,11 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
                 next_attempt_at = CASE excluded.attempts WHEN 0 THEN excluded.next_attempt_at
                   ELSE excluded.failed_at + least($7 * power(2, least(f.attempts, 30)), $8) * interval '1 ms' END,
                 parked_at = CASE WHEN f.attempts + excluded.attempts >= $9::integer
-                  THEN coalesce(f.parked_at, excluded.failed_at) END`,
+                  THEN coalesce(f.parked_at, excluded.failed_at) END
+         RETURNING CASE WHEN f.parked_at IS NULL THEN f.next_attempt_at END AS due`,
         [worker, key, counts, textOf(error), at, firstRetry(at, counts), firstPause_ms, pauseMax_ms, attemptsMax],
       );
+      return noted?.due ?? null;
     },
 
     async succeeded(worker, key) {

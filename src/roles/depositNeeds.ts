@@ -37,15 +37,26 @@ export function depositNeeds(stores: () => NeededStores): FamilyNeeds {
       return taken.filter(({ address }) => !known.has(address));
     },
     watch: (chainId) => ({
-      async open(signal) {
-        const { database } = await upToDate(stores(), signal);
-        return openDeposits(database, chainId);
-      },
+      open: rememberedAt(stores, ({ database }) => openDeposits(database, chainId)),
       async late(signal) {
         const { database, clock } = await upToDate(stores(), signal);
         return lateDeposits(database, chainId, plus(clock.now(), -lateFor_ms));
       },
     }),
+  };
+}
+
+/** Asks again only when the log has grown: what depends on nothing else is the same until then. */
+function rememberedAt<T>(stores: () => NeededStores, ask: (stores: NeededStores) => Promise<T>) {
+  let last: { readonly end: bigint; readonly answer: T } | undefined;
+  return async (signal: AbortSignal): Promise<T> => {
+    const { store, projected } = stores();
+    const end = await store.tail();
+    if (last?.end === end) return last.answer;
+    await projected(end, { signal, timeout_ms: projectedWait_ms });
+    const answer = await ask(stores());
+    last = { end, answer };
+    return answer;
   };
 }
 

@@ -13,10 +13,11 @@ export interface WorkersDeps {
   readonly wake: Observable<unknown>;
 }
 
-/** A worker with how often it looks without being woken. */
+/** A worker with what wakes it, the role's wake when left out, and how often it looks without being woken. */
 export interface Shift {
   // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else looks at them
   readonly worker: Worker<any>;
+  readonly wake?: Observable<unknown>;
   readonly idle_ms?: number;
 }
 
@@ -35,10 +36,10 @@ export async function runShifts(
     telemetry.active.set({ role }, 1);
     await Promise.all(
       shifts.map(
-        ({ worker, idle_ms }) =>
+        ({ worker, wake = deps.wake, idle_ms }) =>
           new Promise<void>((resolve, reject) => {
             const run = {
-              wake: deps.wake,
+              wake,
               clock,
               failures: deps.failures,
               signal: held,

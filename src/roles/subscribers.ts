@@ -6,12 +6,12 @@ import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
-import type { Instant } from '../../domain/time.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
+import { projectedChannel } from '../../projections/commit.ts';
 import { findWebhookSecret } from '../../queries/apps.ts';
-import { oldestOpenPayment, pendingPayins } from '../../queries/payins.ts';
+import { expectedOfChain, oldestOpenPayment, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/payouts.ts';
-import { duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
@@ -22,8 +22,9 @@ import { randomIds } from '../runtime/system.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
+import { watchHeads } from '../subscribers/headWatch.ts';
 import { parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
-import { payinsWorker } from '../subscribers/payins.ts';
+import { type PayinsDeps, payinsWorker } from '../subscribers/payins.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { unmatchedName, unmatchedWorker } from '../subscribers/unmatched.ts';
@@ -35,6 +36,7 @@ import { payinRange } from './payinRange.ts';
 import { runShifts, type Shift } from './shifts.ts';
 
 const expiryLook_ms = 1_000;
+const stockLook_ms = 1_000;
 const parkedLook_ms = 5_000;
 const auditLook_ms = 30_000;
 const unmatchedLook_ms = 30_000;
@@ -44,6 +46,7 @@ const clockDifference_ms = 10 * minute_ms;
 /** Resolves when the signal has aborted and what was begun has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
+  const changes = countChanges(core, signal);
   const signers = openSigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
@@ -52,11 +55,13 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
 
   await Promise.all([
     ...[...core.chains.values()].map((chain) => {
-      const { ingester } = chain;
+      const { ingester, poll_ms } = chain;
+      const heads = watchHeads({ nodeHeads: ingester.nodeHeads, clock: core.clock, poll_ms });
+      const seen = { moves: heads.moves, changes };
       return run(
         `payins:${ingester.chainId}`,
         NEVER,
-        { worker: payins(core, failures, chain), idle_ms: chain.poll_ms },
+        { worker: payins(core, failures, chain, seen), wake: heads.moved, idle_ms: poll_ms },
         { worker: parkedPayins(core, failures, chain), idle_ms: parkedLook_ms },
       );
     }),
@@ -70,13 +75,32 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   ]);
 }
 
-function payins(core: Core, failures: WorkFailures, { ingester }: OpenChain) {
+/** How often the read models of work have changed. Whoever listens anew was told nothing meanwhile: that counts, too. */
+function countChanges({ notifications }: Core, signal: AbortSignal): () => number {
+  let count = 0;
+  const counting = notifications
+    .pipe(filter(({ channel, payload }) => channel === projectedChannel && !payload.startsWith('reports ')))
+    .subscribe(() => {
+      count += 1;
+    });
+  signal.addEventListener('abort', () => counting.unsubscribe(), { once: true });
+  return () => count;
+}
+
+function payins(
+  core: Core,
+  failures: WorkFailures,
+  { ingester }: OpenChain,
+  seen: Pick<PayinsDeps, 'moves' | 'changes'>,
+) {
   const { clock, crash, database, telemetry } = core;
   const { chainId } = ingester;
   const cursors = createCursors(database);
   return payinsWorker({
     ...payinRange(core, failures, ingester),
+    ...seen,
     crash,
+    expected: (after) => expectedOfChain(database, chainId, after),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
@@ -144,7 +168,9 @@ function depositStock({ config, clock, database }: Core): readonly Shift[] {
     const ownerOf = treasury && family.depositOwners?.(treasury);
     if (!ownerOf) return [];
     const make = () => ownerOf(randomIds.secret());
-    return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
+    return [
+      { worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }), idle_ms: stockLook_ms },
+    ];
   });
 }
 
@@ -178,20 +204,13 @@ const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
 
 function expiry({ workHandle, clock, chains, database }: Core) {
   const cursors = createCursors(database);
-  const scannedTo = async (chainId: ChainId) => {
-    const passes = chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
-    return cursors.scannedTo(chainId, passes);
-  };
-  /** What the chain's final scan has come past: of a chain that stands still nothing is due, and no other's waits behind it. */
-  const dueOn = async (chainId: ChainId, max: number, now: Instant) => {
-    const dueBy = await scannedTo(chainId);
-    if (dueBy === null) return [];
-    return duePayments(database, { worker: 'expiry', chainIds: [chainId], steps: ['expire'], max, now, dueBy });
-  };
+  const finalPasses = (chainId: ChainId) =>
+    chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
+  const passes = [...chains.keys()].flatMap((chainId) => finalPasses(chainId).map((pass) => ({ chainId, pass })));
   return expiryWorker({
     handle: workHandle,
     clock,
-    due: async (max, now) => (await Promise.all([...chains.keys()].map((id) => dueOn(id, max, now)))).flat(),
-    scannedTo,
+    due: (max, now) => dueExpiries(database, { worker: 'expiry', passes, max, now }),
+    scannedTo: (chainId) => cursors.scannedTo(chainId, finalPasses(chainId)),
   });
 }

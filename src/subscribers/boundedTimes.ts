@@ -6,6 +6,9 @@ export function boundedTimes() {
   return {
     get: (key: string) => times.get(key),
     countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
+    /** Infinity when there is none. */
+    nextAfter: (at_ms: number) =>
+      [...times.values()].reduce((next, time_ms) => (time_ms > at_ms ? Math.min(next, time_ms) : next), Infinity),
     set(key: string, at_ms: number) {
       times.delete(key);
       times.set(key, at_ms);

@@ -1,6 +1,12 @@
 /** What a range of blocks paid to our deposits: recorded alike by the live scan and by an operator who has it read again. */
 
-import type { Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import {
+  type Ingester,
+  type Pass,
+  type ScannedRange,
+  type TransferLog,
+  transferOf,
+} from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
@@ -81,7 +87,7 @@ const unmatched = async (deps: RangeDeps, transfer: Transfer): Promise<Outcome> 
 const nobodys = { agreed_usd: null };
 
 async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSignal): Promise<Transfer> {
-  const transfer = await ingester.resolve(log, signal);
+  const transfer = ingester.resolve ? await ingester.resolve(log, signal) : transferOf(ingester.chainId, log);
   if (transfer) return transfer;
   throw new Error(`block ${log.blockHash} left chain ${ingester.chainId} while it was read: it is scanned again`);
 }
@@ -101,8 +107,9 @@ export const confirmsAt = (pass: Pass, large: boolean): boolean => pass === 'hea
 export function isLarge(
   transfer: { readonly amount: bigint; readonly token: TokenRef },
   deposit: { readonly agreed_usd: bigint | null },
-  largeFrom_usd: bigint,
+  largeFrom_usd: bigint | null,
 ): boolean {
+  if (largeFrom_usd === null) return false;
   const whole = rescale(transfer.amount, transfer.token.decimals, 0);
   return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
 }

@@ -4,15 +4,21 @@ import type { Cursor, Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
 import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
-import type { Instant } from '../../domain/time.ts';
-import type { RecordedPayin } from '../../queries/payins.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
+import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
 import { confirmsAt, handleRange, orPark, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {
   readonly crash: CrashPoint;
+  /** How often the chain's head has moved. */
+  readonly moves: () => number;
   /** Detected and not confirmed, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
-  readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint) => Promise<readonly RecordedPayin[]>;
+  readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint | null) => Promise<readonly RecordedPayin[]>;
+  /** Of the read models, when they have changed since they were asked; what they said last stands until then. */
+  readonly expected: (after: Instant) => Promise<ExpectedOfChain>;
+  /** Changes when what `expected` answers may have. */
+  readonly changes: () => number;
   readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
   /** Compare and set: throws when another instance moved it. */
   readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
@@ -22,35 +28,94 @@ export interface PayinsDeps extends RangeDeps {
   readonly startFrom: () => Promise<Instant>;
 }
 
+/** A pass runs so often although its chain's head stands: what it waits for may have moved unseen, or it holds an unsaved cursor. */
+const restMax_ms = 10_000;
+/** What was read without finding anything is read again after a restart: so much at most. */
+const unsavedMax_ms = 10_000;
+
 /** One item per pass: each pass of the chain has its own cursor and its own failures. */
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
   const { ingester } = deps;
+  const progress = new Map<Pass, Progress>();
+  const isDue = (pass: Pass, now: Instant) => {
+    const ran = progress.get(pass)?.ran;
+    return !ran || ran.moves !== deps.moves() || epochMs(now) - ran.at_ms >= restMax_ms;
+  };
   return {
     name: `payins:${ingester.chainId}`,
     concurrency: ingester.passes.length,
-    due: async () => ingester.passes,
+    due: async (_, now) => ingester.passes.filter((pass) => isDue(pass, now)),
     keyOf: (pass) => pass,
-    act: (pass, signal) => scan(deps, pass, signal),
+    async act(pass, signal) {
+      const ran = { moves: deps.moves(), at_ms: epochMs(deps.clock.now()) };
+      const own = progress.get(pass) ?? (await load(deps, pass, signal));
+      // Whatever fails: the next run begins at the cursor that is saved.
+      progress.delete(pass);
+      await scan(deps, own, signal);
+      if (!signal.aborted) progress.set(pass, { ...own, ran });
+    },
   };
 }
 
-/**
- * Crash anywhere: the cursor has not moved past what was not recorded, and recording again changes nothing.
- */
-async function scan(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<void> {
-  const { ingester, crash } = deps;
-  let saved = await deps.loadCursor(pass);
+/** Where a pass stands. Its cursor is saved when something happened, and otherwise seldom: reading again changes nothing. */
+interface Progress {
+  readonly pass: Pass;
+  cursor: Cursor;
+  saved: Cursor | null;
+  savedAt_ms: number;
+  expected: (ExpectedOfChain & { readonly changes: number }) | null;
+  /** The last run that ended well. */
+  readonly ran?: { readonly moves: number; readonly at_ms: number };
+}
+
+async function load(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Progress> {
+  const saved = await deps.loadCursor(pass);
   const cursor = saved ?? (await firstCursor(deps, pass, signal));
-  for await (const range of ingester.scan(cursor, signal)) {
+  return { pass, cursor, saved, savedAt_ms: 0, expected: null };
+}
+
+/** Crash anywhere: the saved cursor is not past what was not recorded, and recording again changes nothing. */
+async function scan(deps: PayinsDeps, own: Progress, signal: AbortSignal): Promise<void> {
+  const { ingester } = deps;
+  const { pass } = own;
+  for await (const range of ingester.scan(own.cursor, signal)) {
     if (signal.aborted) return;
-    if (range.logs.length > 0 || range.orphaned.length > 0) await handleRange(deps, pass, range, signal);
-    if (pass !== 'head') await settlePending(deps, pass, range.next, signal);
-    if (range.missed) deps.missed(range.missed);
-    await crash('payins.beforeCheckpoint');
-    await deps.saveCursor(range.next, saved);
-    await crash('payins.afterCheckpoint');
-    saved = range.next;
+    const { logs, orphaned, missed, next } = range;
+    const found = logs.length > 0 || orphaned.length > 0 ? await handleRange(deps, pass, range, signal) : [];
+    const settled = pass !== 'head' && (await settlePending(deps, own, next, signal));
+    if (missed) deps.missed(missed);
+    own.cursor = next;
+    if (found.length > 0 || orphaned.length > 0 || settled || missed || (await isSaveDue(deps, own)))
+      await save(deps, own);
   }
+  if (own.saved && own.cursor !== own.saved && unsaved_ms(deps, own) >= unsavedMax_ms) await save(deps, own);
+}
+
+const unsaved_ms = ({ clock }: PayinsDeps, { savedAt_ms }: Progress): number => epochMs(clock.now()) - savedAt_ms;
+
+/** What expires is ended by the chain's time as it is saved: a payment whose time has come is a reason to save. */
+async function isSaveDue(deps: PayinsDeps, own: Progress): Promise<boolean> {
+  if (own.saved === null || unsaved_ms(deps, own) >= unsavedMax_ms) return true;
+  if (own.pass === 'head') return false;
+  const { nextExpiry } = await expected(deps, own);
+  return nextExpiry !== null && nextExpiry < own.cursor.chainTime;
+}
+
+async function save({ crash, clock, saveCursor }: PayinsDeps, own: Progress): Promise<void> {
+  await crash('payins.beforeCheckpoint');
+  await saveCursor(own.cursor, own.saved);
+  await crash('payins.afterCheckpoint');
+  Object.assign(own, { saved: own.cursor, savedAt_ms: epochMs(clock.now()), expected: null });
+}
+
+/** Asked again only when the read models have changed: a pass that finds nothing asks Postgres nothing. */
+async function expected(deps: PayinsDeps, own: Progress): Promise<ExpectedOfChain> {
+  const changes = deps.changes();
+  if (own.expected?.changes !== changes) {
+    const after = (own.saved ?? own.cursor).chainTime;
+    own.expected = { ...(await deps.expected(after)), changes };
+  }
+  return own.expected;
 }
 
 /** Read models that are still being filled do not know the oldest open payment: what was paid to it would be passed over. */
@@ -63,12 +128,16 @@ async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): P
  * What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed.
  * A transaction that a node cannot find proves nothing: the payin stays pending, and is asked for again, until its block is
  * seen to be gone.
+ * @returns whether there was any
  */
-async function settlePending(deps: PayinsDeps, pass: Pass, next: Cursor, signal: AbortSignal): Promise<void> {
+async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {
   const { ingester } = deps;
+  const { pass } = own;
+  const { oldestPending } = await expected(deps, own);
+  if (oldestPending === null || oldestPending > next.blockNumber) return false;
   const pending = async () =>
     (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(({ large }) => confirmsAt(pass, large));
-  if ((await pending()).length === 0) return;
+  if ((await pending()).length === 0) return false;
   // What this range has confirmed a moment ago is in the rows only now.
   await deps.projected(await deps.store.tail(), signal);
   for (const payin of await pending()) {
@@ -81,4 +150,5 @@ async function settlePending(deps: PayinsDeps, pass: Pass, next: Cursor, signal:
       return recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber });
     });
   }
+  return true;
 }

@@ -10,7 +10,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
+import { epochMs, hour_ms, type Instant, instant } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes } from './boundedTimes.ts';
 import type { Worker } from './worker.ts';
@@ -67,6 +67,10 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
       // Those that wait are in the list too: asked for on top, they cannot crowd out the others.
       const items = await deps.due(max + lookAgainAt.countAfter(now_ms), now);
       return items.filter(({ paymentId }) => (lookAgainAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
+    },
+    nextDue(now) {
+      const next_ms = lookAgainAt.nextAfter(epochMs(now));
+      return Number.isFinite(next_ms) ? instant(next_ms) : null;
     },
     keyOf: ({ paymentId }) => paymentId,
     async act({ paymentId }, signal) {

@@ -1,7 +1,22 @@
-import { catchError, defer, EMPTY, from, mergeMap, type Observable, of, race, repeat, take } from 'rxjs';
+import {
+  catchError,
+  defer,
+  EMPTY,
+  from,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  race,
+  repeat,
+  Subject,
+  share,
+  take,
+} from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import type { Instant } from '../../domain/time.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
+import { boundedTimes } from './boundedTimes.ts';
 
 /** Drains a to-do list. A to-do is a hint: `act` looks at the truth (stream, chain) before it does anything. */
 export interface Worker<T> {
@@ -12,6 +27,8 @@ export interface Worker<T> {
   due(max: number, now: Instant): Promise<readonly T[]>;
   /** Whose order must be kept and who is parked on failure: a payment, a delivery, a chain. */
   keyOf(item: T): string;
+  /** When something that `due` left out is due, as far as the worker itself knows. */
+  nextDue?(now: Instant): Instant | null;
   /** Who may take up at most so many places at a time, so that a slow one leaves some to the others: an app. */
   readonly share?: { readonly max: number; of(item: T): string };
   act(item: T, signal: AbortSignal): Promise<void>;
@@ -32,25 +49,35 @@ export interface WorkerRun {
   readonly failures: Pick<WorkFailures, 'failed' | 'succeeded'>;
   /** Once aborted no new item is begun; the observable completes when those begun have ended. */
   readonly signal: AbortSignal;
-  /** How often the list is looked at without being woken. */
+  /** The longest pause between two looks at the list without being woken. */
   readonly idle_ms?: number;
 }
 
+/** After a round that found something, or was woken; doubled after each one that found nothing, up to `idle_ms`. */
+const firstPause_ms = 500;
+const idleDefault_ms = 5_000;
 const itemsPerRoundMax = 200;
 const rememberedMax = 10_000;
 
 /**
- * Runs a worker until its signal aborts: a round on every wake, and at least every `idle_ms`.
- * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other.
+ * Runs a worker until its signal aborts: a round on every wake, when a failed item is to be tried again, and at least every `idle_ms`.
+ * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other; it is looked
+ * at again when its action has ended.
  */
 export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
   const busy = new Set<string>();
   const shares = new Map<string, number>();
   /** Keys known to have no noted failure: their next success needs no note either. */
   const clean = new Set<string>();
-  const { signal, clock, idle_ms = 500 } = run;
+  const { signal, clock, idle_ms = idleDefault_ms } = run;
+  /** When failed items are to be tried again. */
+  const retryAt = boundedTimes();
+  const passedOver = new Set<string>();
+  const again = new Subject<void>();
+  const wake = merge(run.wake, again).pipe(share());
   let woken = false;
-  const waking = run.wake.subscribe(() => {
+  let quiet_ms = 0;
+  const waking = wake.subscribe(() => {
     woken = true;
   });
   signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
@@ -58,17 +85,35 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   const pause = () => {
     if (signal.aborted) return EMPTY;
     if (woken) return of(undefined);
-    return race(run.wake, from(clock.sleep(idle_ms, signal))).pipe(take(1));
+    return race(wake, from(clock.sleep(pause_ms(clock.now()), signal))).pipe(take(1));
   };
+
+  /** Until the next item that is known to become due; of all others the wake tells. */
+  function pause_ms(now: Instant): number {
+    const now_ms = epochMs(now);
+    const next = worker.nextDue?.(now);
+    const due_ms = Math.min(retryAt.nextAfter(now_ms), next ? epochMs(next) : Number.POSITIVE_INFINITY);
+    return Math.min(idle_ms, quiet_ms, Math.max(due_ms - now_ms, 1));
+  }
+
+  function found(items: readonly T[]): readonly T[] {
+    quiet_ms =
+      items.length > 0 || busy.size >= itemsPerRoundMax ? firstPause_ms : Math.max(firstPause_ms, quiet_ms * 2);
+    return items;
+  }
 
   const round = defer(() => {
     if (signal.aborted) return EMPTY;
+    if (woken) quiet_ms = 0;
     woken = false;
     const room = itemsPerRoundMax - busy.size;
     return room > 0 ? from(worker.due(itemsPerRoundMax, clock.now())) : of([]);
   }).pipe(
-    mergeMap((items) => items.filter(begin)),
-    catchError((error: unknown) => of({ stalled: error })),
+    mergeMap((items) => found(items).filter(begin)),
+    catchError((error: unknown) => {
+      quiet_ms = firstPause_ms;
+      return of({ stalled: error });
+    }),
   );
 
   return round.pipe(
@@ -80,19 +125,24 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   function begin(item: T): boolean {
     const { share } = worker;
     const taken = share ? (shares.get(share.of(item)) ?? 0) : 0;
-    if (busy.has(worker.keyOf(item)) || (share && taken >= share.max)) return false;
-    busy.add(worker.keyOf(item));
+    const key = worker.keyOf(item);
+    if (busy.has(key)) passedOver.add(key);
+    if (busy.has(key) || (share && taken >= share.max)) return false;
+    busy.add(key);
     if (share) shares.set(share.of(item), taken + 1);
     return true;
   }
 
   function end(item: T): void {
     const { share } = worker;
-    busy.delete(worker.keyOf(item));
-    if (!share) return;
-    const left = (shares.get(share.of(item)) ?? 1) - 1;
-    if (left > 0) shares.set(share.of(item), left);
-    else shares.delete(share.of(item));
+    const key = worker.keyOf(item);
+    busy.delete(key);
+    if (share) {
+      const left = (shares.get(share.of(item)) ?? 1) - 1;
+      if (left > 0) shares.set(share.of(item), left);
+      else shares.delete(share.of(item));
+    }
+    if (passedOver.delete(key)) again.next();
   }
 
   async function actOn(item: T): Promise<WorkReport> {
@@ -106,9 +156,10 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     } catch (error) {
       if (signal.aborted) return { worker: worker.name, kind: 'interrupted', key };
       clean.delete(key);
-      return await run.failures
-        .failed(worker.name, key, error, clock.now())
-        .then((): WorkReport => ({ worker: worker.name, kind: 'failed', key, error }), stalled);
+      return await run.failures.failed(worker.name, key, error, clock.now()).then((retry): WorkReport => {
+        if (retry) retryAt.set(key, epochMs(retry));
+        return { worker: worker.name, kind: 'failed', key, error };
+      }, stalled);
     } finally {
       end(item);
     }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import type { Pass } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { startSend, webhook } from '../../domain/webhook.ts';
-import { type DuePayments, duePayments, dueWebhooks } from '../../queries/work.ts';
+import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
+import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -24,8 +26,36 @@ describe('the to-do list', () => {
     assert.deepEqual(await due({ chainIds: [8453] }), []);
     assert.deepEqual(await due({ steps: ['expire'] }), []);
     assert.deepEqual(await due({ steps: ['expire'], now: p.minute(61) }), [paymentIdOf(1)]);
-    assert.deepEqual(await due({ steps: ['expire'], now: p.minute(90), dueBy: p.minute(59) }), []);
     assert.equal((await due({ max: 1 })).length, 1);
+  });
+
+  it('names payments to expire once every final pass of their chain has come past their end, by the chain’s time', async () => {
+    await given.payments(p.unpaid, p.paid);
+    const { database } = given;
+    const cursors = createCursors(database);
+    const save = (pass: Pass, minute: number) =>
+      cursors.save(
+        { chainId: 8453, pass, blockNumber: BigInt(minute), blockHash: 'hash', chainTime: p.minute(minute) },
+        null,
+      );
+    const passes = [
+      { chainId: 8453, pass: 'final' },
+      { chainId: 8453, pass: 'finalLarge' },
+      { chainId: 1, pass: 'final' },
+    ];
+    const expiries = async (of = passes) =>
+      (await dueExpiries(database, { worker: 'expiry', passes: of, max: 10, now: p.minute(90) })).map(
+        ({ paymentId }) => paymentId,
+      );
+    await save('final', 61);
+    assert.deepEqual(await expiries(), []);
+    await save('finalLarge', 59);
+    assert.deepEqual(await expiries(), []);
+    assert.deepEqual(await expiries(passes.slice(0, 1)), [paymentIdOf(1)]);
+    await database.query("UPDATE ops.chain_cursors SET chain_time = $1 WHERE pass = 'finalLarge'", [p.minute(62)]);
+    assert.deepEqual(await expiries(), [paymentIdOf(1)]);
+    await createFailures(database).failed('expiry', paymentIdOf(1), new Error('no'), p.minute(90));
+    assert.deepEqual(await expiries(), []);
   });
 
   it('leaves out what waits after a failure or is parked, for that worker alone', async () => {

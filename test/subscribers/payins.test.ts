@@ -4,6 +4,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import type { Instant } from '../../domain/time.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
@@ -42,12 +43,12 @@ describe('watching a chain for payins', () => {
   });
 
   it('funds a payment with what is final, once, however often it is scanned', async () => {
-    const { worker, around } = await watching([p.payin()]);
+    const { worker, around, restart } = await watching([p.payin()]);
     await worker.act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['detected']);
-    for (const _ of [1, 2]) {
+    for (const again of [worker, restart()]) {
       around.cursor = at('final', 99);
-      await worker.act('final', signal);
+      await again.act('final', signal);
     }
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
     assert.equal((await around.payment()).funded?.received, p.of('10.01'));
@@ -124,6 +125,96 @@ describe('watching a chain for payins', () => {
   });
 });
 
+describe('a pass between two blocks', () => {
+  /** Its cursor is saved at block 110 of a chain that holds nothing for us. */
+  const caughtUp = async () => {
+    const watched = await watching([]);
+    watched.around.cursor = at('final', 99);
+    const { worker, around, clock } = watched;
+    await worker.act('final', signal);
+    const grow = async (blocks: bigint) => {
+      around.head += blocks;
+      around.moves += 1;
+      await worker.act('final', signal);
+    };
+    const due = async () => (await worker.due(10, clock.now())).includes('final');
+    return { ...watched, grow, due };
+  };
+
+  it('is not due while the head stands, but for a look now and then', async () => {
+    const { around, clock, due } = await caughtUp();
+    assert.equal(await due(), false);
+    around.moves += 1;
+    assert.equal(await due(), true);
+    around.moves -= 1;
+    clock.advance(10_000);
+    assert.equal(await due(), true);
+  });
+
+  it('stays due after it failed, and begins again where its cursor is saved', async () => {
+    const { worker, around, due, grow } = await caughtUp();
+    await grow(5n);
+    around.broken = true;
+    await assert.rejects(grow(1n), Unavailable);
+    assert.equal(await due(), true);
+    around.broken = false;
+    await worker.act('final', signal);
+    assert.deepEqual(around.scannedFrom.slice(-2), [115n, 110n]);
+    assert.equal(around.cursor?.blockNumber, 116n);
+  });
+
+  it('keeps what it read without finding anything to itself, for ten seconds at most', async () => {
+    const { around, clock, grow, worker } = await caughtUp();
+    await grow(1n);
+    await grow(1n);
+    assert.deepEqual(around.scannedFrom.slice(-2), [110n, 111n]);
+    assert.equal(around.cursor?.blockNumber, 110n);
+    clock.advance(10_000);
+    await worker.act('final', signal);
+    assert.equal(around.cursor?.blockNumber, 112n);
+  });
+
+  it('saves its cursor at once when it found something', async () => {
+    const { around, grow } = await caughtUp();
+    around.forgotten = { from: 111n, to: 111n };
+    await grow(1n);
+    assert.equal(around.cursor?.blockNumber, 111n);
+  });
+
+  it('saves its cursor at once when it has come past the end of a payment', async () => {
+    const { around, grow } = await caughtUp();
+    around.nextExpiry = at('final', 112).chainTime;
+    around.changes += 1;
+    await grow(2n);
+    assert.equal(around.cursor?.blockNumber, 110n);
+    await grow(1n);
+    assert.equal(around.cursor?.blockNumber, 113n);
+  });
+
+  it('asks the read models only when they have changed', async () => {
+    const { around, grow } = await caughtUp();
+    await grow(1n);
+    const { asked } = around;
+    await grow(1n);
+    await grow(1n);
+    assert.equal(around.asked, asked);
+    around.changes += 1;
+    await grow(1n);
+    assert.equal(around.asked, asked + 1);
+  });
+
+  it('begins anew where another instance has saved, once it finds that out', async () => {
+    const { worker, around, grow, due } = await caughtUp();
+    around.cursor = at('final', 150);
+    around.forgotten = { from: 111n, to: 111n };
+    await assert.rejects(grow(50n), /another instance/);
+    assert.equal(around.cursor?.blockNumber, 150n);
+    assert.equal(await due(), true);
+    await worker.act('final', signal);
+    assert.equal(around.scannedFrom.at(-1), 150n);
+  });
+});
+
 const phases = ({ payins }: Payment) => payins.map(({ phase }) => phase);
 
 /** One unpaid payment, and a chain whose blocks up to 110 hold these transfers. */
@@ -138,6 +229,14 @@ async function watching(transfers: readonly Transfer[]) {
     /** What looking a transaction up shows. */
     known: transfers,
     left: false,
+    head: 110n,
+    broken: false,
+    moves: 0,
+    changes: 0,
+    nextExpiry: null as Instant | null,
+    /** How often the read models were asked what to expect. */
+    asked: 0,
+    scannedFrom: [] as bigint[],
     projected: true,
     rowsBehind: false,
     parked: [] as string[],
@@ -163,15 +262,17 @@ async function watching(transfers: readonly Transfer[]) {
     },
     cursorAt: async (pass, block) => at(pass, Number(block)),
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
-      if (blockNumber < 110n) {
-        const { forgotten: missed } = around;
-        yield { logs: around.onChain.map(logOf), orphaned: [], next: at(pass, 110), ...(missed && { missed }) };
-      }
+      around.scannedFrom.push(blockNumber);
+      if (around.broken) throw new Unavailable('no node answers');
+      const { forgotten: missed, head } = around;
+      const logs = blockNumber < 110n ? around.onChain.map(logOf) : [];
+      if (blockNumber < head) yield { logs, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
     hasLeft: async () => around.left,
     head: async () => assert.fail('not asked for'),
+    nodeHeads: [],
   };
   const pending = async (): Promise<readonly RecordedPayin[]> =>
     (await around.payment()).payins
@@ -195,15 +296,22 @@ async function watching(transfers: readonly Transfer[]) {
       around.rowsBehind = false;
       return rows;
     },
+    moves: () => around.moves,
+    changes: () => around.changes,
+    async expected() {
+      around.asked += 1;
+      return { oldestPending: 0n, nextExpiry: around.nextExpiry };
+    },
     loadCursor: async () => around.cursor,
-    async saveCursor(next) {
+    async saveCursor(next, previous) {
+      if (around.cursor?.blockHash !== previous?.blockHash) throw new Error('another instance moved the cursor');
       around.cursor = next;
     },
     park: async (_, txHash) => void around.parked.push(txHash),
     missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),
     startFrom: async () => p.created_at,
   };
-  return { worker: payinsWorker(deps), around };
+  return { worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
 }
 
 const whereOf = ({ txHash, blockNumber, blockHash }: Transfer) => ({

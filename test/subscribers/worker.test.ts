@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { NEVER } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
+import type { Clock } from '../../commands/ports.ts';
+import { epochMs, instant } from '../../domain/time.ts';
 import { systemClock } from '../../src/runtime/system.ts';
-import { runWorker, type Worker, type WorkReport } from '../../src/subscribers/worker.ts';
+import { runWorker, type Worker, type WorkerRun, type WorkReport } from '../../src/subscribers/worker.ts';
 
 interface Item {
   readonly key: string;
@@ -18,13 +20,13 @@ describe('running a worker', () => {
   });
   afterEach(() => stop.abort());
 
-  const failures = { failed: async () => {}, succeeded: async () => {} };
-  const run = (worker: Partial<Worker<Item>> & Pick<Worker<Item>, 'due' | 'act'>) => {
+  const failures = { failed: async () => null, succeeded: async () => {} };
+  const run = (worker: Partial<Worker<Item>> & Pick<Worker<Item>, 'due' | 'act'>, how: Partial<WorkerRun> = {}) => {
     const reports: WorkReport[] = [];
     const ended = new Promise<void>((resolve) => {
       runWorker(
         { name: 'test', concurrency: 6, keyOf: ({ key }) => key, ...worker },
-        { wake: NEVER, clock: systemClock, failures, signal: stop.signal, idle_ms: 5 },
+        { wake: NEVER, clock: systemClock, failures, signal: stop.signal, idle_ms: 5, ...how },
       ).subscribe({ next: (report) => reports.push(report), complete: resolve });
     });
     return { reports, ended };
@@ -98,5 +100,91 @@ describe('running a worker', () => {
     await ended;
     assert.equal(actions, 1);
     assert.deepEqual(reports, [{ worker: 'test', kind: 'done', key: 'one 1' }]);
+  });
+
+  describe('that pauses', () => {
+    const second_ms = 1_000;
+    /** A clock that stands until it is told to go on: what would sleep is noted. */
+    const paused = () => {
+      const naps: number[] = [];
+      let now_ms = 0;
+      const clock: Clock = {
+        now: () => instant(now_ms),
+        sleep: async (duration_ms) => {
+          naps.push(duration_ms);
+          now_ms += duration_ms;
+          await new Promise((resolve) => setImmediate(resolve));
+        },
+      };
+      return { naps, clock };
+    };
+
+    it('pauses longer each time that nothing is due, up to its bound', async () => {
+      const { naps, clock } = paused();
+      const enough = Promise.withResolvers<void>();
+      let looks = 0;
+      run(
+        {
+          async due() {
+            looks += 1;
+            if (looks > 6) enough.resolve();
+            return [];
+          },
+          act: async () => {},
+        },
+        { clock, idle_ms: 5 * second_ms },
+      );
+      await enough.promise;
+      assert.deepEqual(naps.slice(0, 6), [500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    });
+
+    it('is there when a failed item is to be tried again, and when its own list says so', async () => {
+      const { naps, clock } = paused();
+      const enough = Promise.withResolvers<void>();
+      let looks = 0;
+      run(
+        {
+          async due() {
+            looks += 1;
+            if (looks > 4) enough.resolve();
+            return looks === 1 ? items('fails', 1) : [];
+          },
+          nextDue: (now) => (epochMs(now) < 700 ? instant(700) : null),
+          act: () => Promise.reject(new Error('no')),
+        },
+        {
+          clock,
+          idle_ms: 5 * second_ms,
+          failures: { failed: async () => instant(1_500), succeeded: async () => {} },
+        },
+      );
+      await enough.promise;
+      assert.deepEqual(naps.slice(0, 3), [500, 200, 800]);
+    });
+
+    it('looks again at an item that was wanted while it was worked on, as soon as that has ended', async () => {
+      const wake = new Subject<void>();
+      const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const again = Promise.withResolvers<void>();
+      let actions = 0;
+      run(
+        {
+          due: async () => items('one', 1),
+          async act() {
+            actions += 1;
+            if (actions === 2) again.resolve();
+            await ends[actions - 1]?.promise;
+          },
+        },
+        { wake, idle_ms: 60 * second_ms, clock: { ...systemClock, sleep: () => new Promise(() => {}) } },
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      wake.next();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(actions, 1);
+      ends[0]?.resolve();
+      await again.promise;
+      ends[1]?.resolve();
+    });
   });
 });

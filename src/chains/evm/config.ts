@@ -5,7 +5,7 @@ export type EvmChainId = (typeof evmChainIds)[number];
 
 export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as readonly ChainId[]).includes(id);
 
-type FinalityTag = 'safe' | 'finalized';
+export type FinalityTag = 'safe' | 'finalized';
 
 /** When a block counts as final: a number of blocks on top of it, the node's tag, or both. */
 export type Depth = number | FinalityTag | { readonly tag: FinalityTag; readonly atLeast: number };

@@ -43,6 +43,8 @@ export interface ChainNode {
  */
 export interface ChainRpc {
   readonly chainId: number;
+  /** In the order of the configuration. */
+  readonly nodes: readonly Connection[];
   /**
    * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
    * @returns undefined when those that could answer had nothing
@@ -103,6 +105,7 @@ export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: Cha
 
   return {
     chainId,
+    nodes: connections,
     first,
     each,
     async answer(ask, signal) {
@@ -123,7 +126,7 @@ export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: Cha
 }
 
 /** @returns the node for a reading that ends with the signal */
-type Connection = (signal?: AbortSignal) => ChainNode;
+export type Connection = (signal?: AbortSignal) => ChainNode;
 
 function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
   const transport = createTransport(url, timeout_ms);

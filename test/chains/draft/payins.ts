@@ -12,14 +12,14 @@ export function createIngester(chainId: ChainId): Ingester {
   return {
     chainId,
     passes,
-    largeFrom: 0n,
+    largeFrom: null,
     sharedAddresses: [],
     start: (pass) => cursorAt(pass, 0n),
     cursorAt,
     async *scan() {},
-    resolve: async () => undefined,
     lookUp: async () => [],
     hasLeft: async () => false,
     head: async () => ({ blockNumber: 0n, chainTime: instant(0) }),
+    nodeHeads: [async () => ({ blockNumber: 0n, mark: 'nothing' })],
   };
 }

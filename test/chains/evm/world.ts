@@ -7,8 +7,8 @@ import { transferId } from '../../../domain/payment/events.ts';
 import { epochMs, instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
 import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from '../../../src/chains/evm/config.ts';
-import { createEvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
-import type { Cursor, Ingester, Pass } from '../../../src/chains/ports.ts';
+import { createEvmIngester, type EvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
+import type { Cursor, Pass } from '../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, isolatedAnvil } from '../../support/anvil.ts';
 
 export const payer = accountOf(77);
@@ -78,7 +78,7 @@ export interface Observer {
 }
 
 /** @param from where the pass begins; the chain's first block when left out */
-export async function observe(ingester: Ingester, pass: Pass, from?: Cursor): Promise<Observer> {
+export async function observe(ingester: EvmIngester, pass: Pass, from?: Cursor): Promise<Observer> {
   let cursor = from ?? (await ingester.start(pass, instant(0), signal));
   const seen = new Map<string, Transfer>();
   const orphaned: string[] = [];

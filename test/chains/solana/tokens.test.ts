@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from 'solana-web3-v1';
-import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/chainPorts.ts';
+import {
+  PayoutBlocked,
+  SigningRefused,
+  type TransferOrder,
+  transferOf,
+  type Unsigned,
+} from '../../../commands/chainPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
@@ -138,13 +144,13 @@ describe('a second token on Solana', () => {
     });
 
     it('and swept beside USDC, each from its own account', async () => {
-      const { ingester, logs } = await paid();
-      const transfers = await Promise.all(logs.map((log) => ingester.resolve(log, signal)));
+      const { logs } = await paid();
+      const transfers = logs.map((log) => transferOf(501, log));
       const created = p.created({ from: p.asset(501) });
       assert.ok(created.type === 'PaymentCreated');
       const at = { scheme: ownerScheme, address: deposit, salt, memo: null, contract: null, contractMemo: null };
       const first = { ...created, data: { ...created.data, deposit: at } };
-      const payins = transfers.flatMap((payin) => (payin ? [p.detected(payin), p.confirmed(payin)] : []));
+      const payins = transfers.flatMap((payin) => [p.detected(payin), p.confirmed(payin)]);
       const payment = p.paymentAfter([first, ...payins, p.expired()]);
       const sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });
       assert.deepEqual(await sweep.held([deposit], signal), [deposit]);

@@ -11,7 +11,11 @@ const method = 'eth_getTransactionReceipt';
  * Single transactions, by receipt.
  * @param reached the highest block read so far: a node behind it cannot say what is not there
  */
-export function createReceipts(chain: Chain, rpc: EvmRpc, reached: () => bigint): Pick<Ingester, 'resolve' | 'lookUp'> {
+export function createReceipts(
+  chain: Chain,
+  rpc: EvmRpc,
+  reached: () => bigint,
+): Required<Pick<Ingester, 'resolve' | 'lookUp'>> {
   async function transfersAt(node: EvmNode, txHash: string) {
     const receipt = await receiptOf(node, txHash);
     if (receipt) {

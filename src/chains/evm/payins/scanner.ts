@@ -6,8 +6,14 @@ import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
-import { nearHead_blocks, type RangeSize, readByHash, readByRange } from './ranges.ts';
+import { type BlocksRead, nearHead_blocks, type RangeSize, readByHash, readByRange } from './ranges.ts';
 import { createTrail } from './trail.ts';
+
+interface RangeFound {
+  readonly range: ScannedRange;
+  /** Whether the pass has come as far as this node shows. */
+  readonly isEnd: boolean;
+}
 
 /** Ranges that one call of `scan` may yield, so that its caller gets control back during a long catch-up. */
 const rangesMax = 50;
@@ -37,25 +43,29 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
     return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass]) };
   }
 
-  async function nextRange(node: EvmNode, cursor: Cursor): Promise<ScannedRange | undefined> {
+  async function nextRange(node: EvmNode, cursor: Cursor): Promise<RangeFound | undefined> {
     const { head, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
+    const far = head - nearHead_blocks;
+    const near = cursor.blockNumber >= far;
+    const found = (read: BlocksRead | undefined): RangeFound | undefined => {
+      const last = read?.headers.at(-1);
+      if (!read || !last) return undefined;
+      trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
+      return { range: { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
+    };
+    // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
+    const followed = near && !trail.isEmpty() ? found(await readByHash(chain, node, cursor, end)) : undefined;
+    if (followed) return followed;
     const there = await knownHeader(node, cursor.blockNumber);
     if (there.hash !== cursor.blockHash) {
       const { from, orphaned } = await trail.fork(node, cursor);
-      return { logs: [], orphaned, next: cursorAt(cursor, from) };
+      return { range: { logs: [], orphaned, next: cursorAt(cursor, from) }, isEnd: false };
     }
     if (cursor.pass === 'head') await trail.recall(node, cursor);
-    const far = head - nearHead_blocks;
-    const read =
-      cursor.blockNumber < far
-        ? await readByRange(chain, node, cursor, lower(end, far), size)
-        : await readByHash(chain, node, cursor, end);
-    const last = read?.headers.at(-1);
-    if (!read || !last) return undefined;
-    trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
-    return { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) };
+    if (near) return found(await readByHash(chain, node, cursor, end));
+    return found(await readByRange(chain, node, cursor, lower(end, far), size));
   }
 
   return {
@@ -78,11 +88,12 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
     async *scan(from, signal) {
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
-        const range = await rpc.first((node) => nextRange(node, cursor), signal);
-        if (!range) return;
-        cursor = range.next;
+        const found = await rpc.first((node) => nextRange(node, cursor), signal);
+        if (!found) return;
+        cursor = found.range.next;
         reached = higher(reached, cursor.blockNumber);
-        yield range;
+        yield found.range;
+        if (found.isEnd) return;
       }
     },
   };

@@ -23,6 +23,8 @@ export interface Fork {
 
 /** The blocks that one pass has lately handled. They are kept in memory: after a restart, not all blocks that a fork removed can be named. */
 export interface Trail {
+  /** As after a restart. */
+  isEmpty(): boolean;
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor): Promise<void>;
   add(blocks: readonly Block[]): void;
@@ -54,6 +56,7 @@ export function createTrail(): Trail {
 
   return {
     add,
+    isEmpty: () => hashes.size === 0,
     async recall(node, cursor) {
       if (hashes.size > 0) return;
       const count = Number(lower(cursor.blockNumber, BigInt(recalled_blocks)));

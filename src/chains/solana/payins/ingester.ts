@@ -1,6 +1,5 @@
-import type { Transfer } from '../../../../domain/payment/events.ts';
 import type { Watch } from '../../family.ts';
-import type { Ingester, TransferLog } from '../../ports.ts';
+import { type Ingester, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { blockAt, type Commitment, finalBlocks, finalHead, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
@@ -8,8 +7,6 @@ import { type Landed, landed } from '../transactions.ts';
 import { creditsOf, logOf, timeOf } from './credits.ts';
 import { createScanner } from './scanner.ts';
 
-/** More than there can be of any token: 32 slots are final within seconds, which everything waits for. */
-const nothingIsLarge = 10n ** 15n;
 /** Longer runs of slots without a block do not occur: each leader has four slots. */
 const around_slots = 64n;
 
@@ -36,10 +33,10 @@ export function createSolanaIngester(
   return {
     chainId: solanaChainId,
     passes: ['head', 'final'],
-    largeFrom: nothingIsLarge,
+    // 32 slots are final within seconds, which everything waits for.
+    largeFrom: null,
     sharedAddresses: [],
     ...scanner,
-    resolve: async (log) => transferOf(log),
 
     async lookUp(txHash, signal) {
       const found = await rpc.first(async (node) => {
@@ -50,7 +47,7 @@ export function createSolanaIngester(
       }, signal);
       if (!found) return [];
       const { transaction, block } = found;
-      return creditsOf(transaction).map((credit) => transferOf(logOf(credit, transaction, block)));
+      return creditsOf(transaction).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
     },
 
     async hasLeft(block, signal) {
@@ -62,6 +59,12 @@ export function createSolanaIngester(
       const { node, slot } = slots.reduce((a, b) => (b.slot > a.slot ? b : a));
       return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed')) };
     },
+
+    // What is final moves with what is confirmed.
+    nodeHeads: rpc.nodes.map((connect) => async (signal) => {
+      const slot = await slotOf(connect(signal), 'confirmed');
+      return { blockNumber: slot, mark: String(slot) };
+    }),
   };
 }
 
@@ -88,11 +91,3 @@ async function hasLeft(
   if (before === undefined || after === undefined) return undefined;
   return (await blockAt(node, after, 'finalized')).parentSlot === before ? true : undefined;
 }
-
-const transferOf = ({ logIndex, amount, blockNumber, ...log }: TransferLog): Transfer => ({
-  ...log,
-  chainId: solanaChainId,
-  index: logIndex,
-  blockNumber: blockNumber.toString(),
-  amount: amount.toString(),
-});

@@ -6,9 +6,6 @@ import { createStellarRpc, type StellarRpc } from '../rpc.ts';
 import { createScanner } from './scanner.ts';
 import { createTransferReader } from './transfers.ts';
 
-/** More than there can be of any token: nothing waits for a deeper finality where one ledger is final. */
-const nothingIsLarge = 10n ** 15n;
-
 /**
  * Reads what reaches the treasury in tokens of the catalogue, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
  */
@@ -18,10 +15,10 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
   return {
     chainId: stellarChainId,
     passes: ['final'],
-    largeFrom: nothingIsLarge,
+    // Nothing waits for a deeper finality where one ledger is final.
+    largeFrom: null,
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
     ...createScanner(config, rpc, reader),
-    resolve: async (log) => reader.transfer(log),
 
     async lookUp(txHash, signal) {
       const found = await rpc.first(async (node) => {
@@ -38,5 +35,10 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
       const { latest } = ranges.reduce((a, b) => (b.latest.ledger > a.latest.ledger ? b : a));
       return { blockNumber: latest.ledger, chainTime: instant(latest.closedAt_s * 1_000) };
     },
+
+    nodeHeads: rpc.nodes.map((connect) => async (signal) => {
+      const { latest } = await ledgerRange(connect(signal));
+      return { blockNumber: latest.ledger, mark: String(latest.ledger) };
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import { StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
-import type { TransferLog } from '../../ports.ts';
+import { type TransferLog, transferOf } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import type { FoundTransaction, RawEvent } from '../reads.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
@@ -22,7 +22,6 @@ export interface TransferReader {
   logs(events: readonly RawEvent[]): readonly TransferLog[];
   /** What a transaction moved; nothing if it failed. @param hash as asked for */
   transfers(found: FoundTransaction, hash: string): readonly Transfer[];
-  transfer(log: TransferLog): Transfer;
 }
 
 export function createTransferReader({ networkPassphrase, treasury, payinContract }: Networked): TransferReader {
@@ -36,34 +35,9 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
     logIndex: indexOf(where.operation, nth),
     blockTime: where.closedAt,
   });
-  const transfer = ({
-    token,
-    from,
-    to,
-    memo,
-    amount,
-    txHash,
-    blockNumber,
-    blockHash,
-    logIndex,
-    blockTime,
-  }: TransferLog): Transfer => ({
-    chainId: stellarChainId,
-    txHash,
-    index: logIndex,
-    blockNumber: blockNumber.toString(),
-    blockHash,
-    blockTime,
-    token,
-    from,
-    to,
-    memo,
-    amount: amount.toString(),
-  });
 
   return {
     watched,
-    transfer,
     logs(events) {
       const operations = Map.groupBy(events, ({ txHash, operation }) => `${txHash} ${operation}`);
       return [...operations.values()].flatMap((own) => {
@@ -79,7 +53,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
         movementsOf(watched, events.flatMap(seenInMeta)).map((movement, nth) =>
-          transfer(logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
+          transferOf(stellarChainId, logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
         ),
       );
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from 'solana-web3-v1';
-import type { Signer } from '../../../../commands/chainPorts.ts';
+import { type Signer, transferOf } from '../../../../commands/chainPorts.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { DepositSweep } from '../../../../src/chains/family.ts';
@@ -33,7 +33,7 @@ describe('sweeping deposits on Solana', () => {
     const watcher = watching(world, [owner]);
     const logs = (await watcher.poll('final'))?.logs ?? [];
     assert.equal(logs.length, amounts.length);
-    const payins = await Promise.all(logs.slice(0, recorded).map((log) => watcher.ingester.resolve(log, signal)));
+    const payins = logs.slice(0, recorded).map((log) => transferOf(501, log));
     const deposit = {
       scheme: ownerScheme,
       address: String(owner),

@@ -7,6 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from 'solana-web3-v1';
+import { transferOf } from '../../../../commands/chainPorts.ts';
 import { token2022Program } from '../../../../sandbox/solana/chain/tokens.ts';
 import { forkTo, fundWallet, plantMint } from '../../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
@@ -50,7 +51,7 @@ describe('reading payins on Solana', () => {
       const [log] = final?.logs ?? [];
       assert.ok(log);
       const slot = slotOf(txHash);
-      const transfer = await watcher.ingester.resolve(log, signal);
+      const transfer = transferOf(501, log);
       assert.deepEqual(
         { ...transfer, token: transfer?.token.address },
         {

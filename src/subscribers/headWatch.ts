@@ -1,0 +1,105 @@
+/** One look-out for each node of a chain: whoever reads the chain is woken when its head moves, and asks nothing while it stands. */
+import { Observable, share } from 'rxjs';
+import type { Ingester, NodeHead } from '../../commands/chainPorts.ts';
+import type { Clock } from '../../commands/ports.ts';
+import { epochMs } from '../../domain/time.ts';
+
+export interface HeadWatchDeps {
+  readonly nodeHeads: Ingester['nodeHeads'];
+  readonly clock: Clock;
+  /** The longest pause between two looks at a node. */
+  readonly poll_ms: number;
+}
+
+export interface HeadWatch {
+  /** Emits when some node shows something new. The nodes are looked at while it is subscribed to. */
+  readonly moved: Observable<void>;
+  /** How often it has emitted. */
+  moves(): number;
+}
+
+export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWatch {
+  let moves = 0;
+  const moved = new Observable<void>((out) => {
+    const stop = new AbortController();
+    const ended = nodeHeads.map((look) =>
+      lookOut(look, stop.signal, () => {
+        moves += 1;
+        out.next();
+      }),
+    );
+    Promise.all(ended).catch((error: unknown) => out.error(error));
+    return () => stop.abort();
+  });
+  return { moved: moved.pipe(share()), moves: () => moves };
+
+  async function lookOut(look: HeadWatchDeps['nodeHeads'][number], signal: AbortSignal, tell: () => void) {
+    const rhythm = createRhythm(poll_ms);
+    let known: NodeHead | null | undefined;
+    while (!signal.aborted) {
+      // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
+      const head = await look(signal).catch(() => null);
+      if (signal.aborted) return;
+      const now_ms = epochMs(clock.now());
+      if (head?.mark === known?.mark && known !== undefined) rhythm.stood(now_ms);
+      else {
+        rhythm.moved(now_ms, known && head ? Number(head.blockNumber - known.blockNumber) : 0);
+        known = head;
+        tell();
+      }
+      await clock.sleep(rhythm.pause_ms(now_ms), signal);
+    }
+  }
+}
+
+/** The shortest pause is this part of the longest. */
+const finest = 20;
+/** A pause so many times as long as usual says nothing about when the next block comes. */
+const unusual = 3;
+
+/**
+ * When to look next. Where blocks come regularly, and more seldom than `poll_ms`, the looks are aimed: a block is expected one period
+ * after the last, the looks begin shortly before, and are made at growing distances until it is there. Otherwise every `poll_ms`.
+ */
+export function createRhythm(poll_ms: number) {
+  const finest_ms = poll_ms / finest;
+  let movedAt_ms: number | null = null;
+  let lookedAt_ms = 0;
+  let period_ms: number | null = null;
+  /** How long before a block is expected the looks begin. */
+  let lead_ms = poll_ms;
+  let step_ms = finest_ms;
+  /** Whether a look since the aim found the block missing. */
+  let early = false;
+
+  const aim_ms = () =>
+    movedAt_ms !== null && period_ms !== null && period_ms > poll_ms ? movedAt_ms + period_ms - lead_ms : null;
+
+  return {
+    stood(now_ms: number): void {
+      lookedAt_ms = now_ms;
+      const aim = aim_ms();
+      if (aim === null || now_ms < aim) return;
+      if (early) step_ms = Math.min(poll_ms, step_ms * 2);
+      early = true;
+    },
+
+    /** @param blocks how many have come; 0 or less when it is not known, or a fork took some away */
+    moved(now_ms: number, blocks: number): void {
+      if (movedAt_ms !== null && blocks > 0) {
+        const passed_ms = (now_ms - movedAt_ms) / blocks;
+        if (period_ms === null) period_ms = passed_ms;
+        else if (passed_ms < period_ms * unusual) period_ms += (passed_ms - period_ms) / 4;
+        // It came between the last two looks. Where the first aimed look found it there, it may have come long before.
+        lead_ms = early ? Math.max(finest_ms, now_ms - lookedAt_ms) : Math.min(poll_ms, lead_ms * 2);
+      }
+      [movedAt_ms, lookedAt_ms, step_ms, early] = [now_ms, now_ms, finest_ms, false];
+    },
+
+    pause_ms(now_ms: number): number {
+      const aim = aim_ms();
+      if (aim === null) return poll_ms;
+      return now_ms < aim ? Math.min(poll_ms, aim - now_ms) : step_ms;
+    },
+  };
+}
