@@ -1,5 +1,14 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
-import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
+import {
+  type Address,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  isHex,
+  keccak256,
+  numberToHex,
+  stringToBytes,
+} from 'viem';
 import { ask, list, object, optional } from '../node/answers.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
@@ -102,6 +111,12 @@ interface Call {
 
 /** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
 export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
+
+/** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
+export function tokenBalance(node: EvmNode, account: Address, token: string): Promise<bigint> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
+  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
+}
 
 /** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
 export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>

@@ -1,10 +1,10 @@
 /** What is checked before anything is signed, so that a transfer is refused here and not reverted on the chain. */
-import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { type Address, decodeFunctionResult, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import type { EvmFees } from '../config.ts';
-import { coinBalance, gasNeeded, simulate } from '../reads.ts';
+import { coinBalance, gasNeeded, simulate, tokenBalance } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { type GasPrice, transferCall } from './transaction.ts';
 
@@ -19,12 +19,6 @@ export interface Payer {
 }
 
 export const withMargin = (gas: bigint): bigint => (gas * (100n + gasMargin_percent)) / 100n + newSlot_gas;
-
-/** In the token's smallest unit. */
-async function tokenBalance(node: EvmNode, account: Address, token: string) {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  return BigInt(await simulate(node, { to: token, data }));
-}
 
 /** The account's coin, and each token by its address as the catalogue spells it. */
 export async function balancesOf(node: EvmNode, { chain, account }: Payer) {

@@ -140,6 +140,14 @@ describe('EVM payouts over several nodes', () => {
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
   });
 
+  it('take no balance from a node that knows nothing of the token', async () => {
+    first.behave(async (method, params, forward) => (method === 'eth_call' ? '0x' : forward(method, params)));
+    const { tokens } = await rail.balances(signal);
+    assert.ok((tokens[usdc.address] ?? 0n) > 0n);
+    second.behave(broken);
+    await assert.rejects(rail.balances(signal), ChainUnavailable);
+  });
+
   it('do not call a payout gone on the word of a node that lags', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
