@@ -5,6 +5,7 @@ import { closeSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, 
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { askNode } from './askNode.ts';
 import { openLog } from './logFile.ts';
 
 const host = '127.0.0.1';
@@ -140,18 +141,7 @@ async function untilReady(child: ChildProcess, rpcUrl: string, options: AnvilOpt
 
 /** Whether a chain with this id answers at a URL: also tells a caller whether the one it recorded still runs. */
 export async function answers(rpcUrl: string, chainId: number): Promise<boolean> {
-  try {
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
-      signal: AbortSignal.timeout(1_000),
-    });
-    const { result } = (await response.json()) as { result?: string };
-    return Number(result) === chainId;
-  } catch {
-    return false;
-  }
+  return Number(await askNode(rpcUrl, 'eth_chainId')) === chainId;
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { createTransport } from '../src/chains/node/transport.ts';
 import { type ClockedChain, createBlockClock } from './blockClock.ts';
+import { readyProgram } from './readyProgram.ts';
 
 const awake_ms = 5 * 60_000;
 const answer_ms = 5_000;
@@ -48,9 +49,4 @@ for (const rpcUrl of options.chain) {
     ticking = false;
   }, block_ms);
 }
-process.send?.({});
-
-const stop = () => process.exit(0);
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-if (process.send && !options.detached) process.on('disconnect', stop);
+readyProgram({ facts: {}, detached: options.detached, stop: async () => {} });

@@ -8,6 +8,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { keepCertificate } from './certificate.ts';
+import { readyProgram } from './readyProgram.ts';
 import { verifyWebhook } from './verifyWebhook.ts';
 
 const bodyBytesMax = 256 * 1024;
@@ -76,14 +77,13 @@ server.on('error', (error) => {
 });
 server.listen(Number(options.port), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  if (process.send) process.send({ port, caFile: certFile });
-  else console.log(`webhook receiver: https://127.0.0.1:${port}/ , trust ${certFile}`);
+  readyProgram({
+    facts: { port, caFile: certFile },
+    text: `webhook receiver: https://127.0.0.1:${port}/ , trust ${certFile}`,
+    detached: options.detached,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
 });
-
-const stop = () => {
-  server.close(() => process.exit(0));
-  server.closeAllConnections();
-};
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-if (process.send && !options.detached) process.on('disconnect', stop);

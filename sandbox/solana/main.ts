@@ -3,6 +3,7 @@
  * `node sandbox/solana/main.ts --port 0 --slot-ms 400 --state solana.jsonl`
  */
 import { parseArgs } from 'node:util';
+import { readyProgram } from '../readyProgram.ts';
 import { createSolana, type SlotPace } from './solana.ts';
 
 const { values: options } = parseArgs({
@@ -36,10 +37,9 @@ const solana = await createSolana({
   stateFile: options.state,
 });
 const { rpcUrl, wsUrl } = solana;
-if (process.send) process.send({ rpcUrl, wsUrl });
-else console.log(`Solana RPC: ${rpcUrl}, ${wsUrl}`);
-
-const stop = () => void solana.stop().then(() => process.exit(0));
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-if (process.send && !options.detached) process.on('disconnect', stop);
+readyProgram({
+  facts: { rpcUrl, wsUrl },
+  text: `Solana RPC: ${rpcUrl}, ${wsUrl}`,
+  detached: options.detached,
+  stop: () => solana.stop(),
+});

@@ -1,5 +1,6 @@
 /** Starts a local Solana as a child process that may outlive the one that started it. */
 import { join } from 'node:path';
+import { askNode } from '../askNode.ts';
 import { type ProgramOptions, startProgram } from '../startProgram.ts';
 import type { SolanaOptions } from './solana.ts';
 
@@ -40,16 +41,5 @@ function flags({ slot_ms, stateFile, confirmed_slots, finalized_slots }: StartOp
 
 /** Whether a local Solana answers at a URL: tells a caller whether the one that it recorded still runs. */
 export async function solanaAnswers(rpcUrl: string): Promise<boolean> {
-  try {
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getGenesisHash' }),
-      signal: AbortSignal.timeout(1_000),
-    });
-    const { result } = (await response.json()) as { result?: unknown };
-    return typeof result === 'string';
-  } catch {
-    return false;
-  }
+  return typeof (await askNode(rpcUrl, 'getGenesisHash')) === 'string';
 }

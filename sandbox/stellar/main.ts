@@ -3,6 +3,7 @@
  * `node sandbox/stellar/main.ts --port 0 --ledger-ms 1000 --state stellar.jsonl`
  */
 import { parseArgs } from 'node:util';
+import { readyProgram } from '../readyProgram.ts';
 import { createStellar, type LedgerPace } from './stellar.ts';
 
 const { values: options } = parseArgs({
@@ -28,10 +29,9 @@ const stellar = await createStellar({
   networkPassphrase: options.passphrase,
 });
 const { rpcUrl, networkPassphrase } = stellar;
-if (process.send) process.send({ rpcUrl, networkPassphrase });
-else console.log(`Stellar RPC: ${rpcUrl} (${networkPassphrase})`);
-
-const stop = () => void stellar.stop().then(() => process.exit(0));
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-if (process.send && !options.detached) process.on('disconnect', stop);
+readyProgram({
+  facts: { rpcUrl, networkPassphrase },
+  text: `Stellar RPC: ${rpcUrl} (${networkPassphrase})`,
+  detached: options.detached,
+  stop: () => stellar.stop(),
+});

@@ -1,5 +1,6 @@
 /** Starts a local Stellar as a child process that may outlive the one that started it. */
 import { join } from 'node:path';
+import { askNode } from '../askNode.ts';
 import { type ProgramOptions, startProgram } from '../startProgram.ts';
 import type { LedgerPace } from './stellar.ts';
 
@@ -45,16 +46,6 @@ function flags({ ledger_ms, stateFile, networkPassphrase }: StartOptions): strin
 
 /** Whether a local Stellar answers at a URL. */
 export async function stellarAnswers(rpcUrl: string): Promise<boolean> {
-  try {
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' }),
-      signal: AbortSignal.timeout(1_000),
-    });
-    const { result } = (await response.json()) as { result?: { status?: string } };
-    return result?.status === 'healthy';
-  } catch {
-    return false;
-  }
+  const health = (await askNode(rpcUrl, 'getHealth')) as { readonly status?: string } | undefined;
+  return health?.status === 'healthy';
 }

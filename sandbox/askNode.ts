@@ -1,0 +1,17 @@
+const answer_ms = 1_000;
+
+/** Asks a local node one thing over JSON-RPC: whether the one that was recorded still runs. @returns undefined without an answer */
+export async function askNode(rpcUrl: string, method: string): Promise<unknown> {
+  try {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+      signal: AbortSignal.timeout(answer_ms),
+    });
+    const { result } = (await response.json()) as { result?: unknown };
+    return result;
+  } catch {
+    return undefined;
+  }
+}
