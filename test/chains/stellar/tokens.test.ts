@@ -20,7 +20,7 @@ describe('a second token on Stellar', () => {
   let treasury: string;
   let receiver: string;
   before(async () => {
-    world = await payingWorld();
+    world = await payingWorld({ channels: 1 });
     treasury = world.treasury.publicKey();
     receiver = (await world.lab.person(0n)).publicKey();
     await plantAsset(world.stellar.rpcUrl, second);
@@ -54,13 +54,15 @@ describe('a second token on Stellar', () => {
   describe('that the treasury holds', () => {
     before(() => issue(treasury, '100'));
 
-    it('is what an account and a contract get, and they get none of the first', async () => {
+    it('is what an account and a contract get, through a channel too, and they get none of the first', async () => {
+      const [channel] = world.channels;
       const before = await held(treasury, usdc);
       for (const to of [receiver, world.payinContract]) {
-        const attempt = await world.attemptTo(ordered(to));
-        await world.rail.broadcast(attempt.bytes);
-        assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
-        assert.deepEqual([await held(to, second), await held(to, usdc)], [amount, 0n]);
+        for (const attempt of [await world.attemptTo(ordered(to)), await world.attemptIn(channel, ordered(to))]) {
+          await world.rail.broadcast(attempt.bytes);
+          assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+        }
+        assert.deepEqual([await held(to, second), await held(to, usdc)], [2n * amount, 0n]);
       }
       assert.equal(await held(treasury, usdc), before);
       assert.equal((await world.rail.balances(signal)).tokens[secondToken.address], await held(treasury, second));
