@@ -4,8 +4,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { createFailures } from '../postgres/failures.ts';
-import { payinRange } from '../roles/payinRange.ts';
-import type { Found } from '../subscribers/payinRange.ts';
+import { payinRange } from '../roles/payins.ts';
+import type { HandledTransfer } from '../subscribers/payinRange.ts';
 import { newsMax, type Rescanned, rescan } from '../subscribers/rescan.ts';
 import { withCore } from './core.ts';
 import { runProgram, untilInterrupted } from './program.ts';
@@ -70,7 +70,7 @@ function tell(chain: string, { counts, news, missed, reached }: Rescanned): void
   if (missed.length > 0) process.exitCode = 2;
 }
 
-const line = ({ log, paymentId, outcome }: Found) => ({
+const line = ({ log, paymentId, outcome }: HandledTransfer) => ({
   block: String(log.blockNumber),
   transaction: log.txHash,
   amount: `${formatAmount(log.amount, log.token.decimals)} ${log.token.symbol}`,

@@ -15,7 +15,7 @@ export interface NeededStores {
   readonly projected: WaitUntilProjected;
 }
 
-/** Late money is looked for as long after a payment's time has ended. */
+/** After a payment's time has ended, its deposit is watched for late money for so long. */
 const lateFor_ms = 7 * 24 * 60 * minute_ms;
 const projectedWait_ms = 30_000;
 

@@ -37,12 +37,12 @@ export async function readiness(core: Core): Promise<Readiness> {
 
 const checker =
   (clock: Clock) =>
-  async (look: () => Promise<void>): Promise<Check> => {
+  async (probe: () => Promise<void>): Promise<Check> => {
     const late = clock.sleep(answer_ms).then(() => {
       throw new NotReady(`no answer within ${answer_ms} ms`);
     });
     try {
-      await Promise.race([look(), late]);
+      await Promise.race([probe(), late]);
       return { ok: true };
     } catch (error) {
       // A driver's error may name internal hosts: only messages of this file are shown.

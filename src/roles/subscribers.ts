@@ -6,42 +6,31 @@ import { webhookSecretContext } from '../../commands/manageMerchant.ts';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
-import { minute_ms, plus } from '../../domain/time.ts';
-import { projectedChannel } from '../../projections/commit.ts';
 import { findWebhookSecret } from '../../queries/apps.ts';
-import { expectedOfChain, oldestOpenPayment, pendingPayins } from '../../queries/payins.ts';
 import { settledPayouts } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
-import type { OpenChain } from '../chains/family.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
-import { createFailures, type WorkFailures } from '../postgres/failures.ts';
+import { createFailures } from '../postgres/failures.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
-import { watchHeads } from '../subscribers/headWatch.ts';
-import { parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
-import { type PayinsDeps, payinsWorker } from '../subscribers/payins.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
-import { unmatchedName, unmatchedWorker } from '../subscribers/unmatched.ts';
-import { webhookDataOf } from '../subscribers/webhookBody.ts';
+import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookPost } from '../subscribers/webhookPost.ts';
-import { createWebhookWorker, placesPerApp } from '../subscribers/webhooks.ts';
+import { createWebhookWorker, deliveriesPerAppMax, webhookDataOf } from '../subscribers/webhooks.ts';
 import type { Core } from './core.ts';
-import { payinRange } from './payinRange.ts';
-import { runShifts, type Shift } from './shifts.ts';
+import { countChanges, payinWorkers } from './payins.ts';
+import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 
-const expiryLook_ms = 1_000;
-const stockLook_ms = 1_000;
-const parkedLook_ms = 5_000;
-const auditLook_ms = 30_000;
-const unmatchedLook_ms = 30_000;
-/** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
-const clockDifference_ms = 10 * minute_ms;
+const expiryIdle_ms = 1_000;
+const stockIdle_ms = 1_000;
+const auditIdle_ms = 30_000;
+const unmatchedIdle_ms = 30_000;
 
 /** Resolves when the signal has aborted and what was begun has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
@@ -50,80 +39,28 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const signers = openSigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
-  const run = (role: string, wake: Observable<unknown>, ...shifts: readonly Shift[]) =>
-    runShifts({ ...core, failures, wake }, role, shifts, signal);
+  const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
+    runRoleWorkers({ ...core, failures, wake }, role, workers, signal);
 
   await Promise.all([
-    ...[...core.chains.values()].map((chain) => {
-      const { ingester, poll_ms } = chain;
-      const heads = watchHeads({ nodeHeads: ingester.nodeHeads, clock: core.clock, poll_ms });
-      const seen = { moves: heads.moves, changes };
-      return run(
-        `payins:${ingester.chainId}`,
-        NEVER,
-        { worker: payins(core, failures, chain, seen), wake: heads.moved, idle_ms: poll_ms },
-        { worker: parkedPayins(core, failures, chain), idle_ms: parkedLook_ms },
-      );
-    }),
+    ...[...core.chains.values()].map((chain) =>
+      run(`payins:${chain.ingester.chainId}`, NEVER, ...payinWorkers(core, failures, chain, changes)),
+    ),
     // An instance without the treasury's keys leaves the payouts to one that has them.
     ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers))] : []),
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
-    run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryLook_ms }),
-    ...depositStock(core).map((shift) => run('depositOwners', NEVER, shift)),
-    run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedLook_ms }),
+    run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryIdle_ms }),
+    ...depositStock(core).map((worker) => run('depositOwners', NEVER, worker)),
+    run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
   ]);
 }
 
-/** How often the read models of work have changed. Whoever listens anew was told nothing meanwhile: that counts, too. */
-function countChanges({ notifications }: Core, signal: AbortSignal): () => number {
-  let count = 0;
-  const counting = notifications
-    .pipe(filter(({ channel, payload }) => channel === projectedChannel && !payload.startsWith('reports ')))
-    .subscribe(() => {
-      count += 1;
-    });
-  signal.addEventListener('abort', () => counting.unsubscribe(), { once: true });
-  return () => count;
-}
-
-function payins(
-  core: Core,
-  failures: WorkFailures,
-  { ingester }: OpenChain,
-  seen: Pick<PayinsDeps, 'moves' | 'changes'>,
-) {
-  const { clock, crash, database, telemetry } = core;
-  const { chainId } = ingester;
-  const cursors = createCursors(database);
-  return payinsWorker({
-    ...payinRange(core, failures, ingester),
-    ...seen,
-    crash,
-    expected: (after) => expectedOfChain(database, chainId, after),
-    pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
-    loadCursor: (pass) => cursors.load(chainId, pass),
-    saveCursor: (next, previous) => cursors.save(next, previous),
-    missed: ({ from, to }) =>
-      telemetry.alarm(
-        'ledgersMissed',
-        { chainId, from: String(from), to: String(to) },
-        'no node remembers these ledgers: what they held for us has not been seen',
-      ),
-    startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
-  });
-}
-
-const parkedPayins = ({ workHandle, clock }: Core, failures: WorkFailures, { ingester }: OpenChain) =>
-  parkedPayinsWorker({
-    handle: workHandle,
-    clock,
-    ingester,
-    due: (max, now) => failures.due(parkedPayinsName(ingester.chainId), max, now),
-  });
-
 /** One worker per chain, all in one instance: the signers' hourly limit counts over all chains. */
-function payouts({ workHandle, clock, crash, chains, database, telemetry }: Core, signers: Signers): readonly Shift[] {
+function payouts(
+  { workHandle, clock, crash, chains, database, telemetry }: Core,
+  signers: Signers,
+): readonly RoleWorker[] {
   const steps = ['requestPayout', 'sign', 'broadcast'];
   return [...chains].map(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);
@@ -144,7 +81,7 @@ function payouts({ workHandle, clock, crash, chains, database, telemetry }: Core
   });
 }
 
-function payoutAudits({ workHandle, chains, database, telemetry }: Core): readonly Shift[] {
+function payoutAudits({ workHandle, chains, database, telemetry }: Core): readonly RoleWorker[] {
   return [...chains].map(([chainId, { rail }]) => ({
     worker: payoutAuditWorker({
       handle: workHandle,
@@ -157,19 +94,19 @@ function payoutAudits({ workHandle, chains, database, telemetry }: Core): readon
           'a settled payout left its chain: its bytes are sent again',
         ),
     }),
-    idle_ms: auditLook_ms,
+    idle_ms: auditIdle_ms,
   }));
 }
 
 /** Filled by an instance that has the seed. */
-function depositStock({ config, clock, database }: Core): readonly Shift[] {
+function depositStock({ config, clock, database }: Core): readonly RoleWorker[] {
   return allFamilies.flatMap((family) => {
     const treasury = config.treasuries[family.name];
     const ownerOf = treasury && family.depositOwners?.(treasury);
     if (!ownerOf) return [];
     const make = () => ownerOf(randomIds.secret());
     return [
-      { worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }), idle_ms: stockLook_ms },
+      { worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }), idle_ms: stockIdle_ms },
     ];
   });
 }
@@ -182,8 +119,8 @@ function webhooks({ workHandle, clock, crash, config, store, database, box }: Co
     ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
   });
   return createWebhookWorker({
-    // Twice the places: those that are being claimed are still in the list.
-    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now, perApp: 2 * placesPerApp }),
+    // Twice as many: those that are being claimed are still in the list.
+    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now, perApp: 2 * deliveriesPerAppMax }),
     store: store.workers,
     dataOf: webhookDataOf(eventCodec),
     async secretOf(appId) {
@@ -196,10 +133,10 @@ function webhooks({ workHandle, clock, crash, config, store, database, box }: Co
 }
 
 const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
-  unmatchedWorker({
+  unfinishedMatchesWorker({
     handle: workHandle,
     clock,
-    due: (max, now) => unfinishedMatches(database, { worker: unmatchedName, max, now }),
+    due: (max, now) => unfinishedMatches(database, { worker: unfinishedMatchesName, max, now }),
   });
 
 function expiry({ workHandle, clock, chains, database }: Core) {

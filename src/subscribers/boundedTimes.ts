@@ -1,6 +1,6 @@
 const rememberedMax = 10_000;
 
-/** When something last happened, or is to happen next, by key; forgets the oldest. Losing it costs a needless look, never money. */
+/** When something last happened, or is to happen next, by key; forgets the oldest. Losing it costs a needless check, never money. */
 export function boundedTimes() {
   const times = new Map<string, number>();
   return {

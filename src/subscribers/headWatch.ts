@@ -1,4 +1,4 @@
-/** One look-out for each node of a chain: whoever reads the chain is woken when its head moves, and asks nothing while it stands. */
+/** Polls the head of each node of a chain, so that the passes are woken when it moves and ask nothing while it stands. */
 import { Observable, share } from 'rxjs';
 import type { Ingester, NodeHead } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -7,12 +7,12 @@ import { epochMs } from '../../domain/time.ts';
 export interface HeadWatchDeps {
   readonly nodeHeads: Ingester['nodeHeads'];
   readonly clock: Clock;
-  /** The longest pause between two looks at a node. */
+  /** The longest pause between two polls of a node. */
   readonly poll_ms: number;
 }
 
 export interface HeadWatch {
-  /** Emits when some node shows something new. The nodes are looked at while it is subscribed to. */
+  /** Emits when some node shows something new. The nodes are polled while it is subscribed to. */
   readonly moved: Observable<void>;
   /** How often it has emitted. */
   moves(): number;
@@ -22,8 +22,8 @@ export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWa
   let moves = 0;
   const moved = new Observable<void>((out) => {
     const stop = new AbortController();
-    const ended = nodeHeads.map((look) =>
-      lookOut(look, stop.signal, () => {
+    const ended = nodeHeads.map((read) =>
+      poll(read, stop.signal, () => {
         moves += 1;
         out.next();
       }),
@@ -33,12 +33,12 @@ export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWa
   });
   return { moved: moved.pipe(share()), moves: () => moves };
 
-  async function lookOut(look: HeadWatchDeps['nodeHeads'][number], signal: AbortSignal, tell: () => void) {
+  async function poll(read: HeadWatchDeps['nodeHeads'][number], signal: AbortSignal, tell: () => void) {
     const rhythm = createRhythm(poll_ms);
     let known: NodeHead | null | undefined;
     while (!signal.aborted) {
       // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
-      const head = await look(signal).catch(() => null);
+      const head = await read(signal).catch(() => null);
       if (signal.aborted) return;
       const now_ms = epochMs(clock.now());
       if (head?.mark === known?.mark && known !== undefined) rhythm.stood(now_ms);
@@ -58,18 +58,18 @@ const finest = 20;
 const unusual = 3;
 
 /**
- * When to look next. Where blocks come regularly, and more seldom than `poll_ms`, the looks are aimed: a block is expected one period
- * after the last, the looks begin shortly before, and are made at growing distances until it is there. Otherwise every `poll_ms`.
+ * When to poll next. Where blocks come regularly, and more seldom than `poll_ms`, the polls are aimed: a block is expected one period
+ * after the last; shortly before, polls begin that follow each other at growing distances until it is there. Otherwise: every `poll_ms`.
  */
 export function createRhythm(poll_ms: number) {
   const finest_ms = poll_ms / finest;
   let movedAt_ms: number | null = null;
-  let lookedAt_ms = 0;
+  let polledAt_ms = 0;
   let period_ms: number | null = null;
-  /** How long before a block is expected the looks begin. */
+  /** How long before a block is expected the aimed polls begin. */
   let lead_ms = poll_ms;
   let step_ms = finest_ms;
-  /** Whether a look since the aim found the block missing. */
+  /** Whether an aimed poll came before the block. */
   let early = false;
 
   const aim_ms = () =>
@@ -77,7 +77,7 @@ export function createRhythm(poll_ms: number) {
 
   return {
     stood(now_ms: number): void {
-      lookedAt_ms = now_ms;
+      polledAt_ms = now_ms;
       const aim = aim_ms();
       if (aim === null || now_ms < aim) return;
       if (early) step_ms = Math.min(poll_ms, step_ms * 2);
@@ -90,10 +90,10 @@ export function createRhythm(poll_ms: number) {
         const passed_ms = (now_ms - movedAt_ms) / blocks;
         if (period_ms === null) period_ms = passed_ms;
         else if (passed_ms < period_ms * unusual) period_ms += (passed_ms - period_ms) / 4;
-        // It came between the last two looks. Where the first aimed look found it there, it may have come long before.
-        lead_ms = early ? Math.max(finest_ms, now_ms - lookedAt_ms) : Math.min(poll_ms, lead_ms * 2);
+        // It came between the last two polls. Where the first aimed poll found it, it may have come long before.
+        lead_ms = early ? Math.max(finest_ms, now_ms - polledAt_ms) : Math.min(poll_ms, lead_ms * 2);
       }
-      [movedAt_ms, lookedAt_ms, step_ms, early] = [now_ms, now_ms, finest_ms, false];
+      [movedAt_ms, polledAt_ms, step_ms, early] = [now_ms, now_ms, finest_ms, false];
     },
 
     pause_ms(now_ms: number): number {

@@ -42,7 +42,7 @@ export interface RangeDeps {
 export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
 
 /** A transfer to us and what was done about it. */
-export interface Found {
+export interface HandledTransfer {
   readonly log: TransferLog;
   /** Null for money that is no payment's. */
   readonly paymentId: string | null;
@@ -58,7 +58,7 @@ export async function handleRange(
   pass: Pass,
   range: ScannedRange,
   signal: AbortSignal,
-): Promise<readonly Found[]> {
+): Promise<readonly HandledTransfer[]> {
   await deps.projected(await deps.store.tail(), signal);
   for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
     await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
@@ -66,25 +66,25 @@ export async function handleRange(
   const { ingester } = deps;
   const deposits = await byAddress(deps, range.logs);
   const final = pass !== 'head';
-  const found: Found[] = [];
+  const handled: HandledTransfer[] = [];
   for (const log of range.logs) {
     const deposit = deposits.get(payinAddressKey(payinAddress(log.to, log.memo)));
-    const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? nobodys : undefined);
+    const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? ofNoPayment : undefined);
     if (!ours || !confirmsAt(pass, isLarge(log, ours, ingester.largeFrom))) continue;
     const transfer = await resolved(ingester, log, signal);
     const outcome = deposit
       ? await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }))
       : await unmatched(deps, transfer);
-    found.push({ log, paymentId: deposit?.paymentId ?? null, outcome });
+    handled.push({ log, paymentId: deposit?.paymentId ?? null, outcome });
   }
-  return found;
+  return handled;
 }
 
 const unmatched = async (deps: RangeDeps, transfer: Transfer): Promise<Outcome> =>
   (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
 
-/** A transfer to a shared address that is for no payment: by its own amount it is large or not. */
-const nobodys = { agreed_usd: null };
+/** A transfer to a shared address that is for no payment: its own amount alone makes it large. */
+const ofNoPayment = { agreed_usd: null };
 
 async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSignal): Promise<Transfer> {
   const transfer = ingester.resolve ? await ingester.resolve(log, signal) : transferOf(ingester.chainId, log);

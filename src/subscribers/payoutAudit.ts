@@ -1,4 +1,4 @@
-/** Looks again at payouts that were settled lately: a block that held one may have left its chain in spite of its depth. */
+/** Checks payouts again that were settled lately: a block may leave its chain in spite of its depth. */
 
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
@@ -21,7 +21,7 @@ export interface PayoutAuditDeps {
 
 /** By then every chain that is served has its deepest finality. */
 const watched_ms = hour_ms;
-const lookAgain_ms = 10 * minute_ms;
+const recheck_ms = 10 * minute_ms;
 
 export const payoutAuditName = (chainId: ChainId): string => `payoutAudit:${chainId}`;
 
@@ -30,15 +30,15 @@ export const payoutAuditName = (chainId: ChainId): string => `payoutAudit:${chai
  * its nonce does not stay a gap that holds up every later one.
  */
 export function payoutAuditWorker({ handle, rail, settledSince, alarm }: PayoutAuditDeps): Worker<PaymentKey> {
-  const lookAgainAt = boundedTimes();
+  const recheckAt = boundedTimes();
   return {
     name: payoutAuditName(rail.chainId),
     concurrency: 4,
     async due(max, now) {
       const now_ms = epochMs(now);
-      const items = await settledSince(plus(now, -watched_ms), max + lookAgainAt.countAfter(now_ms));
-      const due = items.filter(({ paymentId }) => (lookAgainAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
-      for (const { paymentId } of due) lookAgainAt.set(paymentId, now_ms + lookAgain_ms);
+      const items = await settledSince(plus(now, -watched_ms), max + recheckAt.countAfter(now_ms));
+      const due = items.filter(({ paymentId }) => (recheckAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
+      for (const { paymentId } of due) recheckAt.set(paymentId, now_ms + recheck_ms);
       return due;
     },
     keyOf: ({ paymentId }) => paymentId,

@@ -23,7 +23,7 @@ export interface PayoutsDeps {
   readonly signer: Signer;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
-  /** How often the chain is looked at while it decides about what was sent. */
+  /** How often the chain is asked what became of an attempt. */
   readonly poll_ms: number;
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
@@ -31,11 +31,11 @@ export interface PayoutsDeps {
 
 /** requestPayout, sign, broadcast, and one more after a proven death. */
 const stepsPerActMax = 6;
-/** Bytes that the chain does not show are sent again this often. */
+/** Bytes that the chain does not show are sent again so often. */
 const rebroadcast_ms = 4_000;
 /** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
-/** A payout that waits for float, gas or an operator is looked at again so often; waiting is no failure and never bounces it. */
+/** A payout that waits for float, gas or an operator is tried again so often. Waiting is no failure: it is never parked for it. */
 const blockedRetry_ms = 5_000;
 
 const waitsFor: ReadonlySet<string> = new Set(['treasuryBusy', 'treasuryPaused', 'treasuryBehindChain']);
@@ -56,7 +56,7 @@ export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainI
 export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   const { handle, clock, crash, rail, poll_ms } = deps;
   const sentAt = boundedTimes();
-  const lookAgainAt = boundedTimes();
+  const recheckAt = boundedTimes();
   let queue: Promise<unknown> = Promise.resolve();
 
   return {
@@ -64,12 +64,12 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     concurrency: 16,
     async due(max, now) {
       const now_ms = epochMs(now);
-      // Those that wait are in the list too: asked for on top, they cannot crowd out the others.
-      const items = await deps.due(max + lookAgainAt.countAfter(now_ms), now);
-      return items.filter(({ paymentId }) => (lookAgainAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
+      // Those that wait are in the list as well: it is asked for so many more, and they crowd out no other.
+      const items = await deps.due(max + recheckAt.countAfter(now_ms), now);
+      return items.filter(({ paymentId }) => (recheckAt.get(paymentId) ?? 0) <= now_ms).slice(0, max);
     },
     nextDue(now) {
-      const next_ms = lookAgainAt.nextAfter(epochMs(now));
+      const next_ms = recheckAt.nextAfter(epochMs(now));
       return Number.isFinite(next_ms) ? instant(next_ms) : null;
     },
     keyOf: ({ paymentId }) => paymentId,
@@ -118,13 +118,13 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   function wait({ terms, funded }: Payment, reason: string, message: string): false {
     const now_ms = epochMs(clock.now());
     if (reason !== 'treasuryBusy') deps.alarm(terms.paymentId, reason, message);
-    lookAgainAt.set(terms.paymentId, now_ms + pause_ms(reason, now_ms - epochMs(funded?.fundedAt ?? clock.now())));
+    recheckAt.set(terms.paymentId, now_ms + pause_ms(reason, now_ms - epochMs(funded?.fundedAt ?? clock.now())));
     return false;
   }
 
   function pause_ms(reason: string, waited_ms: number): number {
     if (reason === 'treasuryBusy') return poll_ms;
-    // Whom the token refuses it will refuse for long: asked ever more rarely, many of them do not keep the others waiting.
+    // A token seldom takes back a refusal. Such payouts are tried ever more rarely, so that many of them do not hold up the others.
     return reason === 'refusedByToken' ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
   }
 
@@ -136,7 +136,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     const latest = attempts.at(-1);
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
       const late = epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
-      // Nodes also drop, or do not take, what has become too cheap: what was sent in vain for long is outbid like what waits.
+      // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
       const outbid =
         late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
       await send(latest).catch((error) => {
@@ -144,11 +144,11 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
       });
       if (outbid) return await sign(payment, signal);
     }
-    lookAgainAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(poll_ms, rebroadcast_ms));
+    recheckAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(poll_ms, rebroadcast_ms));
     return false;
   }
 
-  /** Only the latest of the attempts: it has outbid the others, and a node that refuses one of those must not keep it back. */
+  /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. */
   async function send({ hash, bytes }: SignedAttempt): Promise<void> {
     const now_ms = epochMs(clock.now());
     if (now_ms - (sentAt.get(hash) ?? 0) < rebroadcast_ms) return;

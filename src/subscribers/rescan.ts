@@ -1,7 +1,7 @@
 /** Reads blocks again that were read, or missed, before: what they paid to us is recorded where the log does not have it yet. */
 import type { Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import { lower } from '../chains/bigints.ts';
-import { type Found, handleRange, type Outcome, type RangeDeps } from './payinRange.ts';
+import { type HandledTransfer, handleRange, type Outcome, type RangeDeps } from './payinRange.ts';
 
 export interface RescanDeps extends RangeDeps {
   readonly onProgress?: (pass: Pass, blockNumber: bigint, to: bigint) => void;
@@ -17,7 +17,7 @@ export interface Rescanned {
   /** How many transfers to us had which outcome. */
   readonly counts: Readonly<Record<Outcome, number>>;
   /** Those of them that the log did not have, the first ones at least. */
-  readonly news: readonly Found[];
+  readonly news: readonly HandledTransfer[];
   /** What no node remembers. */
   readonly missed: readonly NonNullable<ScannedRange['missed']>[];
   /** How far each pass could read: to the end of the range, or to where what it reads is not final yet. */
@@ -28,7 +28,7 @@ export interface Rescanned {
 export const newsMax = 500;
 
 /**
- * Reads a range by the final passes and handles it as the live scan does: repeating it changes nothing. No saved cursor is looked at or
+ * Reads a range by the final passes and handles it as the live scan does: repeating it changes nothing. No saved cursor is read or
  * moved, and a service may be running. Crash or interruption: what was recorded is recorded; run it again.
  *
  * @throws ChainUnavailable, Unavailable; Error when the chain has no such block yet
@@ -40,7 +40,7 @@ export async function rescan(deps: RescanDeps, { from, to }: Blocks, signal: Abo
   if (from > end)
     throw new Error(`there is nothing to read from block ${from} to ${end}: the chain stands at ${newest}`);
   const counts = { known: 0, recorded: 0, unmatched: 0, setAside: 0 };
-  const news: Found[] = [];
+  const news: HandledTransfer[] = [];
   const missed: NonNullable<ScannedRange['missed']>[] = [];
   const reached = new Map<Pass, bigint>();
 

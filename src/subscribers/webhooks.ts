@@ -1,9 +1,14 @@
+import type { Codec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { SendWebhook } from '../../commands/sendWebhook.ts';
-import { assert } from '../../domain/decider.ts';
+import { assert, fold } from '../../domain/decider.ts';
 import type { StoredEvent } from '../../domain/event.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { viewOf } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { DueWebhook } from '../../queries/work.ts';
+import { webhookData } from '../http/resource.ts';
 import type { Worker } from './worker.ts';
 
 export interface WebhookWorkerDeps {
@@ -17,8 +22,8 @@ export interface WebhookWorkerDeps {
 }
 
 const concurrency = 128;
-/** Places that one app's receiver can hold, for ten seconds each when it does not answer. */
-export const placesPerApp = 16;
+/** Deliveries to one app under way at a time: one whose receiver does not answer, for ten seconds each, leaves room for others. */
+export const deliveriesPerAppMax = 16;
 /** More than a flood of payins can leave in a payment's stream. */
 const eventsMax = 10_000;
 
@@ -29,7 +34,7 @@ export function createWebhookWorker({ due, store, dataOf, secretOf, send }: Webh
     concurrency,
     due,
     keyOf: ({ paymentId }) => paymentId,
-    share: { max: placesPerApp, of: ({ appId }) => appId },
+    share: { max: deliveriesPerAppMax, of: ({ appId }) => appId },
 
     // Everything that can fail comes before the claim. A stop of the process lets a claimed delivery finish.
     async act({ eventRevision, ...delivery }) {
@@ -57,3 +62,13 @@ export function createWebhookWorker({ due, store, dataOf, secretOf, send }: Webh
     return Buffer.from(JSON.stringify(envelope), 'utf8');
   }
 }
+
+/** `data` of a webhook: the payment as these events leave it, the same resource that GET answers less what is internal. */
+export const webhookDataOf =
+  (codec: Pick<Codec, 'read'>) =>
+  (events: readonly StoredEvent[]): object => {
+    const known = events.map(codec.read).filter((event) => event !== undefined);
+    const payment = fold(paymentDecider, known as readonly PaymentEvent[]);
+    assert(payment !== null, 'a webhook tells of a payment that was created');
+    return webhookData(viewOf(payment, events.at(-1)?.metadata.at ?? payment.terms.createdAt));
+  };

@@ -18,18 +18,18 @@ import { epochMs, type Instant } from '../../domain/time.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import { boundedTimes } from './boundedTimes.ts';
 
-/** Drains a to-do list. A to-do is a hint: `act` looks at the truth (stream, chain) before it does anything. */
+/** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it does anything. */
 export interface Worker<T> {
   readonly name: string;
   /** Items worked on side by side. */
   readonly concurrency: number;
   /** Due and not parked, oldest first. */
   due(max: number, now: Instant): Promise<readonly T[]>;
-  /** Whose order must be kept and who is parked on failure: a payment, a delivery, a chain. */
+  /** What has one action at a time and is parked after failures: a payment, a delivery, a pass of a chain. */
   keyOf(item: T): string;
   /** When something that `due` left out is due, as far as the worker itself knows. */
   nextDue?(now: Instant): Instant | null;
-  /** Who may take up at most so many places at a time, so that a slow one leaves some to the others: an app. */
+  /** At most so many items of one owner, such as an app, are worked on at a time: a slow one leaves room for others. */
   readonly share?: { readonly max: number; of(item: T): string };
   act(item: T, signal: AbortSignal): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface WorkerRun {
   readonly failures: Pick<WorkFailures, 'failed' | 'succeeded'>;
   /** Once aborted no new item is begun; the observable completes when those begun have ended. */
   readonly signal: AbortSignal;
-  /** The longest pause between two looks at the list without being woken. */
+  /** The longest pause before the list is read again without a wake. */
   readonly idle_ms?: number;
 }
 
@@ -61,8 +61,8 @@ const rememberedMax = 10_000;
 
 /**
  * Runs a worker until its signal aborts: a round on every wake, when a failed item is to be tried again, and at least every `idle_ms`.
- * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other; it is looked
- * at again when its action has ended.
+ * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other; the list
+ * is read again when its action has ended.
  */
 export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
   const busy = new Set<string>();
@@ -121,7 +121,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     mergeMap((item) => from(isStall(item) ? stalled(item.stalled) : actOn(item)), worker.concurrency),
   );
 
-  /** @returns whether the item is to be worked on; it has its place from here on */
+  /** @returns whether the item is to be worked on: it counts as busy from here on */
   function begin(item: T): boolean {
     const { share } = worker;
     const taken = share ? (shares.get(share.of(item)) ?? 0) : 0;

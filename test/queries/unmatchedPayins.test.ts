@@ -7,7 +7,7 @@ import { unfinishedMatches } from '../../queries/work.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
-import { unmatchedName, unmatchedWorker } from '../../src/subscribers/unmatched.ts';
+import { unfinishedMatchesName, unfinishedMatchesWorker } from '../../src/subscribers/unfinishedMatches.ts';
 import { payer, stellarTreasury } from '../support/contractPayments.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { created, minute, payin, stellarUsdc } from '../support/payments.ts';
@@ -43,7 +43,7 @@ describe('the list of unmatched money', () => {
     await recordUnmatched(world, transfer);
     return transferId(transfer);
   };
-  const unfinished = () => unfinishedMatches(database, { worker: unmatchedName, max: 10, now: minute(90) });
+  const unfinished = () => unfinishedMatches(database, { worker: unfinishedMatchesName, max: 10, now: minute(90) });
 
   it('shows what waits for a decision first, and each decision', async () => {
     const given = await kept(money('given'));
@@ -81,7 +81,7 @@ describe('the list of unmatched money', () => {
     await project();
     assert.deepEqual(await unfinished(), [{ id: half }]);
 
-    const worker = unmatchedWorker({ ...world, due: unfinished });
+    const worker = unfinishedMatchesWorker({ ...world, due: unfinished });
     for (const item of await worker.due(10, minute(90))) await worker.act(item, new AbortController().signal);
     await project();
     assert.deepEqual(await unfinished(), []);
@@ -94,7 +94,7 @@ describe('the list of unmatched money', () => {
     const dying = { ...world, crash: crashAt('unmatched.afterAssigned') };
     await assert.rejects(matchUnmatched(dying, half, paymentId, 'operator'), Crashed);
     await project();
-    await createFailures(database).failed(unmatchedName, half, new Error('no'), minute(90));
+    await createFailures(database).failed(unfinishedMatchesName, half, new Error('no'), minute(90));
     assert.deepEqual(await unfinished(), []);
   });
 });

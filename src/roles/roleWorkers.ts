@@ -13,9 +13,9 @@ export interface WorkersDeps {
   readonly wake: Observable<unknown>;
 }
 
-/** A worker with what wakes it, the role's wake when left out, and how often it looks without being woken. */
-export interface Shift {
-  // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else looks at them
+/** A worker, what wakes it (left out: what wakes the role), and the longest pause before it reads its list without a wake. */
+export interface RoleWorker {
+  // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else reads them
   readonly worker: Worker<any>;
   readonly wake?: Observable<unknown>;
   readonly idle_ms?: number;
@@ -25,17 +25,17 @@ export interface Shift {
  * Runs a role's workers while this process holds the role's lease: one active instance, hot standbys.
  * Resolves when the signal has aborted and what was begun has ended.
  */
-export async function runShifts(
+export async function runRoleWorkers(
   deps: WorkersDeps,
   role: string,
-  shifts: readonly Shift[],
+  workers: readonly RoleWorker[],
   signal: AbortSignal,
 ): Promise<void> {
   const { leases, clock, telemetry } = deps;
   await leases.hold(`subscribers:${role}`, signal, async (held) => {
     telemetry.active.set({ role }, 1);
     await Promise.all(
-      shifts.map(
+      workers.map(
         ({ worker, wake = deps.wake, idle_ms }) =>
           new Promise<void>((resolve, reject) => {
             const run = {

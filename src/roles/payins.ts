@@ -1,0 +1,109 @@
+/** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
+import { filter } from 'rxjs';
+import type { Ingester } from '../../commands/chainPorts.ts';
+import { recordUnmatched } from '../../commands/matchUnmatched.ts';
+import { minute_ms, plus } from '../../domain/time.ts';
+import { projectedChannel } from '../../projections/commit.ts';
+import { matchDeposits } from '../../queries/deposits.ts';
+import { expectedOfChain, oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import type { OpenChain } from '../chains/family.ts';
+import { createCursors } from '../postgres/cursors.ts';
+import type { WorkFailures } from '../postgres/failures.ts';
+import { watchHeads } from '../subscribers/headWatch.ts';
+import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
+import type { RangeDeps } from '../subscribers/payinRange.ts';
+import { payinsWorker } from '../subscribers/payins.ts';
+import type { Core } from './core.ts';
+import type { RoleWorker } from './roleWorkers.ts';
+
+const parkedIdle_ms = 5_000;
+/** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
+const clockDifference_ms = 10 * minute_ms;
+const projectedWait_ms = 30_000;
+
+export function payinRange(
+  { workHandle, clock, store, database, projected, telemetry }: Core,
+  failures: WorkFailures,
+  ingester: Ingester,
+): RangeDeps {
+  const { chainId, largeFrom } = ingester;
+  return {
+    handle: workHandle,
+    clock,
+    store,
+    ingester,
+    projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
+    matchDeposits: (places) => matchDeposits(database, places),
+    async unmatched(transfer) {
+      const { txHash, to, memo } = transfer;
+      const isNew = await recordUnmatched({ handle: workHandle, clock }, transfer);
+      if (isNew)
+        telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s');
+      return isNew;
+    },
+    payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
+    async park({ paymentId }, txHash, error) {
+      telemetry.alarm(
+        'payinParked',
+        { chainId, paymentId, txHash },
+        'a payment could not take a transfer: it is set aside and tried again',
+      );
+      await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
+    },
+  };
+}
+
+/**
+ * The scan of a chain, woken by its head, and the transfers that it set aside.
+ * @param changes of the read models of work, counted
+ */
+export function payinWorkers(
+  core: Core,
+  failures: WorkFailures,
+  { ingester, poll_ms }: OpenChain,
+  changes: () => number,
+): readonly RoleWorker[] {
+  const { clock, crash, database, telemetry, workHandle } = core;
+  const { chainId, nodeHeads } = ingester;
+  const cursors = createCursors(database);
+  const heads = watchHeads({ nodeHeads, clock, poll_ms });
+  const scan = payinsWorker({
+    ...payinRange(core, failures, ingester),
+    crash,
+    moves: heads.moves,
+    changes,
+    expected: (after) => expectedOfChain(database, chainId, after),
+    pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
+    loadCursor: (pass) => cursors.load(chainId, pass),
+    saveCursor: (next, previous) => cursors.save(next, previous),
+    missed: ({ from, to }) =>
+      telemetry.alarm(
+        'ledgersMissed',
+        { chainId, from: String(from), to: String(to) },
+        'no node remembers these ledgers: what they held for us has not been seen',
+      ),
+    startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
+  });
+  const parked = parkedPayinsWorker({
+    handle: workHandle,
+    clock,
+    ingester,
+    due: (max, now) => failures.due(parkedPayinsName(chainId), max, now),
+  });
+  return [
+    { worker: scan, wake: heads.moved, idle_ms: poll_ms },
+    { worker: parked, idle_ms: parkedIdle_ms },
+  ];
+}
+
+/** How often the read models of work have changed. Whoever listens anew was told nothing meanwhile: that counts, too. */
+export function countChanges({ notifications }: Core, signal: AbortSignal): () => number {
+  let count = 0;
+  const counting = notifications
+    .pipe(filter(({ channel, payload }) => channel === projectedChannel && !payload.startsWith('reports ')))
+    .subscribe(() => {
+      count += 1;
+    });
+  signal.addEventListener('abort', () => counting.unsubscribe(), { once: true });
+  return () => count;
+}
