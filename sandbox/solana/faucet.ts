@@ -46,10 +46,10 @@ export function airdrop(
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (empty) => setTransactionMessageFeePayer(from, empty),
-    (payed) =>
+    (paid) =>
       setTransactionMessageLifetimeUsingBlockhash(
         { blockhash: blockhash(latest.blockhash), lastValidBlockHeight: 0n },
-        payed,
+        paid,
       ),
     (living) => appendTransactionMessageInstruction(transfer(from, from, BigInt(latest.count)), living),
     (numbered) => appendTransactionMessageInstruction(transfer(from, to, lamports), numbered),
