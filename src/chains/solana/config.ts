@@ -40,6 +40,9 @@ export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => (
   fees: solanaFees,
 });
 
+/** Calls to a node that one pass has under way at most. */
+export const callsAtOnce = 4;
+
 export const solanaChain = (): Chain => chainOf(solanaChainId);
 
 /** Lamports for each signature. */

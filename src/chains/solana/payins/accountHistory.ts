@@ -1,6 +1,7 @@
 /** What came into one token account since it was last read. */
 import { inParallel } from '../../inParallel.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
+import { callsAtOnce } from '../config.ts';
 import type { AsOf } from '../reads.ts';
 import { type Landed, landed, type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
 import { type Credit, creditsOf, leftIn } from './credits.ts';
@@ -27,7 +28,6 @@ export interface HistoryPart {
 
 /** 20,000 transactions between two polls: to hide a payment behind more would cost 0.1 SOL, and somebody's payment to themselves. */
 const pagesMax = 20;
-const callsAtOnce = 4;
 
 /** @param from where it was read to last; when that transaction has left the chain, everything is read again @throws RpcFailed */
 export async function readHistory(node: ChainNode, account: string, from: ReadTo, asOf: AsOf): Promise<HistoryPart> {

@@ -3,7 +3,7 @@ import { instant } from '../../../../domain/time.ts';
 import type { Watch } from '../../family.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
-import { solanaChainId } from '../config.ts';
+import { callsAtOnce, solanaChainId } from '../config.ts';
 import { type AsOf, type Block, blockAt, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { type HistoryPart, readHistory, unread } from './accountHistory.ts';
@@ -15,8 +15,6 @@ export interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'sc
   /** The newest slot up to which a final pass has seen everything. */
   finalSlot(): bigint;
 }
-
-const callsAtOnce = 4;
 
 const commitments: Partial<Record<Pass, Commitment>> = { head: 'confirmed', final: 'finalized' };
 

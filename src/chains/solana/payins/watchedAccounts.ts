@@ -1,11 +1,9 @@
 /** The token accounts of deposits: where they are, and what they hold. */
 import { inParallel } from '../../inParallel.ts';
-import { solanaChain } from '../config.ts';
+import { callsAtOnce, solanaChain } from '../config.ts';
 import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { amountSlice, tokenAccountOf } from '../tokenProgram.ts';
-
-const callsAtOnce = 4;
 
 /** Deriving an account's address takes a while: those that are watched are kept. */
 export function createAddressBook() {
