@@ -14,10 +14,12 @@ export interface NodeServer {
 
 const host = '127.0.0.1';
 const bodyBytesMax = 512 * 1024;
+/** Longer than a busy process stops answering: a connection must not be closed while a request is on its way. */
+const keepAlive_ms = 60_000;
 
 /** @param port 0 takes a free one */
 export async function serve(node: () => Node, port: number): Promise<NodeServer> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
     handle(node(), request, response).catch(() => response.destroy());
   });
   server.listen(port, host);
