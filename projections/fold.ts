@@ -1,6 +1,5 @@
 /** Gives each event the states before and after it. */
-import { assert, type Decider } from '../domain/decider.ts';
-import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.ts';
+import { assert, categoryOf, type Decider, type DomainEvent, type StoredEvent } from '../domain/decider.ts';
 import { nextStep } from '../domain/payment/next.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';

@@ -1,4 +1,4 @@
-import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
 
 /** Where in the log each webhook type was introduced that came after the first release. */

@@ -1,6 +1,5 @@
 /** The shape of a read model: what happened to a stream becomes row changes. Pure. */
-import type { Decider } from '../domain/decider.ts';
-import type { StoredEvent } from '../domain/event.ts';
+import type { Decider, StoredEvent } from '../domain/decider.ts';
 import type { Category, streams } from '../domain/streams.ts';
 import type { Introductions } from './introductions.ts';
 import type { TableKeys, Tables } from './tables.ts';

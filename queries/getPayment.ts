@@ -1,5 +1,5 @@
 /** One payment as the API shows it. */
-import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
