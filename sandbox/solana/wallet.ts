@@ -1,4 +1,4 @@
-/** What a wallet does before it signs: keys, token accounts, and the instructions of a transfer, for `@solana/web3.js`. */
+/** What a wallet does before it signs: keys, token accounts, and the instructions of a transfer, for web3.js 1.x. */
 import {
   type Address,
   address,

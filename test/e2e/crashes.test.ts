@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type Address, parseAbiItem, parseUnits } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { chainClient } from '../support/anvil.ts';

@@ -4,7 +4,7 @@ import { transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { statusOf, terminalStatuses } from '../../../../domain/payment/view.ts';
 import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
-import { checkCoin } from '../../money/floatCheck.ts';
+import { checkCoin } from '../../money/spending.ts';
 import type { Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId } from '../config.ts';
 import { readHistory, unread } from '../payins/accountHistory.ts';

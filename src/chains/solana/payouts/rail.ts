@@ -1,7 +1,6 @@
 import { assert } from '../../../../domain/decider.ts';
-import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
-import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
-import { PayoutBlocked } from '../../ports.ts';
+import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';

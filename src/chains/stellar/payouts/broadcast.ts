@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { sendToAll } from '../../node/agreement.ts';
-import { ask, object } from '../../node/answers.ts';
+import { ask, object } from '../../node/jsonRpc.ts';
 import { RpcFailed, type StellarRpc } from '../rpc.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
-import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
+import { checkCoin, checkFloat } from '../../money/spending.ts';
 import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';

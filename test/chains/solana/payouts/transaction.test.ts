@@ -1,5 +1,6 @@
 /** The treasury's transactions, pinned as another client than the product's reads them: every account, its role and every byte of data. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { TransactionMessage, VersionedMessage } from 'solana-web3-v1';
 import {
   referenceOf,
@@ -82,6 +83,19 @@ describe('transactions on Solana', () => {
         `${tokenProgram} 09 ${depositsUsdc}:w ${treasury}:sw ${deposit}:s`,
       ],
     });
+  });
+
+  it('are the same bytes each time', () => {
+    const order = orderTo(receiver, 5_000000n);
+    const deposited = { owner: deposit, token: usdcToken, amount: 7_000000n };
+    const pinned = [
+      [
+        '830b2bef8145225f405f7d86c90958c70fafb3fba3659724c2cbb8abe5925772',
+        transferMessage(treasury, order, reference, terms),
+      ],
+      ['a9dcaefdba07c0bb4f8bbe7c6e7eeeba23edfc17b107b34092b7b194039f951c', sweepMessage(treasury, deposited, terms)],
+    ] as const;
+    for (const [hash, message] of pinned) assert.equal(createHash('sha256').update(message).digest('hex'), hash);
   });
 
   it('tell the terms that they were made on', () => {
