@@ -196,7 +196,7 @@ export const notAnAddress = (chain: Chain, pointer: string): Refusal =>
     pointer,
   );
 
-export interface Receiving {
+interface Receiving {
   readonly chain: Chain;
   readonly token: Token;
   readonly receiver: string;

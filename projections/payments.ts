@@ -22,7 +22,7 @@ export type PaymentRow<Revision = bigint> = {
 const columns = new Map<string, string>();
 const fields = new Map<string, string>();
 
-export function rowOfView(view: PaymentView, revision: bigint): PaymentRow<string> {
+function rowOfView(view: PaymentView, revision: bigint): PaymentRow<string> {
   const row = renamed(view, columns, (field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   return { ...row, revision: revision.toString() } as unknown as PaymentRow<string>;
 }

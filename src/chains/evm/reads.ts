@@ -62,7 +62,7 @@ const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(
 export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], (answer) => optional(answer, toHeader));
 
-export const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
+const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByHash', [hash, false], (answer) => optional(answer, toHeader));
 
 /**

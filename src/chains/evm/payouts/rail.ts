@@ -100,7 +100,7 @@ const settledElsewhere =
   /already (known|imported|exists|in)|alreadyknown|known transaction|existing tx|nonce (is )?too low|oldnonce|replacement.*(underpriced|not ?allowed)/i;
 
 /** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */
-export function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
+function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
   return sendToAll(rpc, async (node) => {
     try {
       await node.request('eth_sendRawTransaction', [bytes]);
