@@ -18,8 +18,8 @@ const around = (append: string) => [`${append}.beforeAppend`, `${append}.afterAp
 /** In the order of a payment's life. On Stellar a ledger is final: a payin is detected, confirmed and funds its payment at once. On Solana the payment takes its address from stock. */
 const payins = {
   1500: [
-    'payins.beforeCheckpoint#20',
-    'payins.afterCheckpoint#20',
+    'payins.beforeCheckpoint#6',
+    'payins.afterCheckpoint#6',
     ...around('PayinDetected+PayinConfirmed+PaymentFunded'),
   ],
   501: [...around('PaymentCreated'), ...around('PayinDetected'), ...around('PayinConfirmed+PaymentFunded')],

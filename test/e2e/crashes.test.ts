@@ -19,7 +19,7 @@ const around = (...appends: readonly string[]) =>
 const points = [
   ...around('MerchantRegistered+WebhookUrlSet+WebhookSecretRotated', 'ApiKeyIssued'),
   ...around('PaymentCreated', 'TreasuryOpened+NonceAssigned', 'PayinRegistered', 'PayinDetected'),
-  ...['payins.beforeCheckpoint#20', 'payins.afterCheckpoint#20'],
+  ...['payins.beforeCheckpoint#9', 'payins.afterCheckpoint#9'],
   ...around('PayinConfirmed+PaymentFunded', 'PayoutRequested', 'NonceAssigned'),
   ...['payout.beforeSign', 'payout.afterSign', ...around('PayoutSigned')],
   ...['payout.beforeBroadcast', 'payout.afterBroadcast', ...around('PayoutConfirmed')],
