@@ -20,6 +20,8 @@ export interface HeadWatchDeps {
 
 /** The pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
 export const relaxed_ms = 5_000;
+/** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
+const unchangedMax_ms = 30_000;
 
 export interface HeadWatch {
   /** Emits when some node shows something new. The nodes are polled while it is subscribed to. */
@@ -77,18 +79,16 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
 }
 
 /**
- * Asked again when the read models have changed, and now and then, for a notification may be lost. That a payment waits stands for a
- * while, so that a busy service seldom asks; so does what cannot be told, which counts as waiting. Read models that lag hide a payment
- * without harm: no payin of it could be recorded before they know its address, and then they have changed.
+ * That a payment waits stands for a while, so that a busy service seldom asks; so does what cannot be told, which counts as waiting. Read
+ * models that lag hide a payment without harm: no payin of it could be recorded before they know its address, and then they have changed.
  */
 function rememberAwaited({ isAwaited, changes, clock }: HeadWatchDeps): () => Promise<boolean> {
   let asked = { at_ms: Number.NEGATIVE_INFINITY, changes: 0, awaited: true };
   return async () => {
     const now = { at_ms: epochMs(clock.now()), changes: changes() };
-    const stands = asked.awaited || asked.changes === now.changes;
-    if (!stands || now.at_ms - asked.at_ms >= relaxed_ms) {
-      asked = { ...now, awaited: await isAwaited().catch(() => true) };
-    }
+    const age_ms = now.at_ms - asked.at_ms;
+    const stands = asked.awaited ? age_ms < relaxed_ms : asked.changes === now.changes && age_ms < unchangedMax_ms;
+    if (!stands) asked = { ...now, awaited: await isAwaited().catch(() => true) };
     return asked.awaited;
   };
 }
