@@ -6,7 +6,7 @@ import { checkContractIntent } from '../domain/payment/intent.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { askReceiver } from './askReceiver.ts';
-import { currentState, type Handle } from './handle.ts';
+import { type By, currentState, type Handle } from './handle.ts';
 import { paymentIdOf } from './paymentId.ts';
 import {
   type AppSettings,
@@ -38,6 +38,11 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly checkRoute: (destination: Chain, token: Token, amount: bigint | null) => Refusal | undefined;
 }
 
+/** Who creates it; a caller without a key is kept to what such callers may do. */
+export interface Creator extends By {
+  readonly keyless: boolean;
+}
+
 export interface CreatedPayment {
   readonly payment: Payment;
   readonly createdNow: boolean;
@@ -57,14 +62,13 @@ export async function createPayment(
   deps: CreatePaymentDeps,
   request: NewPayment,
   app: AppSettings,
-  caller: { readonly keyless: boolean; readonly cause: string },
+  { keyless, ...by }: Creator,
 ): Promise<CreatedPayment | Refusal> {
-  const paymentId =
-    request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId, caller.keyless);
-  const terms = await readTerms(deps, request, app, paymentId, caller.keyless);
+  const paymentId = request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId, keyless);
+  const terms = await readTerms(deps, request, app, paymentId, keyless);
   if (isRefusal(terms)) return (await existing(deps, request, paymentId)) ?? terms;
   const handled = await deps.handle(paymentDecider, paymentId, (state) => creation.createPayment(state, terms), {
-    cause: caller.cause,
+    ...by,
     appId: app.appId,
     expectNew: true,
   });

@@ -1,6 +1,6 @@
 import type { Decider, Decision, Refusal } from '../domain/decider.ts';
 import { assert, isRefusal } from '../domain/decider.ts';
-import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { Cause, DomainEvent, StoredEvent } from '../domain/event.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Codec } from './codec.ts';
 import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
@@ -24,9 +24,13 @@ export interface Handled<S> {
   readonly appended: number;
 }
 
-export interface Facts {
-  /** What led to the decision: a request id, a worker's name, a transfer. */
-  readonly cause: string;
+/** Who asks for a decision, and in which request. */
+export interface By {
+  readonly cause: Cause;
+  readonly requestId?: string;
+}
+
+export interface Facts extends By {
   readonly appId: string | null;
   /** The stream should not exist yet: decide from the initial state without reading. A conflict reads and decides again. */
   readonly expectNew?: boolean;
@@ -98,6 +102,7 @@ export function createHandle(deps: HandleDeps): Handle {
         cause: facts.cause,
         appId: facts.appId,
         schemaVersion: codec.schemaVersion(decider.category),
+        ...(facts.requestId !== undefined && { requestId: facts.requestId }),
       };
       const sealed = seal(stream, known.tip, decision, metadata, ids);
       try {
@@ -131,7 +136,7 @@ export async function currentState<S, E extends DomainEvent>(
   decider: Decider<S, E>,
   instance: string,
 ): Promise<S> {
-  const handled = await handle(decider, instance, () => [], { cause: 'read', appId: null });
+  const handled = await handle(decider, instance, () => [], { cause: 'worker:read', appId: null });
   assert(!isRefusal(handled), 'to decide nothing is never refused');
   return handled.state;
 }

@@ -4,7 +4,7 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decide
 import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
 import * as merchants from '../domain/merchant.ts';
 import { askReceiver } from './askReceiver.ts';
-import type { Facts, Handle, Handled } from './handle.ts';
+import type { By, Facts, Handle, Handled } from './handle.ts';
 import type { Clock, Ids, ReceiverChecks } from './ports.ts';
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */
@@ -59,13 +59,13 @@ export interface SettlementRequest {
 }
 
 export interface ManageMerchant {
-  register(appId: string, webhookUrl: string | null, cause: string): Promise<Registered | Refusal>;
-  setSettlement(appId: string, wallet: SettlementRequest, cause: string): Promise<Changed | Refusal>;
-  setWebhookUrl(appId: string, url: string | null, cause: string): Promise<Changed | Refusal>;
-  rotateSecret(appId: string, cause: string): Promise<ShownSecret | Refusal>;
-  setKeylessCreation(appId: string, allowed: boolean, cause: string): Promise<Changed | Refusal>;
-  issueKey(appId: string, scope: KeyScope, name: string, cause: string): Promise<ShownKey | Refusal>;
-  revokeKey(appId: string, keyId: string, cause: string): Promise<Changed | Refusal>;
+  register(appId: string, webhookUrl: string | null, by: By): Promise<Registered | Refusal>;
+  setSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<Changed | Refusal>;
+  setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
+  rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
+  setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
+  issueKey(appId: string, scope: KeyScope, name: string, by: By): Promise<ShownKey | Refusal>;
+  revokeKey(appId: string, keyId: string, by: By): Promise<Changed | Refusal>;
 }
 
 /** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
@@ -78,8 +78,8 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
   const { handle, clock, ids } = deps;
 
   type Decide = (state: MerchantState) => Decision<MerchantEvent>;
-  const change = (appId: string, cause: string, decide: Decide, more: Partial<Facts> = {}) =>
-    handle(merchants.merchant, appId, decide, { cause, appId, ...more });
+  const change = (appId: string, by: By, decide: Decide, more: Partial<Facts> = {}) =>
+    handle(merchants.merchant, appId, decide, { ...by, appId, ...more });
 
   function makeSecret(appId: string): { secret: string; sealed: SealedSecret } {
     const secret = ids.secret();
@@ -93,13 +93,13 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       : undefined;
 
   return {
-    async register(appId, webhookUrl, cause) {
+    async register(appId, webhookUrl, by) {
       const refused = refuseTarget(webhookUrl);
       if (refused) return refused;
       const registration = { appId, idSalt: ids.secret(), registeredAt: clock.now() };
       const { secret, sealed } = makeSecret(appId);
       const decide: Decide = (state) => merchants.register(state, registration, webhookUrl, sealed);
-      const handled = await change(appId, cause, decide, { expectNew: true });
+      const handled = await change(appId, by, decide, { expectNew: true });
       if (isRefusal(handled)) return handled;
       const created = handled.appended > 0;
       return {
@@ -111,7 +111,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       };
     },
 
-    async setSettlement(appId, wallet, cause) {
+    async setSettlement(appId, wallet, by) {
       const chain = chainOf(wallet.chainId);
       const token = findToken(chain, wallet.tokenSymbol);
       if (!token)
@@ -126,31 +126,31 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       const receiving = { chain, token, receiver: receiverAddress, amount: null };
       const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
       if (unreceivable) return unreceivable;
-      return changed(await change(appId, cause, (state) => merchants.setSettlement(state, settlement)));
+      return changed(await change(appId, by, (state) => merchants.setSettlement(state, settlement)));
     },
 
-    setWebhookUrl: async (appId, url, cause) =>
-      refuseTarget(url) ?? changed(await change(appId, cause, (state) => merchants.setWebhookUrl(state, url))),
+    setWebhookUrl: async (appId, url, by) =>
+      refuseTarget(url) ?? changed(await change(appId, by, (state) => merchants.setWebhookUrl(state, url))),
 
-    async rotateSecret(appId, cause) {
+    async rotateSecret(appId, by) {
       const { secret, sealed } = makeSecret(appId);
-      const handled = await change(appId, cause, (state) => merchants.rotateSecret(state, sealed));
+      const handled = await change(appId, by, (state) => merchants.rotateSecret(state, sealed));
       if (isRefusal(handled)) return handled;
       return { position: handled.position, webhookSecret: secret, webhookSecretFingerprint: sealed.fingerprint };
     },
 
-    setKeylessCreation: async (appId, allowed, cause) =>
-      changed(await change(appId, cause, (state) => merchants.setKeylessCreation(state, allowed))),
+    setKeylessCreation: async (appId, allowed, by) =>
+      changed(await change(appId, by, (state) => merchants.setKeylessCreation(state, allowed))),
 
-    async issueKey(appId, scope, name, cause) {
+    async issueKey(appId, scope, name, by) {
       const { key, ...kept } = deps.newKey();
-      const handled = await change(appId, cause, (state) => merchants.issueKey(state, { ...kept, scope, name }));
+      const handled = await change(appId, by, (state) => merchants.issueKey(state, { ...kept, scope, name }));
       if (isRefusal(handled)) return handled;
       return { position: handled.position, keyId: kept.keyId, key, hint: kept.hint, scope };
     },
 
-    revokeKey: async (appId, keyId, cause) =>
-      changed(await change(appId, cause, (state) => merchants.revokeKey(state, keyId))),
+    revokeKey: async (appId, keyId, by) =>
+      changed(await change(appId, by, (state) => merchants.revokeKey(state, keyId))),
   };
 }
 

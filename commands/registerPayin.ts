@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as payins from '../domain/payment/payins.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Handle } from './handle.ts';
+import type { By, Handle } from './handle.ts';
 import type { AddressBook, Clock } from './ports.ts';
 import type { PaymentRef } from './recordPayin.ts';
 
@@ -38,14 +38,14 @@ export async function registerPayin(
   deps: RegisterPayinDeps,
   own: PaymentRef,
   hint: PayinHint,
-  cause: string,
+  by: By,
 ): Promise<RegisteredPayin | Refusal> {
   const decide = (state: PaymentState) => {
     if (state?.terms.appId !== own.appId) return noPayment;
     const read = readHint(deps, chainOf(state.terms.source.chainId), hint);
     return isRefusal(read) ? read : payins.registerPayin(state, { ...read, now: deps.clock.now() });
   };
-  const handled = await deps.handle(paymentDecider, own.paymentId, decide, { cause, appId: own.appId });
+  const handled = await deps.handle(paymentDecider, own.paymentId, decide, { ...by, appId: own.appId });
   if (isRefusal(handled)) return handled;
   const payment = handled.state as Payment;
   if (payment.registered) deps.lookUp(payment, payment.registered.txHash);

@@ -70,12 +70,13 @@ export function seal(
   stream: string,
   previous: Tip | null,
   events: readonly DomainEvent[],
-  { at, cause, appId, schemaVersion }: SealFacts,
+  { at, cause, appId, schemaVersion, requestId }: SealFacts,
   ids: Pick<Ids, 'eventId'>,
 ): readonly SealedEvent[] {
   let tip = previous;
   return events.map(({ type, data }, index) => {
-    const metadata = { prev: tip?.link ?? null, at, cause, appId, schemaVersion };
+    const prev = tip?.link ?? null;
+    const metadata = { prev, at, cause, appId, schemaVersion, ...(requestId !== undefined && { requestId }) };
     const sealed = { id: ids.eventId(), type, data, metadata };
     if (index < events.length - 1) tip = tipAfter(stream, tip, [sealed]);
     return sealed;

@@ -5,9 +5,8 @@ import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
 import { withCore } from './core.ts';
+import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
-
-const cause = 'operator';
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
@@ -33,7 +32,7 @@ program
   .description('register an app; shows its webhook secret once')
   .option('--webhook <url>', 'https URL that its webhooks go to')
   .action((appId: string, options: { webhook?: string }) =>
-    run((m) => m.register(appId, options.webhook ?? null, cause)),
+    run((m) => m.register(appId, options.webhook ?? null, operator())),
   );
 
 program
@@ -45,7 +44,7 @@ program
       m.setSettlement(
         appId,
         { chainId: chainId(chain), tokenSymbol, receiverAddress, receiverMemo: options.memo ?? null },
-        cause,
+        operator(),
       ),
     ),
   );
@@ -53,29 +52,29 @@ program
 program
   .command('webhook <appId> [url]')
   .description('set or, without a URL, remove the webhook; new payments only')
-  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, cause)));
+  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
 
 program
   .command('rotate <appId>')
   .description('make a new webhook secret; the old one stops at once')
-  .action((appId: string) => run((m) => m.rotateSecret(appId, cause)));
+  .action((appId: string) => run((m) => m.rotateSecret(appId, operator())));
 
 program
   .command('key <appId> <name>')
   .description('issue an API key; it is shown once')
   .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
   .action((appId: string, name: string, options: { scope: KeyScope }) =>
-    run((m) => m.issueKey(appId, options.scope, name, cause)),
+    run((m) => m.issueKey(appId, options.scope, name, operator())),
   );
 
 program
   .command('revoke <appId> <keyId>')
   .description('revoke an API key; it stops within a second')
-  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, cause)));
+  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, operator())));
 
 program
   .command('keyless <appId> <onOrOff>')
   .description('open or close a wallet_ app for creation without a key')
-  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', cause)));
+  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
 
 await runProgram(() => program.parseAsync());

@@ -1,6 +1,7 @@
 /** Everything that the HTTP edge uses: commands and queries whose own needs are filled in already. */
 import type { Logger } from 'pino';
-import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
+import type { By } from '../../commands/handle.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
@@ -28,12 +29,8 @@ export interface HttpDeps extends Commands, Queries {
 }
 
 export interface Commands {
-  readonly createPayment: (
-    request: NewPayment,
-    app: AppSettings,
-    caller: { readonly keyless: boolean; readonly cause: string },
-  ) => Promise<CreatedPayment | Refusal>;
-  readonly registerPayin: (own: PaymentRef, hint: PayinHint, cause: string) => Promise<RegisteredPayin | Refusal>;
+  readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 
 export interface Queries {

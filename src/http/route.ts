@@ -1,5 +1,6 @@
 /** The declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document are all made from it. */
 import type { Static, TSchema } from 'typebox';
+import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Caller } from './deps.ts';
 import type { ErrorCode } from './errors.ts';
@@ -16,7 +17,8 @@ export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  readonly requestId: string;
+  /** What its events say of who caused them. */
+  readonly by: By;
 }
 
 /** Objects are sent as JSON; text and bytes as `type` says. */

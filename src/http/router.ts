@@ -50,8 +50,8 @@ function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHan
     const query = route.auth === 'none' ? {} : readQuery(request, checkQuery);
     const body = checkBody ? await readBody(request, response) : undefined;
     checkBody?.(body);
-    const { requestId } = locals;
-    const answer = await route.handle({ caller, params: request.params, query, body, requestId });
+    const by = { cause: caller ? (`key:${caller.keyId}` as const) : ('keyless' as const), requestId: locals.requestId };
+    const answer = await route.handle({ caller, params: request.params, query, body, by });
     if (isRefusal(answer)) throw errorOfRefusal(answer);
     send(response, answer);
   };

@@ -76,7 +76,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
-    registerPayin: (own, hint, cause) => registerPayin(register, own, hint, cause),
+    registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
   };
 }
 

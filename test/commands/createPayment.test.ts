@@ -26,7 +26,8 @@ describe('creating a payment for an app', () => {
     assert.notEqual(other.payment.terms.deposit.address, terms.deposit.address);
     const [stored] = await store.read(`payment-${terms.paymentId}`);
     assert.deepEqual(stored?.data, terms);
-    assert.deepEqual([stored?.metadata.cause, stored?.metadata.appId], ['request-1', 'wallet_demo']);
+    const { cause, requestId, appId } = stored?.metadata ?? assert.fail();
+    assert.deepEqual([cause, requestId, appId], ['key:k1', 'request-1', 'wallet_demo']);
   });
 
   it('takes the fee in the source token’s own units', async () => {

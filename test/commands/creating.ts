@@ -49,7 +49,7 @@ export const sale = (over: Partial<NewPayment> = {}): NewPayment =>
     ...over,
   });
 
-const caller = { keyless: false, cause: 'request-1' };
+const caller = { keyless: false, cause: 'key:k1', requestId: 'request-1' } as const;
 
 export function world(over: Partial<CreatePaymentDeps> = {}) {
   const { start, ...rest } = processes();

@@ -30,7 +30,7 @@ const codec: Codec = {
   check: (_, { data }) => assert.ok('ball' in data, 'only balls are put'),
   read: ({ type, data }) => (type === 'Put' ? { type, data: data as object } : undefined),
 };
-const facts: Facts = { cause: 'test', appId: 'wallet_demo' };
+const facts: Facts = { cause: 'worker:test', appId: 'wallet_demo' };
 
 /** Reads are counted, so that a cache shows. */
 function counted(inner: EventStore = memoryEventStore()) {
@@ -79,7 +79,12 @@ describe('handling a command', () => {
     const events = await store.read('box-a');
     assert.deepEqual(
       events.map(({ metadata: { prev, ...rest } }) => rest),
-      [minute(0), minute(0), minute(5)].map((at) => ({ at, cause: 'test', appId: 'wallet_demo', schemaVersion: 3 })),
+      [minute(0), minute(0), minute(5)].map((at) => ({
+        at,
+        cause: 'worker:test',
+        appId: 'wallet_demo',
+        schemaVersion: 3,
+      })),
     );
     assert.equal(verifyChain(events), null);
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);

@@ -14,22 +14,24 @@ const hint = { txHash, fromAddress: customerWallet };
 async function world() {
   const store = memoryEventStore();
   const { start, clock, typesIn } = processes({ store });
-  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'test', appId: own.appId }));
+  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'worker:test', appId: own.appId }));
   const looked: (readonly [string, string])[] = [];
   const lookUp: RegisterPayinDeps['lookUp'] = ({ terms }, sought) => void looked.push([terms.appId, sought]);
   const deps = { handle: start(), clock, addresses: addressBook, canonicalTxHash, lookUp };
   return { register: registerPayin.bind(null, deps), looked, store, types: () => typesIn('payment-p') };
 }
 
+const by = { cause: 'key:k1' } as const;
+
 describe('registering a payin', () => {
   it('keeps the hint, repeats it, and refuses another', async () => {
     const { register, types } = await world();
-    const first = await register(own, hint, 'request-1');
+    const first = await register(own, hint, by);
     assert.ok(!isRefusal(first) && first.at !== null);
-    const repeated = await register(own, hint, 'request-2');
+    const repeated = await register(own, hint, by);
     assert.ok(!isRefusal(repeated));
     assert.equal(repeated.at, null);
-    const other = await register(own, { ...hint, txHash: hashOf('other') }, 'request-3');
+    const other = await register(own, { ...hint, txHash: hashOf('other') }, by);
     assert.equal(isRefusal(other) && other.refused, 'paymentNotUpdatable');
     assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered']);
   });
@@ -37,7 +39,7 @@ describe('registering a payin', () => {
   it('spells the hint as its chain does, and looks for the transaction each time', async () => {
     const { register, looked, store } = await world();
     const shouted = { txHash: `0x${txHash.slice(2).toUpperCase()}`, fromAddress: customerWallet.toLowerCase() };
-    for (const cause of ['request-1', 'request-2']) await register(own, shouted, cause);
+    for (const requestId of ['request-1', 'request-2']) await register(own, shouted, { ...by, requestId });
     const [, registered] = await store.read('payment-p');
     assert.deepEqual(registered?.data, {
       txHash,
@@ -58,7 +60,7 @@ describe('registering a payin', () => {
   ] as const) {
     it(`refuses ${what}`, async () => {
       const { register, looked, types } = await world();
-      const refused = await register(asked, payin, 'request-1');
+      const refused = await register(asked, payin, by);
       assert.ok(isRefusal(refused));
       assert.deepEqual([refused.refused, refused.pointer], [code, pointer]);
       assert.deepEqual([looked, await types()], [[], ['PaymentCreated']]);

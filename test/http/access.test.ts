@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { By } from '../../commands/handle.ts';
+import { refuse } from '../../domain/decider.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
@@ -103,6 +105,35 @@ describe('HTTP: who may do what', () => {
     const theirs = await create({ orderId: 'mine' }, other);
     assert.equal(theirs.status, 201);
     assert.notEqual(theirs.body.id, body.id);
+  });
+
+  it('has events name the key that caused them, whatever request id is sent', async () => {
+    const said: By[] = [];
+    const own = await startWorld({
+      createPayment: async (_request, _app, { keyless, ...by }) => {
+        said.push(by);
+        return refuse('routeUnavailable', 'enough is known');
+      },
+      registerPayin: async (_own, _hint, by) => {
+        said.push(by);
+        return refuse('paymentNotFound', 'enough is known');
+      },
+    });
+    try {
+      const claims = { 'X-Request-Id': 'operator:root', 'X-Forwarded-User': 'root', 'X-Key-Id': 'k1' };
+      const created = await own.call('POST', base, { headers: { ...own.keys.wallet, ...claims }, body: goodRequest() });
+      assert.equal(created.status, 503);
+      const payin = { headers: { ...own.keys.wallet, ...claims }, body: { txHash, fromAddress: receiver } };
+      await own.call('POST', `${base}/${unknownId}/payin`, payin);
+      await own.call('POST', base, { headers: claims, body: goodRequest({ appId: 'wallet_demo' }) });
+    } finally {
+      await own.stop();
+    }
+    const [creator, , nobody] = said;
+    assert.match(creator?.cause ?? '', /^key:[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    assert.deepEqual(said, [creator, creator, nobody]);
+    assert.deepEqual(nobody, { cause: 'keyless', requestId: 'operator:root' });
+    assert.equal(creator?.requestId, 'operator:root');
   });
 
   describe('without a key', () => {

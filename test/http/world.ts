@@ -161,8 +161,8 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return created;
     }) satisfies HttpDeps['createPayment'],
 
-    registerPayin: (async (own, hint, cause) => {
-      const registered = await registerPayin(registering, own, hint, cause);
+    registerPayin: (async (own, hint, by) => {
+      const registered = await registerPayin(registering, own, hint, by);
       if (!isRefusal(registered) && registered.at) changed.set(own.paymentId, registered.at);
       return registered;
     }) satisfies HttpDeps['registerPayin'],

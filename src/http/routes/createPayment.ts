@@ -1,5 +1,6 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
 import type { NewPayment } from '../../../commands/createPayment.ts';
+import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
 import { type Access, unauthenticated } from '../keys.ts';
@@ -16,7 +17,7 @@ const defaultCurrency = 'USD';
 interface CreateRequest {
   readonly body: requests.CreatePaymentRequest;
   readonly caller: Caller | null;
-  readonly requestId: string;
+  readonly by: By;
 }
 
 /** The two addresses at which payments are created. */
@@ -48,11 +49,11 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 
 function createHandler(deps: HttpDeps, access: Access) {
   const full = fullResource(deps);
-  return async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
+  return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
-    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
+    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
     const view = await viewAfter(deps, created);
     return {

@@ -84,8 +84,8 @@ function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
         summary: 'Register the payin transaction',
         description: 'Optional: payins are detected anyway. It speeds up confirmation.',
       },
-      async handle({ caller, params, body, requestId }) {
-        const registered = await deps.registerPayin({ paymentId: params.id, appId: caller.appId }, body, requestId);
+      async handle({ caller, params, body, by }) {
+        const registered = await deps.registerPayin({ paymentId: params.id, appId: caller.appId }, body, by);
         if (isRefusal(registered)) return registered;
         return ok(payinAnswer(full(await viewAfter(deps, registered))));
       },
