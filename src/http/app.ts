@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
 import type { HttpDeps } from './deps.ts';
-import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
+import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
 import { openApiDocument } from './openapi.ts';
@@ -53,14 +53,14 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Expre
 /** Express calls it for errors because it has four parameters. */
 const answerError =
   (logger: HttpDeps['logger']): ErrorRequestHandler =>
-  (thrown, _request, response, next) => {
+  (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
     const error = asApiError(thrown);
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     send(response, {
       status: statusOfError(error.code),
-      type: 'application/problem+json; charset=utf-8',
+      type: errorType(request.headers.accept),
       body: problem(error.code, error.message, requestId, error.errors),
       headers: error.headers,
     });

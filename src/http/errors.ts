@@ -91,6 +91,25 @@ export function problem(code: ErrorCode, message: string, requestId: string, fie
   } satisfies ErrorResponse;
 }
 
+const json = 'application/json; charset=utf-8';
+const problemJson = 'application/problem+json; charset=utf-8';
+
+/**
+ * The media type of errors: JSON like every other answer, because most clients read nothing else; problem details
+ * (RFC 9457) for those whose Accept names them, at least as high as JSON. The body is the same.
+ */
+export function errorType(accept: string | undefined): string {
+  const asked = new Map(
+    (accept ?? '').split(',').map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='));
+      return [type, quality === undefined ? 1 : Number(quality.slice(2))];
+    }),
+  );
+  const quality = asked.get('application/problem+json') ?? 0;
+  return quality > 0 && quality >= (asked.get('application/json') ?? 0) ? problemJson : json;
+}
+
 /** How refusals of commands are answered. Those of the treasury mean: try again later. */
 const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   invalidRequest: 'invalidRequest',

@@ -101,7 +101,7 @@ function problems({ errors, body, always, answers }: AnyRoute): Json {
           description: codes.join(', '),
           headers:
             status === 503 ? { ...requestIdHeader, 'Retry-After': { schema: { type: 'integer' } } } : requestIdHeader,
-          content: { 'application/problem+json': { schema: refer(ErrorResponse) } },
+          content: { 'application/json': { schema: refer(ErrorResponse) } },
         },
       ]),
   );

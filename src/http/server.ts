@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Express } from 'express';
-import { type ErrorCode, problem, statusOfError } from './errors.ts';
+import { type ErrorCode, errorType, problem, statusOfError } from './errors.ts';
 
 export interface HttpServer {
   /** Where it listens, without a slash at the end. */
@@ -74,18 +74,21 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();
   const [code, message] = broken[error.code ?? ''] ?? notHttp;
+  const packet = Buffer.from(error.rawPacket ?? []).toString('latin1', 0, headersMax_bytes);
   const requestId = crypto.randomUUID();
   const body = JSON.stringify(problem(code, message, requestId));
   const lines = [
     `HTTP/1.1 ${statusOfError(code)} Error`,
-    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Type: ${errorType(acceptIn(packet))}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  const toHead = Buffer.from(error.rawPacket ?? []).toString('latin1', 0, 5) === 'HEAD ';
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${toHead ? '' : body}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${packet.startsWith('HEAD ') ? '' : body}`);
 }
+
+/** What could be read of the Accept header before the request broke. */
+const acceptIn = (packet: string): string | undefined => /^accept:(.*)$/im.exec(packet)?.[1];
 
 const notHttp: readonly [ErrorCode, string] = ['invalidRequest', 'this is no well-formed HTTP/1.1 request'];
 const broken: Readonly<Record<string, readonly [ErrorCode, string]>> = {

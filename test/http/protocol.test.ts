@@ -103,6 +103,33 @@ describe('HTTP: the protocol', () => {
     }
   });
 
+  it('answers errors as application/json, and as problem details to those who ask for them', async () => {
+    const json = 'application/json; charset=utf-8';
+    const problem = 'application/problem+json; charset=utf-8';
+    for (const [accept, type] of [
+      [undefined, json],
+      ['*/*', json],
+      ['application/*', json],
+      ['application/json', json],
+      ['text/html', json],
+      ['application/problem+json', problem],
+      ['application/json, Application/Problem+JSON', problem],
+      ['application/json, application/problem+json;q=0.5', json],
+      ['application/problem+json;q=0', json],
+      ['application/problem+json;q=high', json],
+    ] as const) {
+      const answer = await fetch(`${world.url}/nowhere`, { headers: accept === undefined ? {} : { Accept: accept } });
+      const error = (await answer.json()) as object;
+      assert.equal(answer.headers.get('content-type'), type, accept);
+      assert.deepEqual(Object.keys(error), ['error', 'message', 'requestId', 'type', 'title', 'status']);
+
+      const asked = accept === undefined ? '' : `Accept: ${accept}\r\n`;
+      const long = `X-Long: ${'x'.repeat(20_000)}\r\n`;
+      const broken = await raw(world.url, `GET / HTTP/1.1\r\nHost: a\r\n${asked}${long}\r\n`);
+      assert.ok(broken.includes(`\r\nContent-Type: ${type}\r\n`), broken);
+    }
+  });
+
   it('answers 503 with Retry-After when the store is away, and 500 without details when the program fails', async () => {
     const away = async () => {
       throw new Unavailable('connection to 10.0.0.7 refused', 2);
