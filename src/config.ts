@@ -4,6 +4,8 @@ import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts'
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { createReader, type Env } from './environment/reader.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
+import { isBlock } from './security/publicAddress.ts';
 
 export const roles = ['api', 'projections', 'subscribers'] as const;
 export type Role = (typeof roles)[number];
@@ -13,6 +15,9 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
+  /** Whose X-Forwarded-For is believed, as CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly connections: ConnectionLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -53,6 +58,20 @@ export function readConfig(env: Env): Config {
         : roles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
+    trustedProxies: read
+      .list('TRUSTED_PROXIES')
+      .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is no CIDR block like 10.1.0.0/16`)),
+    connections: {
+      connectionsMax: read.integer('CONNECTIONS_MAX', defaultConnectionLimits.connectionsMax, 1, 1_000_000),
+      connectionsPerAddressMax: read.integer(
+        'CONNECTIONS_PER_ADDRESS_MAX',
+        defaultConnectionLimits.connectionsPerAddressMax,
+        1,
+        1_000_000,
+      ),
+      headersTimeout_ms: read.integer('HEADERS_TIMEOUT_MS', defaultConnectionLimits.headersTimeout_ms, 100, 60_000),
+      requestTimeout_ms: read.integer('REQUEST_TIMEOUT_MS', defaultConnectionLimits.requestTimeout_ms, 100, 300_000),
+    },
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??

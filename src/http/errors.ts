@@ -16,6 +16,7 @@ const kinds = {
   settlementMissing: [409, 'The app has no settlement wallet'],
   payloadTooLarge: [413, 'The body is too large'],
   unsupportedMediaType: [415, 'The body must be JSON'],
+  rateLimited: [429, 'Too many requests'],
   headersTooLarge: [431, 'The request’s headers are too large'],
   internal: [500, 'The service failed'],
   routeUnavailable: [503, 'This route cannot be paid out at present'],

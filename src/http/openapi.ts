@@ -87,7 +87,7 @@ const answer = ({ description, schema }: AnswerSpec): Json => ({
 
 /** Errors of one status share an entry. */
 function problems({ errors, body, always, answers }: AnyRoute): Json {
-  const anywhere: ErrorCode[] = always ? [] : ['unavailable'];
+  const anywhere: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
   const ofBody: ErrorCode[] = body ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
   const ofParameters: ErrorCode[] = ['invalidRequest'];
   const all = new Set<ErrorCode>([...errors, ...ofParameters, ...ofBody, ...anywhere]);
@@ -100,7 +100,9 @@ function problems({ errors, body, always, answers }: AnyRoute): Json {
         {
           description: codes.join(', '),
           headers:
-            status === 503 ? { ...requestIdHeader, 'Retry-After': { schema: { type: 'integer' } } } : requestIdHeader,
+            status === 429 || status === 503
+              ? { ...requestIdHeader, 'Retry-After': { schema: { type: 'integer' } } }
+              : requestIdHeader,
           content: { 'application/json': { schema: refer(ErrorResponse) } },
         },
       ]),

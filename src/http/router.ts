@@ -33,7 +33,7 @@ const corsOf = (routes: readonly AnyRoute[]): Record<string, string> =>
     ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Methods': 'GET' }
     : {};
 
-/** Overload, key, parameters, body, handler: each may end the request with an ApiError. */
+/** Key, parameters, body, overload, handler: each may end the request with an ApiError. */
 function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
   const checkQuery = route.query && compileParameters(route.query);
@@ -42,7 +42,6 @@ function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHan
   return async (request, response) => {
     const locals = localsOf(response);
     locals.route = route.path;
-    if (!route.always) limit.enter(response);
     if (route.publicRead && isAnonymous(request)) response.setHeader('Access-Control-Allow-Origin', '*');
     const caller = await access.authenticate(request, route.auth);
     locals.keyId = caller?.keyId ?? null;
@@ -50,6 +49,8 @@ function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHan
     const query = route.auth === 'none' ? {} : readQuery(request, checkQuery);
     const body = checkBody ? await readBody(request, response) : undefined;
     checkBody?.(body);
+    // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
+    if (!route.always) limit.enter(response);
     const by = { cause: caller ? (`key:${caller.keyId}` as const) : ('keyless' as const), requestId: locals.requestId };
     const answer = await route.handle({ caller, params: request.params, query, body, by });
     if (isRefusal(answer)) throw errorOfRefusal(answer);

@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Express } from 'express';
+import type { Clients } from './clients.ts';
+import { type ConnectionLimits, defaultConnectionLimits, limitConnections } from './connections.ts';
 import { type ErrorCode, errorType, problem, statusOfError } from './errors.ts';
 
 export interface HttpServer {
@@ -10,13 +12,13 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const requestTimeout_ms = 30_000;
-const headersTimeout_ms = 10_000;
 /** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
 const headersMax_bytes = 16 * 1024;
 const drainMax_ms = 10_000;
 const drainStep_ms = 50;
+/** How late a connection that took too long may be closed. */
+const checkConnections_ms = 1_000;
 
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
@@ -26,15 +28,22 @@ export class CannotListen extends Error {
   }
 }
 
-/**
- * @param port 0 takes a free one
- * @throws CannotListen
- */
-export async function startHttp(app: Express, { port, host }: { port: number; host: string }): Promise<HttpServer> {
+export interface Listening {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly clients: Pick<Clients, 'isProxy'>;
+  readonly connections?: ConnectionLimits;
+}
+
+/** @throws CannotListen */
+export async function startHttp(app: Express, listening: Listening): Promise<HttpServer> {
+  const { port, host, clients, connections = defaultConnectionLimits } = listening;
   const server = createServer(
     {
-      requestTimeout: requestTimeout_ms,
-      headersTimeout: headersTimeout_ms,
+      requestTimeout: connections.requestTimeout_ms,
+      headersTimeout: Math.min(connections.headersTimeout_ms, connections.requestTimeout_ms),
+      connectionsCheckingInterval: checkConnections_ms,
       keepAliveTimeout: keepAlive_ms,
       maxHeaderSize: headersMax_bytes,
       // The app asks for it, and answers in its own error shape.
@@ -42,6 +51,7 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
     },
     app,
   );
+  limitConnections(server, connections, clients);
   // Expectations other than 100-continue are left unmet, as the standard allows.
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
@@ -49,9 +59,9 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
     server.once('error', (error) => reject(new CannotListen(host, port, error)));
     server.listen(port, host, resolve);
   });
-  const { address, port: listening, family } = server.address() as AddressInfo;
+  const { address, port: taken, family } = server.address() as AddressInfo;
   const name = family === 'IPv6' ? `[${address}]` : address;
-  return { url: `http://${name}:${listening}`, close: () => drain(server) };
+  return { url: `http://${name}:${taken}`, close: () => drain(server) };
 }
 
 function drain(server: Server): Promise<void> {

@@ -12,6 +12,7 @@ import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
+import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
@@ -29,12 +30,19 @@ export async function startApiRole(core: Core, signal: AbortSignal): Promise<Htt
     ...asked,
     paymentLink: paymentLinkOf,
   });
-  return startHttp(app, core.config);
+  return startHttp(app, listening(core));
 }
 
 /** What every instance answers, whatever its roles: health, readiness, metrics. */
 export const startOperations = (core: Core): Promise<HttpServer> =>
-  startHttp(createOperationsApp(operations(core)), core.config);
+  startHttp(createOperationsApp(operations(core)), listening(core));
+
+const listening = ({ config }: Core) => ({
+  host: config.host,
+  port: config.port,
+  clients: createClients(config.trustedProxies),
+  connections: config.connections,
+});
 
 const operations = (core: Core) => ({
   clock: core.clock,

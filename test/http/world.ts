@@ -17,8 +17,9 @@ import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
+import { createClients } from '../../src/http/clients.ts';
 import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
-import { startHttp } from '../../src/http/server.ts';
+import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
@@ -52,8 +53,14 @@ export interface World {
 }
 export type Headers = Readonly<Record<string, string>>;
 
-/** @param replaced parts of the dependencies that a test brings itself */
-export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<World> {
+/**
+ * @param replaced parts of the dependencies that a test brings itself
+ * @param door proxies and limits of connections
+ */
+export async function startWorld(
+  replaced: Partial<HttpDeps> = {},
+  door: Partial<Pick<Listening, 'clients' | 'connections'>> = {},
+): Promise<World> {
   const clock = steppedClock();
   const apps = new Map(
     [
@@ -97,7 +104,12 @@ export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<Worl
     limits: defaultLimits,
     ...replaced,
   };
-  const server = await startHttp(createApp(deps), { port: 0, host: '127.0.0.1' });
+  const server = await startHttp(createApp(deps), {
+    port: 0,
+    host: '127.0.0.1',
+    clients: createClients([]),
+    ...door,
+  });
   return {
     url: server.url,
     call: await createClient(server.url),
