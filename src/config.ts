@@ -15,6 +15,8 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
+  /** Where operators read health, readiness and metrics. */
+  readonly operations: { readonly host: string; readonly port: number };
   /** Whose X-Forwarded-For is believed, as CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
@@ -58,6 +60,10 @@ export function readConfig(env: Env): Config {
         : roles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
+    operations: {
+      host: read.text('OPERATIONS_HOST', '127.0.0.1'),
+      port: read.integer('OPERATIONS_PORT', 3001, 0, 65_535),
+    },
     trustedProxies: read
       .list('TRUSTED_PROXIES')
       .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is no CIDR block like 10.1.0.0/16`)),

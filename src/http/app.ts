@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
-import type { HttpDeps } from './deps.ts';
+import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
@@ -10,7 +10,7 @@ import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { merchantRoutes } from './routes/merchant.ts';
-import { operationRoutes } from './routes/operations.ts';
+import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
 
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
@@ -20,19 +20,18 @@ export function createApp(deps: HttpDeps): Express {
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps),
     ...merchantRoutes(deps),
-    ...operationRoutes(deps),
+    ...publicOperationRoutes(deps),
   ];
   return serve(deps, access, [...api, ...documentationRoutes(openApiDocument(api))]);
 }
 
-/** For instances without the API: health, readiness and metrics only. */
+/** For operators alone: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody = { authenticate: async () => null, findApp: async () => null };
   return serve(deps, nobody, operationRoutes(deps));
 }
 
 type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe'>;
-export type OperationsDeps = Served & Pick<HttpDeps, 'readiness' | 'metrics'>;
 
 function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Express {
   const app = express();

@@ -19,13 +19,18 @@ export interface HttpDeps extends Commands, Queries {
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
   readonly limits: HttpLimits;
-  /** Prometheus text. */
-  readonly metrics: () => Promise<string>;
   readonly readiness: () => Promise<Readiness>;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
   /** A link that opens a wallet or a page to pay; null for a payment that has none. */
   readonly paymentLink?: (payment: PaymentView) => string | null;
+}
+
+/** What the operations port answers from. */
+export interface OperationsDeps
+  extends Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe' | 'readiness'> {
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>;
 }
 
 export interface Commands {

@@ -22,9 +22,9 @@ const checkConnections_ms = 1_000;
 
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
-  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+  constructor({ host, port, setBy }: Listening, cause: NodeJS.ErrnoException) {
     const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.message})`;
-    super(`port ${port} on ${host} ${why}: free it or set PORT and HOST`, { cause });
+    super(`port ${port} on ${host} ${why}: free it or set ${setBy.join(' and ')}`, { cause });
   }
 }
 
@@ -32,6 +32,8 @@ export interface Listening {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host: string;
+  /** The variables that choose port and host. */
+  readonly setBy: readonly [string, string];
   readonly clients: Pick<Clients, 'isProxy'>;
   readonly connections?: ConnectionLimits;
 }
@@ -56,7 +58,7 @@ export async function startHttp(app: Express, listening: Listening): Promise<Htt
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new CannotListen(host, port, error)));
+    server.once('error', (error) => reject(new CannotListen(listening, error)));
     server.listen(port, host, resolve);
   });
   const { address, port: taken, family } = server.address() as AddressInfo;

@@ -22,34 +22,62 @@ import type { Core } from './core.ts';
 import { metrics } from './metrics.ts';
 import { readiness } from './readiness.ts';
 
-export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
+export interface Servers {
+  /** Of the API, or without that role of the operations port. */
+  readonly url: string;
+  readonly operationsUrl: string;
+  close(): Promise<void>;
+}
+
+/** Opens the operations port, and the API where this instance has that role. @throws CannotListen */
+export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
+  const operations = await startOperations(core);
+  try {
+    const api = hasApi ? await startApi(core, signal) : null;
+    return {
+      url: (api ?? operations).url,
+      operationsUrl: operations.url,
+      async close() {
+        await api?.close();
+        await operations.close();
+      },
+    };
+  } catch (error) {
+    await operations.close();
+    throw error;
+  }
+}
+
+async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const asked = queries(core);
   const app = createApp({
-    ...operations(core),
+    ...edge(core),
     ...(await commands(core, signal)),
     ...asked,
     paymentLink: paymentLinkOf,
   });
-  return startHttp(app, listening(core));
+  const { host, port, trustedProxies, connections } = core.config;
+  return startHttp(app, {
+    host,
+    port,
+    setBy: ['PORT', 'HOST'],
+    clients: createClients(trustedProxies),
+    connections,
+  });
 }
 
-/** What every instance answers, whatever its roles: health, readiness, metrics. */
-export const startOperations = (core: Core): Promise<HttpServer> =>
-  startHttp(createOperationsApp(operations(core)), listening(core));
+/** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
+function startOperations(core: Core): Promise<HttpServer> {
+  const app = createOperationsApp({ ...edge(core), metrics: () => metrics(core) });
+  const { host, port } = core.config.operations;
+  return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients: createClients([]) });
+}
 
-const listening = ({ config }: Core) => ({
-  host: config.host,
-  port: config.port,
-  clients: createClients(config.trustedProxies),
-  connections: config.connections,
-});
-
-const operations = (core: Core) => ({
+const edge = (core: Core) => ({
   clock: core.clock,
   ids: randomIds,
   logger: core.telemetry.logger,
   limits: defaultLimits,
-  metrics: () => metrics(core),
   readiness: () => readiness(core),
   observe: core.telemetry.observeRequest,
 });

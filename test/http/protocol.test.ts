@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import pino from 'pino';
 import { Unavailable } from '../../commands/ports.ts';
-import type { HttpDeps } from '../../src/http/deps.ts';
+import { createOperationsApp } from '../../src/http/app.ts';
+import { createClients } from '../../src/http/clients.ts';
+import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { startHttp } from '../../src/http/server.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -199,14 +204,70 @@ describe('HTTP: the protocol', () => {
     await closed;
   });
 
-  it('says whether it is ready, and why not', async () => {
-    assert.equal((await world.call('GET', '/readyz')).body.ready, true);
+  it('says in public whether it is ready, and nothing more', async () => {
+    assert.deepEqual((await world.call('GET', '/readyz')).body, { ready: true });
     const readiness = async () => ({ ready: false, checks: { store: { ok: false, detail: 'no answer' } } });
     await withWorld({ readiness }, async ({ call }) => {
       const { status, body } = await call('GET', '/readyz');
-      assert.deepEqual([status, body.checks.store.ok], [503, false]);
+      assert.deepEqual([status, body], [503, { ready: false }]);
     });
-    assert.match((await world.call('GET', '/metrics')).text, /^up 1$/m);
+    assert.equal((await world.call('GET', '/metrics')).status, 404);
+  });
+
+  it('answers 300 who ask at once for readiness alike, asks the stores once, and lets honest requests through', async () => {
+    let asked = 0;
+    const go = Promise.withResolvers<void>();
+    const readiness = async () => {
+      asked += 1;
+      await go.promise;
+      return { ready: true, checks: {} };
+    };
+    await withWorld({ readiness, limits: { ...defaultLimits, concurrentMax: 1 } }, async ({ url, call, keys }) => {
+      const all = Array.from({ length: 300 }, () => fetch(`${url}/readyz`));
+      const signal = AbortSignal.timeout(1_000);
+      assert.equal((await fetch(`${url}${base}/${id}`, { headers: keys.wallet, signal })).status, 404);
+      go.resolve();
+      for (const answer of await Promise.all(all)) {
+        assert.deepEqual([answer.status, await answer.json()], [200, { ready: true }]);
+      }
+      assert.equal((await call('GET', '/readyz')).status, 200);
+      assert.equal(asked, 1);
+    });
+  });
+
+  it('asks again after a second', async () => {
+    let asked = 0;
+    const readiness = async () => ({ ready: ++asked > 1, checks: {} });
+    await withWorld({ readiness }, async ({ call, clock }) => {
+      assert.equal((await call('GET', '/readyz')).status, 503);
+      clock.advance(999);
+      assert.equal((await call('GET', '/readyz')).status, 503);
+      clock.advance(1);
+      assert.equal((await call('GET', '/readyz')).status, 200);
+    });
+  });
+
+  it('tells reasons and metrics at the operations port alone', async () => {
+    const checks = { store: { ok: false, detail: 'no answer' } };
+    const app = createOperationsApp({
+      clock: world.clock,
+      ids: randomIds,
+      logger: pino({ level: 'silent' }),
+      limits: defaultLimits,
+      readiness: async () => ({ ready: false, checks }),
+      metrics: async () => 'up 1\n',
+    });
+    const listening = { port: 0, host: '127.0.0.1', clients: createClients([]) };
+    const server = await startHttp(app, { ...listening, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'] });
+    try {
+      const readiness = await fetch(`${server.url}/readyz`);
+      assert.deepEqual([readiness.status, await readiness.json()], [503, { ready: false, checks }]);
+      assert.equal(await (await fetch(`${server.url}/metrics`)).text(), 'up 1\n');
+      assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
+      assert.equal((await fetch(`${server.url}${base}/${id}`)).status, 404);
+    } finally {
+      await server.close();
+    }
   });
 
   it('tells each request to metrics by its pattern, never by its path', async () => {

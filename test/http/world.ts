@@ -96,7 +96,6 @@ export async function startWorld(
       return callers.get(hash) ?? null;
     },
     findApp: async (appId) => apps.get(appId) ?? null,
-    metrics: async () => '# TYPE up gauge\nup 1\n',
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
     ids: randomIds,
@@ -107,6 +106,7 @@ export async function startWorld(
   const server = await startHttp(createApp(deps), {
     port: 0,
     host: '127.0.0.1',
+    setBy: ['PORT', 'HOST'],
     clients: createClients([]),
     ...door,
   });

@@ -220,10 +220,4 @@ export const WebhookEvent = Shape(
 );
 
 export const HealthResponse = Shape({ status: oneOf(['ok']) }, { title: 'HealthResponse' });
-export const ReadinessResponse = Shape(
-  {
-    ready: Type.Boolean(),
-    checks: Type.Record(Type.String(), Shape({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
-  },
-  { title: 'ReadinessResponse' },
-);
+export const ReadinessResponse = Shape({ ready: Type.Boolean() }, { title: 'ReadinessResponse' });
