@@ -14,7 +14,7 @@ module.exports = {
     only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
     only('commands-know-domain', '^commands/', ['^commands/', '^domain/', 'node_modules/typebox/', '^crypto$'], 'commands import domain and their own ports'),
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
-    only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|paymentRow)', 'node_modules/knex/'], 'queries take no decisions; of the projections they share how Postgres is asked and how a payment is a row'),
+    only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; of the projections they share how Postgres is asked and how a payment is a row'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
       from: { path: '^(domain|commands|projections|queries|src)/' }, to: { path: '^(sandbox|test|bench)/' } },
     { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts with its roles and the CLI entries wire',

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { chains } from '../domain/chains.ts';
 import { readSandboxFile } from '../sandbox/sandboxFile.ts';
-import { childrenOf, cpuSeconds, loadText, memory_MiB } from './machine.ts';
+import { childrenOf, cpuSeconds, loadText, memory_MiB, ownCpuSeconds } from './machine.ts';
 import { table, whole } from './table.ts';
 
 const start_ms = 120_000;
@@ -28,7 +28,15 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   service: ['service'],
   receiver: ['receiver'],
 };
-const head = ['minute', ...Object.keys(groups), 'largest EVM chain', 'MiB in all', 'logs MiB', 'CPU % of a core'];
+const head = [
+  'minute',
+  ...Object.keys(groups),
+  'largest EVM chain',
+  'MiB in all',
+  'logs MiB',
+  'CPU % of a core',
+  'of it service',
+];
 
 interface Sample {
   readonly minute: number;
@@ -38,6 +46,7 @@ interface Sample {
   readonly logs_MiB: number;
   /** Since the sample before. */
   readonly cpu_percent: number;
+  readonly service_cpu_percent: number;
 }
 
 /** Runs `npm start` on a folder of its own and does nothing with it; each minute is told as it passes. Ctrl-C ends it earlier. */
@@ -82,12 +91,17 @@ async function startSandbox(dataDir: string): Promise<ChildProcess> {
 }
 
 function sampler(dataDir: string): (minute: number) => Sample {
-  let before = { cpu_s: Number.NaN, at_ms: 0 };
+  let before = { cpu_s: Number.NaN, service_s: Number.NaN, at_ms: 0 };
   return (minute) => {
     const programs = programsOf(dataDir);
     const of = (name: string) => (programs.get(name) ?? []).reduce((sum, pid) => sum + memory_MiB(pid), 0);
-    const now = { cpu_s: cpuSeconds([...programs.values()].flat()), at_ms: performance.now() };
+    const now = {
+      cpu_s: cpuSeconds([...programs.values()].flat()),
+      service_s: (programs.get('service') ?? []).reduce((sum, pid) => sum + ownCpuSeconds(pid), 0),
+      at_ms: performance.now(),
+    };
     const used_s = now.cpu_s - before.cpu_s;
+    const service_s = now.service_s - before.service_s;
     const passed_s = (now.at_ms - before.at_ms) / 1_000;
     before = now;
     const groups_MiB = Object.values(groups).map((names) => names.reduce((sum, name) => sum + of(name), 0));
@@ -98,6 +112,7 @@ function sampler(dataDir: string): (minute: number) => Sample {
       total_MiB: groups_MiB.reduce((sum, used) => sum + used, 0),
       logs_MiB: sizeOf(join(dataDir, 'logs')) / bytesPerMiB,
       cpu_percent: (used_s / passed_s) * 100,
+      service_cpu_percent: (service_s / passed_s) * 100,
     };
   };
 }
@@ -122,5 +137,5 @@ const cellsOf = (sample: Sample): readonly string[] => [
   String(sample.minute),
   ...[...sample.groups_MiB, sample.largestChain_MiB, sample.total_MiB].map(whole),
   sample.logs_MiB.toFixed(2),
-  Number.isNaN(sample.cpu_percent) ? '' : sample.cpu_percent.toFixed(1),
+  ...[sample.cpu_percent, sample.service_cpu_percent].map((used) => (Number.isNaN(used) ? '' : used.toFixed(1))),
 ];

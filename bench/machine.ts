@@ -25,6 +25,16 @@ export function cpuSeconds(pids: readonly number[]): number {
   return [...family].reduce((sum, pid) => sum + ticksOf(pid), 0) / ticksPerSecond;
 }
 
+/** Of a process alone, since it began; 0 when it has ended. */
+export function ownCpuSeconds(pid: number): number {
+  try {
+    const [, , , , , , , , , , , user, system] = fieldsOf(pid);
+    return (Number(user) + Number(system)) / ticksPerSecond;
+  } catch {
+    return 0;
+  }
+}
+
 function ticksOf(pid: number): number {
   try {
     const [, , , , , , , , , , , user, system, endedUser, endedSystem] = fieldsOf(pid);

@@ -1,8 +1,14 @@
+/**
+ * What an event is when it is stored: data that fits its schema, of a known version, sealed into the hash chain.
+ *
+ * The hash chain: every event's metadata holds the hash of its predecessor in the stream, from the first event on.
+ * Whoever holds the last link can tell whether any earlier event was changed, removed or inserted.
+ */
+import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';
-import { assert } from '../domain/decider.ts';
-import type { DomainEvent, StoredEvent } from '../domain/event.ts';
-import { categoryOf } from '../domain/event.ts';
+import { assert, categoryOf, type DomainEvent, type EventMetadata, type StoredEvent } from '../domain/decider.ts';
 import { categories, streams } from '../domain/streams.ts';
+import type { Ids, SealedEvent } from './ports.ts';
 
 /** Turns decisions into what is stored and back. */
 export interface Codec {
@@ -61,4 +67,95 @@ function categoryNamed(name: string): Compiled {
 function compiled(version: number, schemas: Readonly<Record<string, object>>): Compiled {
   const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
   return { version, validators, upcasters: new Map() };
+}
+
+/** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */
+export interface Tip {
+  readonly revision: bigint;
+  /** `linkOf` that event. */
+  readonly link: string;
+}
+
+/** The rest of an event's metadata. */
+export type SealFacts = Omit<EventMetadata, 'prev'>;
+
+type Linkable = Omit<StoredEvent, 'position'>;
+
+/** Where a stored chain is not what it should be. */
+export interface ChainBreak {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/**
+ * SHA-256 (hex) over the event's stream, revision, id, type, data and metadata, each preceded by its length in bytes,
+ * so that no two different events share one text.
+ *
+ * Data and metadata enter as JSON.stringify writes them, which is what the store holds. Parsing and writing again gives
+ * the same text, because JSON.stringify has one spelling for each string and number and keeps the order of keys; hence
+ * the link is the same computed before the append or after reading back.
+ */
+export function linkOf(event: Linkable): string {
+  const parts = [
+    event.stream,
+    event.revision.toString(),
+    event.id,
+    event.type,
+    JSON.stringify(event.data),
+    JSON.stringify(event.metadata),
+  ];
+  return hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
+}
+
+/** The link is computed when a successor asks for it: few of the tips that a process remembers get a successor there. */
+export const tipOf = (event: Linkable): Tip => ({
+  revision: event.revision,
+  get link() {
+    return linkOf(event);
+  },
+});
+
+/** The stream's tip once `sealed` is appended behind `previous`: spares reading it back before the next append. */
+export function tipAfter(stream: string, previous: Tip | null, sealed: readonly SealedEvent[]): Tip {
+  const last = sealed.at(-1);
+  assert(last !== undefined, `an append to ${stream} holds at least one event`);
+  return tipOf({ stream, revision: (previous?.revision ?? -1n) + BigInt(sealed.length), ...last });
+}
+
+/**
+ * Makes decided events ready for one append behind `previous`: ids given, each chained to the one before.
+ * The append must expect exactly the previous revision (or no stream); else the links would be wrong.
+ */
+export function seal(
+  stream: string,
+  previous: Tip | null,
+  events: readonly DomainEvent[],
+  { at, cause, appId, schemaVersion, requestId }: SealFacts,
+  ids: Pick<Ids, 'eventId'>,
+): readonly SealedEvent[] {
+  let tip = previous;
+  return events.map(({ type, data }, index) => {
+    const prev = tip?.link ?? null;
+    const metadata = { prev, at, cause, appId, schemaVersion, ...(requestId !== undefined && { requestId }) };
+    const sealed = { id: ids.eventId(), type, data, metadata };
+    if (index < events.length - 1) tip = tipAfter(stream, tip, [sealed]);
+    return sealed;
+  });
+}
+
+/**
+ * Checks the chain of one stream, in order, starting behind `previous` (null: from the first event on).
+ * @returns the first break, or null when the chain is whole
+ */
+export function verifyChain(events: readonly StoredEvent[], previous: Tip | null = null): ChainBreak | null {
+  let tip = previous;
+  for (const event of events) {
+    const expected = `revision ${(tip?.revision ?? -1n) + 1n} after ${tip?.link ?? 'nothing'}`;
+    const found = `revision ${event.revision} after ${event.metadata?.prev ?? 'nothing'}`;
+    if (expected !== found) return { stream: event.stream, revision: event.revision, expected, found };
+    tip = tipOf(event);
+  }
+  return null;
 }

@@ -1,11 +1,16 @@
-import type { Decider, Decision, Refusal } from '../domain/decider.ts';
-import { assert, isRefusal } from '../domain/decider.ts';
-import type { Cause, DomainEvent, StoredEvent } from '../domain/event.ts';
+import {
+  assert,
+  type Cause,
+  type Decider,
+  type Decision,
+  type DomainEvent,
+  isRefusal,
+  type Refusal,
+  type StoredEvent,
+} from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Codec } from './codec.ts';
-import type { Clock, CrashPoint, EventStore, Ids } from './ports.ts';
-import { StreamConflict, Unavailable } from './ports.ts';
-import { seal, type Tip, tipAfter, tipOf } from './seal.ts';
+import { type Codec, seal, type Tip, tipAfter, tipOf } from './codec.ts';
+import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
 interface Known<S> {

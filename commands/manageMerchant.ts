@@ -3,8 +3,8 @@ import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
 import * as merchants from '../domain/merchant.ts';
-import { askReceiver } from './askReceiver.ts';
 import type { By, Facts, Handle, Handled } from './handle.ts';
+import { askReceiver } from './paymentRequest.ts';
 import type { Clock, Ids, ReceiverChecks } from './ports.ts';
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */

@@ -1,7 +1,6 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
 import type { Chain, Token } from '../domain/chains.ts';
-import type { Refusal } from '../domain/decider.ts';
-import type { EventMetadata, StoredEvent } from '../domain/event.ts';
+import type { EventMetadata, Refusal, StoredEvent } from '../domain/decider.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Instant } from '../domain/time.ts';

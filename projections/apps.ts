@@ -1,4 +1,4 @@
-import { instanceOf } from '../domain/event.ts';
+import { instanceOf } from '../domain/decider.ts';
 import type { IssuedKey } from '../domain/merchant.ts';
 import { ofEvents, ofStates, type Seen, upsert } from './projection.ts';
 

@@ -1,5 +1,5 @@
 /** Commits batches of events to one generation: rows and checkpoint together, or nothing. */
-import type { StoredEvent } from '../domain/event.ts';
+import type { StoredEvent } from '../domain/decider.ts';
 import { applyChanges, type Table } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';

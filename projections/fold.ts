@@ -1,11 +1,10 @@
 /** Gives each event the states before and after it. */
-import { assert, type Decider } from '../domain/decider.ts';
-import { categoryOf, type DomainEvent, type StoredEvent } from '../domain/event.ts';
+import { assert, categoryOf, type Decider, type DomainEvent, type StoredEvent } from '../domain/decider.ts';
 import { nextStep } from '../domain/payment/next.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
-import { type Introductions, introductionsIn, introductionsStream } from './introductions.ts';
-import { type Seen, unprojected } from './projection.ts';
+import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
+import { type Introductions, type Seen, unprojected } from './projection.ts';
 
 export interface FoldDeps {
   /** The event in today's form; undefined for a type that this version does not know. */
@@ -118,3 +117,17 @@ const isOver = (stream: string, state: unknown): boolean => {
   }
   return stream.startsWith('webhook-') && (state as { stage: string }).stage !== 'started';
 };
+
+export const introductionsStream = `${webhookTypes.category}-${webhookTypesInstance}`;
+
+/** @param events of the stream of introductions */
+export const introductionsIn = (
+  events: readonly StoredEvent[],
+  read: (stored: StoredEvent) => DomainEvent | undefined,
+): Introductions =>
+  new Map(
+    events.flatMap((stored) => {
+      const event = read(stored) as WebhookTypesEvent | undefined;
+      return event ? [[event.data.eventType, stored.position]] : [];
+    }),
+  );

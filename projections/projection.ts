@@ -1,8 +1,6 @@
 /** The shape of a read model: what happened to a stream becomes row changes. Pure. */
-import type { Decider } from '../domain/decider.ts';
-import type { StoredEvent } from '../domain/event.ts';
+import type { Decider, StoredEvent } from '../domain/decider.ts';
 import type { Category, streams } from '../domain/streams.ts';
-import type { Introductions } from './introductions.ts';
 import type { TableKeys, Tables } from './tables.ts';
 
 /** Categories without read models: their streams are not folded. */
@@ -27,6 +25,9 @@ export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
   Moves[ProjectedCategory],
   { readonly category: C }
 >;
+
+/** Where in the log each webhook type was introduced that came after the first release. */
+export type Introductions = ReadonlyMap<string, bigint>;
 
 /** A move by a single event. */
 export type Seen<C extends ProjectedCategory = ProjectedCategory> = {

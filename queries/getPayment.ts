@@ -1,9 +1,9 @@
 /** One payment as the API shows it. */
-import type { DomainEvent, StoredEvent } from '../domain/event.ts';
+import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
-import { type PaymentRow, viewOfRow } from '../projections/paymentRow.ts';
+import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { findApp } from './apps.ts';
 import { asStored } from './sql.ts';

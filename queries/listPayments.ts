@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../domain/decider.ts';
 import type { PaymentView } from '../domain/payment/view.ts';
 import { parseInstant } from '../domain/time.ts';
-import { type PaymentRow, viewOfRow } from '../projections/paymentRow.ts';
+import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored, build, run } from './sql.ts';
 

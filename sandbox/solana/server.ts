@@ -20,10 +20,12 @@ const bodyBytesMax = 512 * 1024;
 const batchMax = 200;
 const portAttempts = 50;
 const farewell_ms = 1_000;
+/** A process that is busy for long loses no request to a connection that is closed meanwhile. */
+const keepAlive_ms = 60_000;
 
 /** @param port 0 takes a free one whose next one is free too */
 export async function serve(node: Node, port: number): Promise<NodeServer> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
     handle(node, request, response).catch(() => response.destroy());
   });
   const { httpPort, sockets } = await listen(server, port, port === 0 ? portAttempts : 1);

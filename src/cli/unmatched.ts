@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { listUnmatched } from '../../queries/unmatchedPayins.ts';
+import { listUnmatched } from '../../queries/payins.ts';
 import { addressBook } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { withCore } from './core.ts';

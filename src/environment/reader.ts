@@ -1,4 +1,4 @@
-/** Reads single variables and collects what is wrong with them. */
+/** Reads single variables, collects what is wrong with them, and prints none that may be secret. */
 import { parseAmount } from '../../domain/money.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -77,3 +77,6 @@ export function createReader(env: Env, problems: string[]) {
   };
   return self;
 }
+
+/** The URL of a store for logs and messages: without user and password, and without options, which may hold more of them. */
+export const withoutSecrets = (url: string): string => url.replace(/[?#].*$/, '').replace(/^([^:]*:\/\/).*@/, '$1');

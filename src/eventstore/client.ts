@@ -7,12 +7,10 @@ import {
   START,
 } from '@eventstore/db-client';
 import type { EventStore, ReadOptions } from '../../commands/ports.ts';
-import { assert } from '../../domain/decider.ts';
-import type { EventMetadata, StoredEvent } from '../../domain/event.ts';
+import { assert, type EventMetadata, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { collect, isMissingStream } from './calls.ts';
+import { collect, createLimiter, isMissingStream, type Limiter, type Limits } from './calls.ts';
 import { connect, readLastOfAll } from './connection.ts';
-import { createLimiter, type Limiter, type Limits } from './limiter.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
 import { Unavailable } from '../../commands/ports.ts';
-import { withoutSecrets } from '../environment/withoutSecrets.ts';
+import { withoutSecrets } from '../environment/reader.ts';
 import { collect, isConnectionLoss, reasonOf } from './calls.ts';
 
 /** The official client and what is known of the way to its server. */

@@ -1,7 +1,13 @@
-import type { Appended, Batch, CrashPoint, EventStore, ReadOptions, SealedEvent } from '../../commands/ports.ts';
-import { StreamConflict } from '../../commands/ports.ts';
-import { assert } from '../../domain/decider.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import {
+  type Appended,
+  type Batch,
+  type CrashPoint,
+  type EventStore,
+  type ReadOptions,
+  type SealedEvent,
+  StreamConflict,
+} from '../../commands/ports.ts';
+import { assert, type StoredEvent } from '../../domain/decider.ts';
 
 /** Positions are sparse, as in the real store: nobody may compute the next one. */
 const positionStep = 64n;

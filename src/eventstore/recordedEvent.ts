@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { eachField, textAt } from './wire.ts';
 
 /** `ReadResp.event`: a message of one of several kinds begins with the field that says which. */

@@ -5,9 +5,8 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
-import type { Batch } from '../../commands/ports.ts';
-import { Unavailable } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import { type Batch, Unavailable } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { reasonOf } from './calls.ts';
 import { recordedEvent } from './recordedEvent.ts';
 

@@ -1,8 +1,7 @@
 /** The HTTP role: commands and queries with their needs filled in. Stateless; any number of instances may run. */
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment } from '../../commands/createPayment.ts';
+import { createPayment, paymentIdsOf } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
-import { paymentIdsOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { findApiKey, findApp } from '../../queries/apps.ts';
@@ -19,8 +18,7 @@ import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import type { Core } from './core.ts';
-import { metrics } from './metrics.ts';
-import { readiness } from './readiness.ts';
+import { metrics, readiness } from './operations.ts';
 
 export interface Servers {
   /** Of the API, or without that role of the operations port. */

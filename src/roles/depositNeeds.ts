@@ -2,7 +2,7 @@
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { knownDeposits, lateDeposits, openDeposits } from '../../queries/deposits.ts';
+import { knownDeposits, lateDeposits, openDeposits } from '../../queries/payins.ts';
 import type { FamilyNeeds } from '../chains/family.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';

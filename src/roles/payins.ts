@@ -4,8 +4,13 @@ import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/matchUnmatched.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
-import { matchDeposits } from '../../queries/deposits.ts';
-import { expectedOfChain, oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import {
+  expectedOfChain,
+  matchDeposits,
+  oldestOpenPayment,
+  payinsInBlocks,
+  pendingPayins,
+} from '../../queries/payins.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { WorkFailures } from '../postgres/failures.ts';

@@ -1,6 +1,6 @@
 import { chainOf } from '../../domain/chains.ts';
 import type { Config } from '../config.ts';
-import { withoutSecrets } from '../environment/withoutSecrets.ts';
+import { withoutSecrets } from '../environment/reader.ts';
 
 /** What an instance tells at its start: public names and addresses alone, no user, password, key or node of a provider. */
 export interface Serves {

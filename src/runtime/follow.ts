@@ -1,5 +1,5 @@
 import type { Batch, EventStore } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 
 export interface FollowOptions {
   readonly after: bigint | null;

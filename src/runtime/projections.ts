@@ -5,9 +5,8 @@ import { type Clock, type CrashPoint, type EventStore, Unavailable } from '../..
 import { epochMs } from '../../domain/time.ts';
 import { describeTables } from '../../projections/apply.ts';
 import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
-import { createFold } from '../../projections/fold.ts';
+import { createFold, introductionsIn, introductionsStream } from '../../projections/fold.ts';
 import { FenceLost, type Generation, markStopped, openActive } from '../../projections/generations.ts';
-import { introductionsIn, introductionsStream } from '../../projections/introductions.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';

@@ -14,8 +14,7 @@ import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.t
 import { rescale } from '../../domain/money.ts';
 import type { TokenRef, Transfer } from '../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
-import type { MatchedDeposit } from '../../queries/deposits.ts';
-import type { RecordedPayin } from '../../queries/payins.ts';
+import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
 
 export interface RangeDeps {
   readonly handle: Handle;

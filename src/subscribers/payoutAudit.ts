@@ -8,8 +8,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
-import { boundedTimes } from './boundedTimes.ts';
-import type { Worker } from './worker.ts';
+import { boundedTimes, type Worker } from './worker.ts';
 
 export interface PayoutAuditDeps {
   readonly handle: Handle;

@@ -12,8 +12,7 @@ import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant, instant } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
-import { boundedTimes } from './boundedTimes.ts';
-import type { Worker } from './worker.ts';
+import { boundedTimes, type Worker } from './worker.ts';
 
 export interface PayoutsDeps {
   readonly handle: Handle;

@@ -1,8 +1,7 @@
 import type { Codec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { SendWebhook } from '../../commands/sendWebhook.ts';
-import { assert, fold } from '../../domain/decider.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import { assert, fold, type StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';

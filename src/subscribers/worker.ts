@@ -16,7 +16,6 @@ import {
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
-import { boundedTimes } from './boundedTimes.ts';
 
 /** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it does anything. */
 export interface Worker<T> {
@@ -172,3 +171,20 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
 
 const isStall = (item: unknown): item is { stalled: unknown } =>
   typeof item === 'object' && item !== null && 'stalled' in item;
+
+/** When something last happened, or is to happen next, by key; forgets the oldest. Losing it costs a needless check, never money. */
+export function boundedTimes() {
+  const times = new Map<string, number>();
+  return {
+    get: (key: string) => times.get(key),
+    countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
+    /** Infinity when there is none. */
+    nextAfter: (at_ms: number) =>
+      [...times.values()].reduce((next, time_ms) => (time_ms > at_ms ? Math.min(next, time_ms) : next), Infinity),
+    set(key: string, at_ms: number) {
+      times.delete(key);
+      times.set(key, at_ms);
+      if (times.size > rememberedMax) for (const oldest of times.keys()) return void times.delete(oldest);
+    },
+  };
+}

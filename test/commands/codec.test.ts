@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { categories } from '../../domain/streams.ts';
 import { created, done, event, minute, payin } from '../support/payments.ts';

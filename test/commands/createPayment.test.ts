@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import type { CreatePaymentDeps } from '../../commands/createPayment.ts';
-import { paymentIdOf } from '../../commands/paymentId.ts';
+import { type CreatePaymentDeps, paymentIdOf } from '../../commands/createPayment.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { merchantWallet, minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
-
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
 describe('creating a payment for an app', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Codec } from '../../commands/codec.ts';
+import { type Codec, verifyChain } from '../../commands/codec.ts';
 import { createHandle, type Facts } from '../../commands/handle.ts';
 import { type EventStore, StreamConflict, Unavailable } from '../../commands/ports.ts';
-import { verifyChain } from '../../commands/seal.ts';
 import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { verifyChain } from '../../commands/codec.ts';
 import { expirePayment, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
-import { verifyChain } from '../../commands/seal.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';

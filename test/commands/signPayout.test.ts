@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { type Purpose, pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';

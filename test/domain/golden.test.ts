@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
-import type { Decider } from '../../domain/decider.ts';
-import type { DomainEvent, StoredEvent } from '../../domain/event.ts';
+import type { Decider, DomainEvent, StoredEvent } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { type Category, categories, streams } from '../../domain/streams.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { rpc, scValToNative } from '@stellar/stellar-sdk';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { parseUnits } from 'viem';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { chainOf } from '../../domain/chains.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
@@ -18,8 +18,8 @@ const around = (append: string) => [`${append}.beforeAppend`, `${append}.afterAp
 /** In the order of a payment's life. On Stellar a ledger is final: a payin is detected, confirmed and funds its payment at once. On Solana the payment takes its address from stock. */
 const payins = {
   1500: [
-    'payins.beforeCheckpoint#20',
-    'payins.afterCheckpoint#20',
+    'payins.beforeCheckpoint#6',
+    'payins.afterCheckpoint#6',
     ...around('PayinDetected+PayinConfirmed+PaymentFunded'),
   ],
   501: [...around('PaymentCreated'), ...around('PayinDetected'), ...around('PayinConfirmed+PaymentFunded')],

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type Address, parseAbiItem, parseUnits } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { chainClient } from '../support/anvil.ts';
@@ -19,7 +19,7 @@ const around = (...appends: readonly string[]) =>
 const points = [
   ...around('MerchantRegistered+WebhookUrlSet+WebhookSecretRotated', 'ApiKeyIssued'),
   ...around('PaymentCreated', 'TreasuryOpened+NonceAssigned', 'PayinRegistered', 'PayinDetected'),
-  ...['payins.beforeCheckpoint#20', 'payins.afterCheckpoint#20'],
+  ...['payins.beforeCheckpoint#9', 'payins.afterCheckpoint#9'],
   ...around('PayinConfirmed+PaymentFunded', 'PayoutRequested', 'NonceAssigned'),
   ...['payout.beforeSign', 'payout.afterSign', ...around('PayoutSigned')],
   ...['payout.beforeBroadcast', 'payout.afterBroadcast', ...around('PayoutConfirmed')],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { parseUnits } from 'viem';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { createCustomers } from '../support/customers.ts';
 import { historyOf } from '../support/history.ts';
 import { type Instance, startInstance } from '../support/instance.ts';

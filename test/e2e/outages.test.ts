@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseUnits } from 'viem';
-import { verifyChain } from '../../commands/seal.ts';
+import { verifyChain } from '../../commands/codec.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { startPostgres } from '../../sandbox/postgres.ts';
 import { createCustomers } from '../support/customers.ts';

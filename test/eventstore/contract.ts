@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Batch, EventStore } from '../../commands/ports.ts';
-import { StreamConflict } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import { type Batch, type EventStore, StreamConflict } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { event, events, freshCategory, idsOf } from './events.ts';
 
 /** What every adapter of the EventStore port must do. */

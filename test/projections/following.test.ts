@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { NEVER, of } from 'rxjs';
 import { type Batch, Unavailable } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { openActive } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';

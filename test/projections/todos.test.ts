@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';

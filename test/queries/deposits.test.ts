@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { payinAddress } from '../../domain/payment/payins.ts';
-import { knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/deposits.ts';
+import { knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/payins.ts';
 import { append, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
-import { listUnmatched } from '../../queries/unmatchedPayins.ts';
+import { listUnmatched } from '../../queries/payins.ts';
 import { unfinishedMatches } from '../../queries/work.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import type { Database } from '../../src/postgres/database.ts';

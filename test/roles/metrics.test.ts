@@ -3,7 +3,7 @@ import { openActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { metrics } from '../../src/roles/metrics.ts';
+import { metrics } from '../../src/roles/operations.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';

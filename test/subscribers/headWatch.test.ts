@@ -30,19 +30,19 @@ describe('watching the head of a chain', () => {
     assert.equal(moves, 3);
   });
 
-  it('looks at no node while nobody listens', async () => {
-    let looks = 0;
+  it('polls no node while nobody listens', async () => {
+    let polls = 0;
     const watch = watchHeads({
       nodeHeads: [
         async () => {
-          looks += 1;
-          return block(looks);
+          polls += 1;
+          return block(polls);
         },
       ],
       clock: { now: () => instant(0), sleep: () => new Promise((resolve) => setImmediate(resolve)) },
       poll_ms: 500,
     });
-    assert.equal(looks, 0);
+    assert.equal(polls, 0);
     await new Promise<void>((resolve) => {
       const listening = watch.moved.subscribe(() => {
         if (watch.moves() < 3) return;
@@ -51,31 +51,31 @@ describe('watching the head of a chain', () => {
       });
     });
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(looks, 3);
+    assert.equal(polls, 3);
   });
 });
 
-describe('when the head is looked at', () => {
+describe('when the head is polled', () => {
   it('is every poll of a chain that stands', () => {
-    const looks = looksAt({ blockAt: () => false, until_ms: 60_000 });
-    assert.equal(looks.length, 120);
+    const polls = pollsAt({ blockAt: () => false, until_ms: 60_000 });
+    assert.equal(polls.length, 120);
   });
 
-  it('is just after the blocks of a chain that makes them regularly, by few looks more', () => {
-    const { late, looks } = follow({ period_ms: 2_000, jitter_ms: 0 });
+  it('is just after the blocks of a chain that makes them regularly, by few polls more', () => {
+    const { late, polls } = follow({ period_ms: 2_000, jitter_ms: 0 });
     assert.ok(mean(late.slice(10)) <= 25 && Math.max(...late.slice(10)) <= 75, `late by ${late}`);
-    assert.ok(looks / late.length <= 8, `${looks} looks for ${late.length} blocks`);
+    assert.ok(polls / late.length <= 8, `${polls} polls for ${late.length} blocks`);
   });
 
   it('is soon after blocks that come early or late', () => {
-    const { late, looks } = follow({ period_ms: 2_000, jitter_ms: 300 });
+    const { late, polls } = follow({ period_ms: 2_000, jitter_ms: 300 });
     assert.ok(mean(late.slice(10)) <= 160, `late by ${late}`);
-    assert.ok(looks / late.length <= 12, `${looks} looks for ${late.length} blocks`);
+    assert.ok(polls / late.length <= 12, `${polls} polls for ${late.length} blocks`);
   });
 
   it('is never more often than every poll where blocks come faster', () => {
-    const { looks } = follow({ period_ms: 250, jitter_ms: 0 });
-    assert.ok(looks <= (200 * 250) / 500 + 1);
+    const { polls } = follow({ period_ms: 250, jitter_ms: 0 });
+    assert.ok(polls <= (200 * 250) / 500 + 1);
   });
 
   it('follows a chain that becomes faster or slower', () => {
@@ -107,7 +107,7 @@ function follow({
     born.push(next_ms + Math.round(jitter_ms * Math.sin(n * n)));
   }
   const late: number[] = [];
-  const looks = looksAt({
+  const polls = pollsAt({
     until_ms: born.at(-1) ?? 0,
     blockAt(now_ms) {
       const seen = born.filter((at_ms) => at_ms <= now_ms).length;
@@ -116,31 +116,31 @@ function follow({
       return news > 0 && news;
     },
   });
-  return { late, looks: looks.length };
+  return { late, polls: polls.length };
 }
 
-function looksAt({ blockAt, until_ms }: { blockAt: (now_ms: number) => number | false; until_ms: number }) {
+function pollsAt({ blockAt, until_ms }: { blockAt: (now_ms: number) => number | false; until_ms: number }) {
   const rhythm = createRhythm(poll_ms);
-  const looks: number[] = [];
+  const polls: number[] = [];
   for (let now_ms = 0; now_ms < until_ms; now_ms += rhythm.pause_ms(now_ms)) {
-    looks.push(now_ms);
+    polls.push(now_ms);
     const news = blockAt(now_ms);
     if (news === false) rhythm.stood(now_ms);
     else rhythm.moved(now_ms, news);
   }
-  return looks;
+  return polls;
 }
 
-/** What nodes show, look by look; null where one does not answer. @returns at which of the first node's looks the passes were woken */
+/** What nodes show, poll by poll; null where one does not answer. @returns at which of the first node's polls the passes were woken */
 async function watched(nodes: readonly (readonly (NodeHead | null)[] | 'hangs')[]) {
-  const looks = nodes.map(() => 0);
+  const polls = nodes.map(() => 0);
   const stop = Promise.withResolvers<void>();
   const watch = watchHeads({
     nodeHeads: nodes.map((heads, node) => async () => {
       if (heads === 'hangs') return new Promise<NodeHead>(() => {});
-      const at = looks[node] ?? 0;
-      looks[node] = at + 1;
-      if (nodes.every((other, n) => other === 'hangs' || (looks[n] ?? 0) > other.length)) stop.resolve();
+      const at = polls[node] ?? 0;
+      polls[node] = at + 1;
+      if (nodes.every((other, n) => other === 'hangs' || (polls[n] ?? 0) > other.length)) stop.resolve();
       const head = heads[Math.min(at, heads.length - 1)];
       if (!head) throw new Error('no answer');
       return head;
@@ -149,7 +149,7 @@ async function watched(nodes: readonly (readonly (NodeHead | null)[] | 'hangs')[
     poll_ms,
   });
   const wakes: number[] = [];
-  const listening = watch.moved.subscribe(() => wakes.push((looks[0] ?? 0) - 1));
+  const listening = watch.moved.subscribe(() => wakes.push((polls[0] ?? 0) - 1));
   await stop.promise;
   listening.unsubscribe();
   return { wakes, moves: watch.moves() };

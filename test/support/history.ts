@@ -1,7 +1,7 @@
 /** The whole log of a stopped service, as an auditor reads it: a node of its own on the data directory. */
 import { join } from 'node:path';
 import { streamPrefixes } from '../../commands/codec.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 

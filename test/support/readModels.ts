@@ -1,7 +1,7 @@
 /** Read models filled by hand: a generation, its committer, its rows. */
 import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { type Generation, openActive, openBuilding, show } from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Sql } from '../../projections/sql.ts';

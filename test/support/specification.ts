@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { type Decider, type Decision, fold, isRefusal, type RefusalCode } from '../../domain/decider.ts';
-import type { DomainEvent } from '../../domain/event.ts';
+import {
+  type Decider,
+  type Decision,
+  type DomainEvent,
+  fold,
+  isRefusal,
+  type RefusalCode,
+} from '../../domain/decider.ts';
 
 /**
  * Given what happened, when this is decided, then these events follow.

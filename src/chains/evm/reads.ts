@@ -9,7 +9,9 @@ import {
   numberToHex,
   stringToBytes,
 } from 'viem';
-import { ask, list, object, optional } from '../node/answers.ts';
+import { lower } from '../bigints.ts';
+import { ask, list, object, optional } from '../node/jsonRpc.ts';
+import type { Depth } from './config.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
 export type BlockTag = bigint | 'latest' | 'safe' | 'finalized' | 'pending';
@@ -60,7 +62,7 @@ const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(
 export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], (answer) => optional(answer, toHeader));
 
-export const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
+const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByHash', [hash, false], (answer) => optional(answer, toHeader));
 
 /**
@@ -172,4 +174,27 @@ function hex(value: unknown): Hex {
 
 function quantity(value: unknown): bigint {
   return BigInt(hex(value));
+}
+
+/**
+ * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
+ * While a tag stalls, the height stays where it is: nothing becomes final by other means.
+ * @param head the node's newest height
+ * @throws RpcFailed when the node lacks the tag
+ */
+export async function finalHeight(node: EvmNode, head: bigint, depth: Depth): Promise<bigint> {
+  if (typeof depth === 'number') return head - BigInt(depth);
+  const { tag, atLeast } = typeof depth === 'string' ? { tag: depth, atLeast: 0 } : depth;
+  const tagged = (await knownHeader(node, tag)).number;
+  return lower(tagged, head - BigInt(atLeast));
+}
+
+/** Whether a block is on a node's chain. Undefined when the node has not come so far and does not know the block. */
+export async function isOnChain(
+  node: EvmNode,
+  { blockNumber, blockHash }: { readonly blockNumber: bigint; readonly blockHash: string },
+): Promise<boolean | undefined> {
+  const there = await header(node, blockNumber);
+  if (there) return there.hash === blockHash;
+  return (await headerByHash(node, blockHash)) ? true : undefined;
 }

@@ -41,11 +41,11 @@ export function createTransport(url: string, timeout_ms: number): Call {
   const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
   let calls = 0;
 
-  const post = (body: Buffer, signal: AbortSignal): Promise<IncomingMessage> =>
+  const post = (body: string, signal: AbortSignal): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const headers = {
         'content-type': 'application/json',
-        'content-length': body.length,
+        'content-length': Buffer.byteLength(body),
         'accept-encoding': 'gzip',
       };
       request(target, { method: 'POST', agent, headers, signal })
@@ -54,7 +54,7 @@ export function createTransport(url: string, timeout_ms: number): Call {
         .end(body);
     });
 
-  async function once(body: Buffer, signal: AbortSignal): Promise<RpcAnswer> {
+  async function once(body: string, signal: AbortSignal): Promise<RpcAnswer> {
     const response = await post(body, signal);
     return answerOf(response, await textOf(response));
   }
@@ -62,7 +62,7 @@ export function createTransport(url: string, timeout_ms: number): Call {
   return async (method, params, signal) => {
     signal?.throwIfAborted();
     calls += 1;
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: calls, method, params }));
+    const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
     const limit = new AbortController();
     const stop = () => limit.abort();
     const timer = setTimeout(stop, timeout_ms);

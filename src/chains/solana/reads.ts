@@ -1,6 +1,5 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
-import { ask, type Json, list, object, text, whole } from '../node/answers.ts';
-import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, type Json, list, object, RpcFailed, text, whole } from '../node/jsonRpc.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 

@@ -1,6 +1,5 @@
 /** What the adapter asks of a node about transactions, as typed values. */
-import { ask, type Json, list, object, optional, text, whole } from '../node/answers.ts';
-import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
 import { type AsOf, type Commitment, contextSlot, options } from './reads.ts';
 
 export interface Seen {

@@ -1,7 +1,6 @@
 /** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
-import { ask, type Json, list, object, optional, text, whole } from '../node/answers.ts';
-import type { ChainNode } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, type Json, list, object, optional, text, whole } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;

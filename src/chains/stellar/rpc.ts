@@ -1,5 +1,13 @@
-import { ask, list, object, optional } from '../node/answers.ts';
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
+import {
+  ask,
+  type ChainNode,
+  type ChainRpc,
+  createChainRpc,
+  list,
+  object,
+  optional,
+  RpcFailed,
+} from '../node/jsonRpc.ts';
 import type { StellarConfig } from './config.ts';
 import { ledgerRange } from './reads.ts';
 

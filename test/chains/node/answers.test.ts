@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask, list, object, optional, text, whole } from '../../../src/chains/node/answers.ts';
-import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
+import { ask, list, object, optional, RpcFailed, text, whole } from '../../../src/chains/node/jsonRpc.ts';
 
 const nodeThatAnswers = (answer: unknown) => ({ name: 'node 1', request: async () => answer });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fund } from '../../../domain/payment/fund.ts';
+import { fund } from '../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   type Asset,

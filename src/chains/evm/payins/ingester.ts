@@ -2,11 +2,10 @@ import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { type Ingester, passes } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { isOnChain } from '../finality.ts';
-import { header, knownHeader } from '../reads.ts';
+import { header, isOnChain, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmRpc } from '../rpc.ts';
-import { createReceipts } from './receipts.ts';
 import { createScanner } from './scanner.ts';
+import { createReceipts } from './transfers.ts';
 
 /** A log of EVM does not tell which of its transaction's transfers it is. */
 export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;

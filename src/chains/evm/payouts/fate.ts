@@ -4,8 +4,16 @@ import { higher, lower } from '../../bigints.ts';
 import { agreedFate, unlessDenied } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { finalHeight } from '../finality.ts';
-import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from '../reads.ts';
+import {
+  finalHeight,
+  header,
+  knownHeader,
+  nonceAt,
+  type Receipt,
+  receiptOf,
+  transactionOf,
+  transactionsAt,
+} from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
 
 /** Attempts that share one nonce of one account. */

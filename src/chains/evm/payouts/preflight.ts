@@ -1,7 +1,7 @@
 /** What is checked before anything is signed, so that a transfer is refused here and not reverted on the chain. */
 import { type Address, decodeFunctionResult, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
-import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
+import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import type { EvmFees } from '../config.ts';
 import { coinBalance, gasNeeded, simulate, tokenBalance } from '../reads.ts';

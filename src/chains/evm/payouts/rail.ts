@@ -2,12 +2,11 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { sendToAll } from '../../node/agreement.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { isOnChain } from '../finality.ts';
-import { gasNeeded, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
-import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
-import { broadcastTo } from './broadcast.ts';
+import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
+import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf } from './fate.ts';
 import { balancesOf, checkGas, checkTokens, type Payer, rehearse, withMargin } from './preflight.ts';
 import {
@@ -90,4 +89,24 @@ export function createEvmPayoutRail(
 
     balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),
   };
+}
+
+/**
+ * What nodes say of bytes that they hold, have mined, or that another transaction of the nonce has outbid. The words differ by client:
+ * geth and its forks "already known", "nonce too low", "replacement transaction underpriced"; Nethermind "AlreadyKnown", "OldNonce";
+ * Erigon "existing tx"; anvil "transaction already imported".
+ */
+const settledElsewhere =
+  /already (known|imported|exists|in)|alreadyknown|known transaction|existing tx|nonce (is )?too low|oldnonce|replacement.*(underpriced|not ?allowed)/i;
+
+/** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */
+function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
+  return sendToAll(rpc, async (node) => {
+    try {
+      await node.request('eth_sendRawTransaction', [bytes]);
+    } catch (error) {
+      const has = error instanceof RpcFailed && error.kind === 'refused' && settledElsewhere.test(error.detail);
+      if (!has) throw error;
+    }
+  });
 }

@@ -1,12 +1,12 @@
 import { assert } from '../../../../domain/decider.ts';
-import { checkCoin, checkFloat } from '../../money/floatCheck.ts';
-import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
-import { PayoutBlocked } from '../../ports.ts';
+import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { sendToAll } from '../../node/agreement.ts';
+import { type ChainNode, type ChainRpc, RpcFailed } from '../../node/jsonRpc.ts';
+import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
-import { createBroadcast } from './broadcast.ts';
 import { fateOf } from './fate.ts';
 import { checkUnpaid, feeOf, freshPrice, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { obstacle } from './receivers.ts';
@@ -102,4 +102,40 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
         return { gas: spendableLamports(wallet), tokens };
       }, signal),
   };
+}
+
+const method = 'sendTransaction';
+
+/** Refusals of a transaction that has landed, or whose blockhash is too old. What became of it its fate tells. */
+const resolvedElsewhere = /already been processed|AlreadyProcessed|blockhash not found|BlockhashNotFound/i;
+/** The node is behind, or misses a slot: it cannot tell. */
+const unhealthy: ReadonlySet<number | undefined> = new Set([-32005, -32016]);
+
+/** Sent bytes to remember. Beyond that all are forgotten and take a preflight once more, which does no harm. */
+const rememberedMax = 10_000;
+
+/**
+ * Sends bytes with a preflight, which tells what would fail, until a node has taken them. From then on without: a preflight calls a
+ * transaction that the node knows already a failure. Nodes do not send again by themselves; the worker does.
+ * @returns a function that throws ChainUnavailable, BroadcastRefused as `sendToAll` does
+ */
+export function createBroadcast(rpc: ChainRpc): (bytes: string) => Promise<void> {
+  const taken = new Set<string>();
+  return async (bytes) => {
+    const skipPreflight = taken.has(bytes);
+    await sendToAll(rpc, (node) => sendTo(node, bytes, skipPreflight));
+    if (taken.size >= rememberedMax) taken.clear();
+    taken.add(bytes);
+  };
+}
+
+async function sendTo(node: ChainNode, bytes: string, skipPreflight: boolean): Promise<void> {
+  const config = { encoding: 'base64', skipPreflight, preflightCommitment: 'confirmed', maxRetries: 0 };
+  try {
+    await node.request(method, [bytes, config]);
+  } catch (error) {
+    if (!(error instanceof RpcFailed) || error.kind !== 'refused') throw error;
+    if (unhealthy.has(error.code)) throw new RpcFailed(node.name, method, 'unreachable', error.detail, error.code);
+    if (!resolvedElsewhere.test(error.detail)) throw error;
+  }
 }

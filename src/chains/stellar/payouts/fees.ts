@@ -1,6 +1,6 @@
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher } from '../../bigints.ts';
-import { ask, object, whole } from '../../node/answers.ts';
+import { ask, object, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import type { StellarFees } from '../config.ts';
 import type { StellarNode } from '../rpc.ts';

@@ -3,7 +3,7 @@ import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { TokenRef } from '../../../../domain/payment/events.ts';
-import { ask, object, text, whole } from '../../node/answers.ts';
+import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';

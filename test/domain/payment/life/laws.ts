@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { rescale } from '../../../../domain/money.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
-import { routeOf } from '../../../../domain/payment/fund.ts';
+import { routeOf } from '../../../../domain/payment/payins.ts';
 import { type Payment, sumOf } from '../../../../domain/payment/state.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';

@@ -1,6 +1,7 @@
+/** What an operator's probes ask: readiness and metrics. */
 import type { Clock } from '../../commands/ports.ts';
-import { epochMs } from '../../domain/time.ts';
-import { readModelFacts } from '../../queries/operations.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
+import { readModelFacts, scannedPasses } from '../../queries/operations.ts';
 import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
@@ -64,4 +65,26 @@ async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingeste
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
+}
+
+type Needs = Pick<Core, 'clock' | 'reads' | 'telemetry'>;
+
+/** Prometheus text. While Postgres is away, its last values stand. */
+export async function metrics(core: Needs): Promise<string> {
+  await refresh(core).catch(() => {});
+  return core.telemetry.registry.metrics();
+}
+
+async function refresh({ clock, reads, telemetry }: Needs): Promise<void> {
+  const now = clock.now();
+  const [{ parked, oldestDuePayment, oldestDueWebhook }, scanned] = await Promise.all([
+    readModelFacts(reads, now),
+    scannedPasses(reads),
+  ]);
+  const ageOf_s = (since: Instant | null) => (since === null ? 0 : (epochMs(now) - epochMs(since)) / 1000);
+  telemetry.observeStanding({
+    oldestDue_s: { payments: ageOf_s(oldestDuePayment), webhooks: ageOf_s(oldestDueWebhook) },
+    parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
+    passes: scanned.map(({ chainId, pass, chainTime }) => ({ chainId, pass, lag_s: ageOf_s(chainTime) })),
+  });
 }

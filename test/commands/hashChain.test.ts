@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { linkOf, seal, tipAfter, tipOf, verifyChain } from '../../commands/codec.ts';
 import type { SealedEvent } from '../../commands/ports.ts';
-import { linkOf, seal, tipAfter, tipOf, verifyChain } from '../../commands/seal.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { instant } from '../../domain/time.ts';
 
 const stream = 'payment-1';
