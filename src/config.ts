@@ -15,6 +15,8 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
+  /** Where callers reach the service, without a slash at the end; null: where it listens. */
+  readonly publicUrl: string | null;
   /** Where operators read health, readiness and metrics. */
   readonly operations: { readonly host: string; readonly port: number };
   /** Whose X-Forwarded-For is believed, as CIDR blocks. */
@@ -60,6 +62,7 @@ export function readConfig(env: Env): Config {
         : roles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
+    publicUrl: read.url('PUBLIC_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
     operations: {
       host: read.text('OPERATIONS_HOST', '127.0.0.1'),
       port: read.integer('OPERATIONS_PORT', 3001, 0, 65_535),

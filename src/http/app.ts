@@ -4,7 +4,7 @@ import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
@@ -22,7 +22,7 @@ export function createApp(deps: HttpDeps): Express {
     ...merchantRoutes(deps),
     ...publicOperationRoutes(deps),
   ];
-  return serve(deps, access, [...api, ...documentationRoutes(openApiDocument(api))]);
+  return serve(deps, access, [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))]);
 }
 
 /** For operators alone: health, readiness with its reasons, metrics. */

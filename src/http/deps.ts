@@ -19,6 +19,8 @@ export interface HttpDeps extends Commands, Queries {
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
   readonly limits: HttpLimits;
+  /** Where callers reach the service, without a slash at the end. Asked when it listens. */
+  readonly publicUrl: () => string;
   readonly readiness: () => Promise<Readiness>;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;

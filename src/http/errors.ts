@@ -34,17 +34,20 @@ export interface FieldError {
 
 export const ErrorResponse = Type.Object(
   {
-    error: oneOf(errorCodes, { description: 'stable code' }),
+    error: oneOf(errorCodes, { title: 'ErrorCode', description: 'stable code' }),
     message: Type.String({ description: 'What is wrong and what to do next.' }),
     requestId: Type.String(),
     errors: Type.Optional(
       Type.Array(
-        Type.Object({
-          pointer: Type.String({
-            description: 'JSON pointer into the body, or /<name> of a path or query parameter',
-          }),
-          message: Type.String(),
-        }),
+        Type.Object(
+          {
+            pointer: Type.String({
+              description: 'JSON pointer into the body, or /<name> of a path or query parameter',
+            }),
+            message: Type.String(),
+          },
+          { title: 'FieldError' },
+        ),
       ),
     ),
     type: Type.String(),

@@ -74,16 +74,18 @@ function badParameter(name: string, message: string): ApiError {
 }
 
 const options = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true } as const;
-const bodies = withFormats(new Ajv2020(options));
+const bodies = withOwnKeywords(new Ajv2020(options));
 /** Parameters arrive as text: numbers among them are read. */
-const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: true }));
+const parameters = withOwnKeywords(new Ajv2020({ ...options, coerceTypes: true }));
 
 /** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
 const errorsMax = 20;
 
-function withFormats(ajv: Ajv2020): Ajv2020 {
+function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   // The package is CommonJS: its default export is seen as the module.
   (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date-time', 'date']);
+  ajv.addKeyword({ keyword: 'wellFormed', type: 'string', validate: (_on: true, text: string) => text.isWellFormed() });
+  ajv.addVocabulary(['shownAs', 'alsoShown', 'x-enum-varnames']);
   return ajv;
 }
 

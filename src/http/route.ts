@@ -29,10 +29,14 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'Retry-After';
+
 export interface AnswerSpec {
   readonly description: string;
   /** Left out for answers that are not JSON. */
   readonly schema?: TSchema;
+  /** Besides those that every answer has. */
+  readonly headers?: readonly AnswerHeader[];
 }
 
 export interface Route<

@@ -48,20 +48,24 @@ export async function startServers(core: Core, signal: AbortSignal, hasApi: bool
 
 async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const asked = queries(core);
+  let listening = '';
   const app = createApp({
     ...edge(core),
     ...(await commands(core, signal)),
     ...asked,
     paymentLink: paymentLinkOf,
+    publicUrl: () => core.config.publicUrl ?? listening,
   });
   const { host, port, trustedProxies, connections } = core.config;
-  return startHttp(app, {
+  const server = await startHttp(app, {
     host,
     port,
     setBy: ['PORT', 'HOST'],
     clients: createClients(trustedProxies),
     connections,
   });
+  listening = server.url;
+  return server;
 }
 
 /** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */

@@ -74,6 +74,7 @@ type Check = (method: string, path: string, answered: Answered) => void;
 function conformance(document: Document): Check {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+  ajv.addVocabulary(['x-enum-varnames']);
   ajv.addSchema({ $id: 'api', $defs: referable(closedCopy(document.components.schemas)) });
   const compiled = new Map<object, ValidateFunction>();
   const validator = (schema: object): ValidateFunction => {

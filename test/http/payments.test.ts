@@ -109,8 +109,10 @@ describe('HTTP: payments', () => {
       assert.equal(open.headers['access-control-allow-origin'], '*');
       assert.equal(open.headers['access-control-allow-credentials'], undefined);
       assert.deepEqual(open.body.source, created.body.source);
-      for (const hidden of ['appId', 'orderId', 'metadata', 'paymentLink', 'webhookUrl', 'webhookSecret', 'merchant']) {
-        assert.ok(!(hidden in open.body), hidden);
+      assert.deepEqual(Object.keys(open.body), Object.keys(own.body));
+      assert.equal(open.body.appId, 'wallet_demo');
+      for (const hidden of ['orderId', 'metadata', 'paymentLink', 'webhookUrl', 'webhookSecret', 'merchant']) {
+        assert.equal(open.body[hidden], null, hidden);
       }
     });
 

@@ -71,6 +71,7 @@ export async function startWorld(
   );
   const callers = new Map<string, Caller>();
   let lookUps = 0;
+  let listening = '';
   const keyFor = (appId: string, scope: KeyScope): Headers => {
     const { keyId, key, hash } = newApiKey();
     callers.set(hash, { keyId, appId, scope });
@@ -100,6 +101,7 @@ export async function startWorld(
     ids: randomIds,
     logger: pino({ level: 'silent' }),
     limits: defaultLimits,
+    publicUrl: () => listening,
     ...replaced,
   };
   const server = await startHttp(createApp(deps), {
@@ -109,6 +111,7 @@ export async function startWorld(
     clients: createClients([]),
     ...door,
   });
+  listening = server.url;
   return {
     url: server.url,
     call: await createClient(server.url),
@@ -188,10 +191,10 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return payment ? transactionsOf(payment) : [];
     },
     listPayments: (async ({ appId, limit, cursor, status, orderId, createdAfter }) => {
-      if (cursor !== undefined && !/^[0-9]{1,6}$/.test(cursor)) {
+      const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64url').toString());
+      if (Number.isNaN(from)) {
         return refuse('invalidRequest', 'this cursor is not from here: start without one', '/cursor');
       }
-      const from = Number(cursor ?? 0);
       const views = (await Promise.all(newest.map(read))).filter(
         (view): view is PaymentView =>
           view?.appId === appId &&
@@ -200,10 +203,13 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
           (createdAfter === undefined || view.createdAt > createdAfter),
       );
       const end = from + limit;
-      return { payments: views.slice(from, end), nextCursor: end < views.length ? String(end) : null };
+      return { payments: views.slice(from, end), nextCursor: end < views.length ? cursorAt(end) : null };
     }) satisfies HttpDeps['listPayments'],
   };
 }
+
+/** As long as the real ones, which hold a time and an id. */
+const cursorAt = (place: number): string => Buffer.from(String(place).padStart(61, '0')).toString('base64url');
 
 /** A request that is as good as they come, for the open wallet app. */
 export const goodRequest = (more: object = {}): Record<string, unknown> => ({

@@ -4,8 +4,8 @@ import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
 import { type Access, unauthenticated } from '../keys.ts';
-import { fullResource, paymentFacts, viewAfter } from '../resource.ts';
-import { type Answer, type AnyRoute, route } from '../route.ts';
+import { creatorResource, fullResource, viewAfter } from '../resource.ts';
+import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
@@ -23,9 +23,13 @@ interface CreateRequest {
 /** The two addresses at which payments are created. */
 export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
   const handle = createHandler(deps, access);
-  const answers = {
-    201: { description: 'Created; Location says where it is read.', schema: responses.CreateResponse },
-    200: { description: 'The payment that this orderId has (Idempotent-Replayed).', schema: responses.CreateResponse },
+  const answers: Route['answers'] = {
+    201: { description: 'Created', schema: responses.PaymentResponse, headers: ['Location'] },
+    200: {
+      description: 'The payment that this orderId has',
+      schema: responses.PaymentResponse,
+      headers: ['Idempotent-Replayed'],
+    },
   };
   const description =
     'A key acts for its own app. Without a key only wallet_ apps that the operator has opened for it can be used.';
@@ -50,7 +54,8 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 function createHandler(deps: HttpDeps, access: Access) {
   const full = fullResource(deps);
   return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
-    const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
+    const appId = body.appId ?? undefined;
+    const app = caller ? await ownApp(access, caller, appId) : await openApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
@@ -58,7 +63,7 @@ function createHandler(deps: HttpDeps, access: Access) {
     const view = await viewAfter(deps, created);
     return {
       status: created.createdNow ? 201 : 200,
-      body: keyless ? paymentFacts(view) : full(view),
+      body: keyless ? creatorResource(view) : full(view),
       headers: created.createdNow
         ? { Location: `/payment-api/payments/${view.paymentId}` }
         : { 'Idempotent-Replayed': 'true' },
@@ -102,12 +107,11 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
       amount: source.amount ?? undefined,
       senderAddress: source.senderAddress ?? undefined,
     },
-    destination: destination
-      ? {
-          ...destination,
-          amount: destination.amount ?? undefined,
-          receiverAddress: destination.receiverAddress ?? undefined,
-        }
-      : null,
+    destination: destination ? withoutNulls(destination) : null,
   };
 }
+
+const withoutNulls = <T extends object>(given: T) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as {
+    [Name in keyof T]: NonNullable<T[Name]>;
+  };

@@ -37,7 +37,7 @@ export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'
       auth: 'none',
       answers: {
         200: { description: 'Ready', schema: ReadinessResponse },
-        503: { description: 'Not ready', schema: ReadinessResponse },
+        503: { description: 'Not ready', schema: ReadinessResponse, headers: ['Retry-After'] },
       },
       errors: [],
       always: true,

@@ -40,7 +40,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       path: '/payment-api/payments/{id}',
       auth: 'optional',
       params: requests.PaymentPath,
-      answers: { 200: { description: 'The payment', schema: responses.GetResponse } },
+      answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
       publicRead: true,
       doc: { id: 'getPayment', tag, summary: 'Get a payment', description: 'Poll until the status is terminal.' },

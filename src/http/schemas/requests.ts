@@ -1,23 +1,25 @@
 /** What callers send. */
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
 import {
   Address,
   AddressOrNull,
   AppId,
   ChainIdInput,
+  Cursor,
   closed,
   DecimalOrNull,
   Entry,
   Identifier,
   IdentifierOrNull,
   Memo,
-  oneOfOrNull,
+  oneOf,
+  orNull,
   PaymentStatus,
   PaymentType,
   StatsPeriod,
   Text,
-  Time,
+  TimeSent,
   TokenSymbol,
   TxHash,
   Uuid,
@@ -31,11 +33,9 @@ const DisplayRequest = Type.Object(
     name: Optional(Text(200)),
     description: Optional(Text(1_000)),
     currency: Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        pattern: '^[A-Z]{3,8}$',
-        description: 'a currency code such as USD',
-      }),
+      orNull(
+        Type.Unsafe<string>({ type: 'string', pattern: '^[A-Z]{3,8}$', description: 'a currency code such as USD' }),
+      ),
     ),
   },
   {
@@ -62,8 +62,8 @@ export const SourceRequest = Type.Object(
 
 export const DestinationRequest = Type.Object(
   {
-    chainId: Optional(ChainIdInput),
-    tokenSymbol: Optional(TokenSymbol),
+    chainId: Optional(orNull(ChainIdInput)),
+    tokenSymbol: Optional(orNull(TokenSymbol)),
     receiverAddress: Optional(AddressOrNull),
     receiverMemo: Optional(Memo),
     amount: Optional(DecimalOrNull),
@@ -76,29 +76,50 @@ export const DestinationRequest = Type.Object(
   },
 );
 
-/** Null is as good as leaving the field out: answers hold nulls, and callers send them back. */
-const orNull = <T extends TSchema>(schema: T) => Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] });
-
-const Metadata = Type.Unsafe<Record<string, string> | null>({
-  type: ['object', 'null'],
+export const Metadata = Type.Unsafe<Record<string, string>>({
+  title: 'Metadata',
+  type: 'object',
   maxProperties: 20,
   propertyNames: { ...Entry(64), minLength: 1, not: { const: '__proto__' } },
   additionalProperties: Entry(500),
   description: 'at most 20 string entries, for your own use',
 });
 
-const Intent = oneOfOrNull(intents, {
+const Intent = oneOf(intents, {
+  title: 'PaymentIntent',
   description:
     'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a call outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
 });
 
+/** Conditions look at some fields; they say so, for linters take every object for closed. */
+const having = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: true,
+});
+const ofType = (type: string) => having({ type: { const: type } }, ['type']);
+const withAmount = having({ amount: { type: 'string' } }, ['amount']);
+
+/** `type` says which amount is needed. The command checks it, for its message names the type. */
+const amountByType = {
+  if: ofType('exactIn'),
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nothing awaits it
+  then: having({ source: withAmount }, ['source']),
+  else: {
+    if: ofType('exactOut'),
+    // biome-ignore lint/suspicious/noThenProperty: as above
+    then: having({ destination: withAmount }, ['destination']),
+  },
+};
+
 const paymentProperties = {
-  appId: Optional(AppId),
+  appId: Optional(orNull(AppId)),
   orderId: Optional(IdentifierOrNull),
   type: PaymentType,
-  intent: Optional(Intent),
+  intent: Optional(orNull(Intent)),
   display: Optional(orNull(DisplayRequest)),
-  metadata: Optional(Metadata),
+  metadata: Optional(orNull(Metadata)),
   source: SourceRequest,
   destination: Optional(orNull(DestinationRequest)),
 };
@@ -106,6 +127,7 @@ const paymentProperties = {
 export const CreatePaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'CreatePaymentRequest',
+  alsoShown: amountByType,
   description:
     'appId is needed only without a key. Sending an orderId again answers the payment that it already has, whatever else the body says.',
   examples: [
@@ -114,9 +136,9 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
       orderId: 'order-1001',
       type: 'exactOut',
       display: { title: 'Coffee beans', currency: 'USD' },
-      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      source: { chainId: '8453', tokenSymbol: 'USDC' },
       destination: {
-        chainId: 1,
+        chainId: '1',
         tokenSymbol: 'USDC',
         amount: '10.00',
         receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -129,12 +151,12 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
       intent: 'stellar_payin_contracts',
       display: { title: 'Top up', currency: 'USD' },
       source: {
-        chainId: 1500,
+        chainId: '1500',
         tokenSymbol: 'USDC',
         senderAddress: 'GBRPYHIL2CI3FNQ4BXLFMNDLFJUNPU2HY3ZMFSHONUCEOASW7QC7OX2H',
       },
       destination: {
-        chainId: 8453,
+        chainId: '8453',
         tokenSymbol: 'USDC',
         receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
       },
@@ -147,6 +169,7 @@ export type CreatePaymentRequest = Static<typeof CreatePaymentRequest>;
 export const PaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'PaymentRequest',
+  alsoShown: amountByType,
   description: 'CreatePaymentRequest by its other name.',
 });
 
@@ -164,20 +187,12 @@ const limit = (what: string) =>
 export const ListQuery = Type.Object(
   {
     limit: limit('payments'),
-    cursor: Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        minLength: 1,
-        maxLength: 200,
-        pattern: '^[A-Za-z0-9_-]+$',
-        description: 'the nextCursor of a former answer',
-      }),
-    ),
+    cursor: Optional(Cursor),
     status: Optional(PaymentStatus),
     orderId: Optional(Identifier),
-    createdAfter: Optional(Time),
-    createdBefore: Optional(Time),
-    updatedAfter: Optional(Time),
+    createdAfter: Optional(TimeSent),
+    createdBefore: Optional(TimeSent),
+    updatedAfter: Optional(TimeSent),
   },
   closed,
 );
