@@ -3,9 +3,9 @@ import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
 import * as merchants from '../domain/merchant.ts';
-import type { By, Facts, Handle, Handled } from './handle.ts';
+import { type By, currentState, type Facts, type Handle, type Handled } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
-import type { Clock, Ids, ReceiverChecks } from './ports.ts';
+import type { Clock, Ids, ReceiverChecks, RevokedKeys } from './ports.ts';
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */
 export interface NewKey {
@@ -20,6 +20,7 @@ export interface ManageMerchantDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly newKey: () => NewKey;
+  readonly revokedKeys: RevokedKeys;
   /** Encrypts under the master key, bound to its context. */
   readonly seal: (plain: string, context: string) => string;
   /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
@@ -65,6 +66,11 @@ export interface ManageMerchant {
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
   issueKey(appId: string, scope: KeyScope, name: string, by: By): Promise<ShownKey | Refusal>;
+  /**
+   * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: a crash between the two leaves
+   * a key that works nowhere, and repeating the command records the rest.
+   * @returns a refusal when an instance has not confirmed in time: the key is revoked, but that instance may still accept it
+   */
   revokeKey(appId: string, keyId: string, by: By): Promise<Changed | Refusal>;
 }
 
@@ -75,7 +81,7 @@ export const webhookSecretContext = (appId: string): string => `webhookSecret:${
 export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
 
 export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
-  const { handle, clock, ids } = deps;
+  const { handle, clock, ids, revokedKeys } = deps;
 
   type Decide = (state: MerchantState) => Decision<MerchantEvent>;
   const change = (appId: string, by: By, decide: Decide, more: Partial<Facts> = {}) =>
@@ -149,10 +155,23 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       return { position: handled.position, keyId: kept.keyId, key, hint: kept.hint, scope };
     },
 
-    revokeKey: async (appId, keyId, by) =>
-      changed(await change(appId, by, (state) => merchants.revokeKey(state, keyId))),
+    async revokeKey(appId, keyId, by) {
+      const decide: Decide = (state) => merchants.revokeKey(state, keyId);
+      const decision = decide(await currentState(handle, merchants.merchant, appId));
+      if (isRefusal(decision)) return decision;
+      await revokedKeys.add({ appId, keyId });
+      const revoked = changed(await change(appId, by, decide));
+      const unconfirmed = await revokedKeys.unconfirmed(keyId);
+      return unconfirmed.length === 0 ? revoked : stillAccepted(unconfirmed);
+    },
   };
 }
 
 const changed = (handled: Handled<MerchantState> | Refusal): Changed | Refusal =>
   isRefusal(handled) ? handled : { position: handled.position };
+
+const stillAccepted = (instances: readonly string[]): Refusal =>
+  refuse(
+    'unavailable',
+    `the key is revoked, but ${instances.join(' and ')} did not confirm it and may still accept it: stop that instance, or repeat this once it answers again`,
+  );

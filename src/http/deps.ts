@@ -49,6 +49,8 @@ export interface Queries {
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
   readonly listDeliveries: (appId: string, limit: number) => Promise<readonly Delivery[]>;
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
+  /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
+  readonly isRevoked: (keyId: string) => boolean;
   readonly findApp: (appId: string) => Promise<App | null>;
 }
 

@@ -4,7 +4,7 @@ import { createPayment, paymentIdsOf } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
-import { findApiKey, findApp } from '../../queries/apps.ts';
+import { findApp } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
@@ -17,6 +17,7 @@ import { type HttpServer, startHttp } from '../http/server.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
+import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
 
@@ -47,25 +48,27 @@ export async function startServers(core: Core, signal: AbortSignal, hasApi: bool
 }
 
 async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
-  const asked = queries(core);
+  const decided = await commands(core, signal);
+  const revocations = await openRevocations(core);
   let listening = '';
   const app = createApp({
     ...edge(core),
-    ...(await commands(core, signal)),
-    ...asked,
+    ...decided,
+    ...queries(core),
+    isRevoked: revocations.isRevoked,
     paymentLink: paymentLinkOf,
     publicUrl: () => core.config.publicUrl ?? listening,
   });
   const { host, port, trustedProxies, connections } = core.config;
-  const server = await startHttp(app, {
-    host,
-    port,
-    setBy: ['PORT', 'HOST'],
-    clients: createClients(trustedProxies),
-    connections,
-  });
-  listening = server.url;
-  return server;
+  const clients = createClients(trustedProxies);
+  try {
+    const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
+    listening = url;
+    return { url, close: () => close().finally(revocations.close) };
+  } catch (error) {
+    await revocations.close();
+    throw error;
+  }
 }
 
 /** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
@@ -118,7 +121,8 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   };
 }
 
-function queries({ clock, reads, store }: Core): Queries {
+function queries(core: Core): Omit<Queries, 'isRevoked'> {
+  const { clock, reads, store } = core;
   const reading = {
     sql: reads,
     history: (stream: string) => readStream(store, stream),
@@ -132,7 +136,7 @@ function queries({ clock, reads, store }: Core): Queries {
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
-    findApiKey: (hash) => findApiKey(reads, hash),
+    findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId),
   };
 }

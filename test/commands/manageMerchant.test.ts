@@ -19,19 +19,21 @@ const address = '0x00000000000000000000000000000000000000aa';
 function world(canReceive: ReceiverChecks = {}) {
   const store = memoryEventStore();
   const box = createSecretBox(randomBytes(32));
+  const told: string[] = [];
   const isPublic = createAddressCheck([]);
   const merchants = createManageMerchant({
     handle: createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec }),
     clock: systemClock,
     ids: randomIds,
     newKey: newApiKey,
+    revokedKeys: { add: async ({ keyId }) => void told.push(keyId), unconfirmed: async () => [] },
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
     canReceive,
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
   });
   const events = () => store.read(`merchant-${appId}`);
-  return { store, box, merchants, events };
+  return { store, box, merchants, events, told };
 }
 
 function accepted<T>(answer: T | Refusal): T {
@@ -91,7 +93,7 @@ describe('manage merchant', () => {
   });
 
   it('issues a key that is found by its hash, and revokes it', async () => {
-    const { merchants, events } = world();
+    const { merchants, events, told } = world();
     await merchants.register(appId, url, by);
     const issued = accepted(await merchants.issueKey(appId, 'orders', 'till', by));
     const data = (await events()).at(-1)?.data as { hash: string; hint: string };
@@ -99,6 +101,7 @@ describe('manage merchant', () => {
     assert.equal(data.hint, issued.hint);
     accepted(await merchants.revokeKey(appId, issued.keyId, by));
     assert.deepEqual((await events()).at(-1)?.data, { keyId: issued.keyId });
+    assert.deepEqual(told, [issued.keyId]);
   });
 
   it('spells the settlement address in the chain’s way, and finds the token in the catalogue', async () => {

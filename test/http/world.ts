@@ -95,6 +95,7 @@ export async function startWorld(
       lookUps += 1;
       return callers.get(hash) ?? null;
     },
+    isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
