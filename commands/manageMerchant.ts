@@ -93,10 +93,12 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     return { secret, sealed: { ciphertext, fingerprint: fingerprintOf(secret) } };
   }
 
-  const refuseTarget = (url: string | null): Refusal | undefined =>
-    url !== null && URL.canParse(url) && !deps.isAllowedTarget(url)
-      ? refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl')
-      : undefined;
+  function refuseTarget(text: string | null): Refusal | undefined {
+    const url = text === null ? null : merchants.readWebhookUrl(text);
+    if (url === null || isRefusal(url)) return url ?? undefined;
+    if (deps.isAllowedTarget(url)) return undefined;
+    return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl');
+  }
 
   return {
     async register(appId, webhookUrl, by) {

@@ -152,6 +152,8 @@ describe('manage merchant', () => {
       'https://127.0.0.1/',
       'https://[::1]/',
       'https://2130706433/',
+      ' https://127.0.0.1/',
+      'HTTPS://127.1/',
       'http://bakery.example/',
       'bakery',
     ]) {
