@@ -25,7 +25,7 @@ export const Deposit = Type.Object(
     scheme: Text(32),
     address: Address,
     memo: Memo,
-    /** Stellar contract intent: the contract to call and the memo to pass. */
+    /** Stellar contract intent: the contract to call and the memo to pass, which is `memo` as well. Null there in older ones. */
     contract: nullable(Address),
     contractMemo: Memo,
     /** One-way derivation that the address was made from; never the payment id. */

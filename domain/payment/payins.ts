@@ -100,15 +100,23 @@ export const payinAddress = (address: string, memo: string | null): PayinAddress
   memo: memo ?? '',
 });
 
-/** A contract's deposit is paid by calling the contract with its memo, and in no other way. */
-export const payinAddressOf = ({ address, memo, contract, contractMemo }: Deposit): PayinAddress =>
-  contract === null ? payinAddress(address, memo) : payinAddress(contract, contractMemo);
+/**
+ * Where a deposit can be paid to. A contract's deposit is paid by calling the contract with its memo, or by a plain transfer to the
+ * treasury with the same memo. Older ones have no memo for the treasury: whoever paid one to it found no memo in the answer.
+ */
+export function payinAddressesOf({ address, memo, contract, contractMemo }: Deposit): readonly PayinAddress[] {
+  if (contract === null) return [payinAddress(address, memo)];
+  const called = payinAddress(contract, contractMemo);
+  return memo === null ? [called] : [called, payinAddress(address, memo)];
+}
 
 export const payinAddressKey = ({ address, memo }: PayinAddress): string => `${address} ${memo}`;
 
 /** Whether a transfer was made to this deposit. */
 export const paysInto = (deposit: Deposit, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
-  payinAddressKey(payinAddress(to, memo ?? null)) === payinAddressKey(payinAddressOf(deposit));
+  payinAddressesOf(deposit)
+    .map(payinAddressKey)
+    .includes(payinAddressKey(payinAddress(to, memo ?? null)));
 
 type Outcome =
   | (Split & { rule: PaymentEventData<'PaymentFunded'>['rule']; sourceAmount: bigint })

@@ -88,7 +88,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
 const Intent = oneOf(intents, {
   title: 'PaymentIntent',
   description:
-    'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a call outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
+    'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract, or sends a plain payment to source.receiverAddress with source.receiverMemo as its memo. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a payment outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
 });
 
 /** Conditions look at some fields; they say so, for linters take every object for closed. */
