@@ -144,7 +144,7 @@ describe('payments over Stellar', function () {
         assert.deepEqual([source.txHash, source.amountReceived], [txHash, amount]);
         return status;
       };
-      assert.equal(await sendPlainly('3'), 'payment_payout_completed');
+      assert.equal(await sendPlainly('3.00'), 'payment_payout_completed');
       assert.equal(await sendPlainly('0.0199999'), 'payment_bounced');
     });
 
