@@ -24,7 +24,7 @@ export interface Handled<S> {
   readonly revision: bigint | null;
   /** Log position of the last event appended; null when nothing had to be. */
   readonly position: bigint | null;
-  /** When the last event appended was written, as it is stored with it; null when nothing had to be. */
+  /** When the stream's last event was written, as it is stored with it; null of a stream without events. */
   readonly at: Instant | null;
   readonly appended: number;
 }
@@ -97,9 +97,9 @@ export function createHandle(deps: HandleDeps): Handle {
           continue;
         }
         remember(stream, known);
-        return isRefusal(decision)
-          ? decision
-          : { state: known.state, revision: known.tip?.revision ?? null, position: null, at: null, appended: 0 };
+        if (isRefusal(decision)) return decision;
+        const { state, tip } = known;
+        return { state, revision: tip?.revision ?? null, position: null, at: tip?.at ?? null, appended: 0 };
       }
       for (const event of decision) codec.check(decider.category, event);
       const metadata = {
@@ -135,16 +135,22 @@ export function createHandle(deps: HandleDeps): Handle {
   }
 }
 
-/** The stream's state as the log has it now. */
-export async function currentState<S, E extends DomainEvent>(
+/** The stream as the log has it now: its state, and when it last changed. */
+export async function current<S, E extends DomainEvent>(
   handle: Handle,
   decider: Decider<S, E>,
   instance: string,
-): Promise<S> {
+): Promise<Handled<S>> {
   const handled = await handle(decider, instance, () => [], { cause: 'worker:read', appId: null });
   assert(!isRefusal(handled), 'to decide nothing is never refused');
-  return handled.state;
+  return handled;
 }
+
+export const currentState = async <S, E extends DomainEvent>(
+  handle: Handle,
+  decider: Decider<S, E>,
+  instance: string,
+): Promise<S> => (await current(handle, decider, instance)).state;
 
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
 async function loadStream<S, E extends DomainEvent>(

@@ -1,5 +1,5 @@
 import { type Chain, chainOf } from '../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as payins from '../domain/payment/payins.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
@@ -25,8 +25,8 @@ export interface PayinHint {
 
 export interface RegisteredPayin {
   readonly payment: Payment;
-  /** When it was written; null when it stood already. */
-  readonly at: Instant | null;
+  /** When it last changed. */
+  readonly at: Instant;
 }
 
 /**
@@ -47,9 +47,10 @@ export async function registerPayin(
   };
   const handled = await deps.handle(paymentDecider, own.paymentId, decide, { ...by, appId: own.appId });
   if (isRefusal(handled)) return handled;
-  const payment = handled.state as Payment;
+  const { state: payment, at } = handled;
+  assert(payment !== null && at !== null, 'a payin is registered with a payment that exists');
   if (payment.registered) deps.lookUp(payment, payment.registered.txHash);
-  return { payment, at: handled.at };
+  return { payment, at };
 }
 
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');

@@ -22,6 +22,7 @@ export type RefusalCode =
   | 'forbidden'
   | 'paymentNotFound'
   | 'paymentNotUpdatable'
+  | 'orderConflict'
   | 'settlementMissing'
   | 'routeUnavailable'
   | 'unavailable'

@@ -25,20 +25,30 @@ export interface Sighting {
 /** A stream takes this many payins of any size. Beyond that it takes no dust, so that it stays readable. */
 export const payinsMax = 500;
 
-/** A hint from the merchant: where to look. Verified facts replace it. */
+/** A stream takes this many hints: each has the chain's nodes asked. */
+export const registrationsMax = 20;
+
+/** A hint where to look. Verified facts replace it; until one of its transaction is recorded, another hint may. */
 export function registerPayin(
   p: PaymentState,
   hint: { txHash: string; senderAddress: string; now: Instant },
 ): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
-  if (p.registered?.txHash === hint.txHash && p.registered.senderAddress === hint.senderAddress) return [];
-  const status = statusOf(p);
-  if (p.registered || (status !== 'payment_unpaid' && status !== 'payment_started')) {
-    const why = p.registered ? 'another payin is already registered' : `the payment is ${status}`;
-    return refuse('paymentNotUpdatable', `${why}: the payin cannot be registered any more, read the payment instead`);
-  }
+  const { registered } = p;
+  if (registered?.txHash === hint.txHash && registered.senderAddress === hint.senderAddress) return [];
+  const why = whyNoOther(p);
+  if (why)
+    return refuse('paymentNotUpdatable', `${why}: no other payin can be registered, read the payment instead`, '/id');
   const { txHash, senderAddress, now } = hint;
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
+}
+
+function whyNoOther(p: Payment): string | undefined {
+  const status = statusOf(p);
+  if (status !== 'payment_unpaid' && status !== 'payment_started') return `the payment is ${status}`;
+  if (p.payins.some((payin) => onChain(payin) && payin.transfer.txHash === p.registered?.txHash))
+    return 'the registered payin was found on its chain';
+  return p.registrations >= registrationsMax ? `${registrationsMax} payins were registered` : undefined;
 }
 
 /**

@@ -18,7 +18,7 @@ export function createApp(deps: HttpDeps): Express {
   const access = createAccess(deps);
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
-    ...paymentRoutes(deps),
+    ...paymentRoutes(deps, access),
     ...merchantRoutes(deps),
     ...publicOperationRoutes(deps),
   ];

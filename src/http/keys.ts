@@ -42,6 +42,12 @@ export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'isRevoked' | '
   };
 }
 
+/** The app, if payments of it are created without a key; null of a closed app and of one that does not exist. */
+export async function openApp({ findApp }: Access, appId: string): Promise<App | null> {
+  const app = appId.startsWith('wallet_') ? await findApp(appId) : null;
+  return app?.keylessAllowed ? app : null;
+}
+
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 

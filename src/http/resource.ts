@@ -24,15 +24,9 @@ export const fullResource =
   (view) =>
     paymentResource(view, paymentLink?.(view) ?? null);
 
-/** The payment as a command left it. What the command did not change others may have changed since: that is read. */
-export async function viewAfter(
-  { getPayment }: Pick<HttpDeps, 'getPayment'>,
-  { payment, at }: { readonly payment: Payment; readonly at: Instant | null },
-): Promise<PaymentView> {
-  if (at !== null) return viewOf(payment, at);
-  const { paymentId, createdAt } = payment.terms;
-  return (await getPayment(paymentId)) ?? viewOf(payment, createdAt);
-}
+/** The payment as a command left it or found it: the log is ahead of the read models. */
+export const viewAfter = ({ payment, at }: { readonly payment: Payment; readonly at: Instant }): PaymentView =>
+  viewOf(payment, at);
 
 /** For whoever holds the id: what to pay, until when, and how far it is. What belongs to the app is null. */
 export const publicResource = (view: PaymentView): PaymentResponse => ({ ...creatorResource(view), orderId: null });
@@ -57,6 +51,7 @@ export const webhookData = (view: PaymentView): WebhookPayment => ({
   id: view.paymentId,
   appId: view.appId,
   orderId: view.orderId,
+  keyless: view.keyless,
   status: view.status,
   errorCode: view.errorCode,
   errorMessage: view.errorMessage,

@@ -1,7 +1,8 @@
 /** The HTTP role: commands and queries with their needs filled in. Stateless; any number of instances may run. */
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment, paymentIdsOf } from '../../commands/createPayment.ts';
+import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { findApp } from '../../queries/apps.ts';
@@ -127,7 +128,7 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     sql: reads,
     history: (stream: string) => readStream(store, stream),
     read: eventCodec.read,
-    paymentIdsOf,
+    paymentIdOf,
   };
   return {
     getPayment: (paymentId) => getPayment(reading, paymentId),

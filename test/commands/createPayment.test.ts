@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { type CreatePaymentDeps, paymentIdOf } from '../../commands/createPayment.ts';
+import type { CreatePaymentDeps } from '../../commands/createPayment.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { refuse } from '../../domain/decider.ts';
+import { isRefusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { merchantWallet, minute } from '../support/payments.ts';
+import { merchantWallet, minute, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
@@ -57,15 +58,23 @@ describe('creating a payment for an app', () => {
       const other = order({
         type: 'exactIn',
         source: { chainId: 56, tokenSymbol: 'USDT', amount: '99' },
-        destination: null,
+        destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: treasuryAccount },
       });
       for (const handle of [undefined, start()]) {
         const more = handle ? { handle } : {};
-        for (const again of [order(), other, order({ destination: { receiverAddress: 'nonsense' } })]) {
+        for (const again of [order(), other]) {
           const { payment, createdNow, position } = await accepted(create(again, wallet, more));
           assert.deepEqual([payment, createdNow, position], [first.payment, false, null]);
         }
       }
+    });
+
+    it('is refused when it is not valid, as if nobody had sent it before', async () => {
+      const { create, typesIn } = world();
+      const { payment } = await accepted(create(order()));
+      const wrong = [order({ destination: null }), order({ destination: { receiverAddress: 'nonsense' } })];
+      for (const request of wrong) assert.ok(isRefusal(await create(request)));
+      assert.deepEqual(await typesIn(`payment-${payment.terms.paymentId}`), ['PaymentCreated']);
     });
 
     it('is one payment for fifty creators at once, and they all get it', async () => {

@@ -93,7 +93,7 @@ describe('handling a command', () => {
     const { handle, typesIn } = world();
     await handle(box, 'a', put('red'), facts);
     const again = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
+    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
     const nothing = await handle(box, 'b', () => [], facts);
     assert.deepEqual(nothing, { state: [], revision: null, position: null, at: null, appended: 0 });
     assert.deepEqual(await handle(box, 'b', () => refuse('forbidden', 'no'), facts), refuse('forbidden', 'no'));
@@ -182,7 +182,7 @@ describe('handling a command', () => {
       const { handle, start } = world();
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
-      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
+      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
     });
 
     it('does not try to append what it knows to be there', async () => {

@@ -24,16 +24,19 @@ async function world() {
 const by = { cause: 'key:k1' } as const;
 
 describe('registering a payin', () => {
-  it('keeps the hint, repeats it, and refuses another', async () => {
-    const { register, types } = await world();
-    const first = await register(own, hint, by);
-    assert.ok(!isRefusal(first) && first.at !== null);
-    const repeated = await register(own, hint, by);
-    assert.ok(!isRefusal(repeated));
-    assert.equal(repeated.at, null);
-    const other = await register(own, { ...hint, txHash: hashOf('other') }, by);
-    assert.equal(isRefusal(other) && other.refused, 'paymentNotUpdatable');
-    assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered']);
+  it('keeps the hint, answers a repeat with what it decided, and takes another', async () => {
+    const { register, types, looked } = await world();
+    const first = await accepted(register(own, hint, by));
+    assert.deepEqual(first.payment.registered, { txHash, senderAddress: customerWallet });
+    assert.deepEqual(await register(own, hint, by), first);
+    const another = hashOf('another');
+    const { payment } = await accepted(register(own, { ...hint, txHash: another }, by));
+    assert.equal(payment.registered?.txHash, another);
+    assert.deepEqual(
+      looked.map(([, sought]) => sought),
+      [txHash, txHash, another],
+    );
+    assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered', 'PayinRegistered']);
   });
 
   it('spells the hint as its chain does, and looks for the transaction each time', async () => {

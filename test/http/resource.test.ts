@@ -11,6 +11,7 @@ describe('the payment resource', () => {
   it('holds the fields of the service reference, amounts and chain ids as strings', () => {
     assert.deepEqual(full, {
       id: sampleView.paymentId,
+      keyless: false,
       appId: 'merchant_demo',
       orderId: 'order-7',
       status: 'payment_payin_completed',

@@ -1,8 +1,9 @@
 /** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
 import pino from 'pino';
 import { eventCodec } from '../../commands/codec.ts';
-import { type AppSettings, createPayment, paymentIdOf } from '../../commands/createPayment.ts';
+import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';

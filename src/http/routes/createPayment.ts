@@ -3,7 +3,7 @@ import type { NewPayment } from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
-import { type Access, unauthenticated } from '../keys.ts';
+import { type Access, openApp, unauthenticated } from '../keys.ts';
 import { creatorResource, fullResource, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
@@ -32,8 +32,15 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
     },
   };
   const description =
-    'A key acts for its own app. Without a key only wallet_ apps that the operator has opened for it can be used.';
-  const errors = ['invalidRequest', 'unauthenticated', 'forbidden', 'settlementMissing', 'routeUnavailable'] as const;
+    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409.';
+  const errors = [
+    'invalidRequest',
+    'unauthenticated',
+    'forbidden',
+    'orderConflict',
+    'settlementMissing',
+    'routeUnavailable',
+  ] as const;
   const common = { method: 'post', auth: 'optional', answers, errors, handle } as const;
   return [
     route({
@@ -55,12 +62,12 @@ function createHandler(deps: HttpDeps, access: Access) {
   const full = fullResource(deps);
   return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;
-    const app = caller ? await ownApp(access, caller, appId) : await openApp(access, appId);
+    const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
-    const view = await viewAfter(deps, created);
+    const view = viewAfter(created);
     return {
       status: created.createdNow ? 201 : 200,
       body: keyless ? creatorResource(view) : full(view),
@@ -80,10 +87,10 @@ async function ownApp(access: Access, caller: Caller, appId: string | undefined)
 }
 
 /** A closed app and one that does not exist are answered alike: nobody learns which apps exist. */
-async function openApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
+async function statedApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
   if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
-  const app = appId.startsWith('wallet_') ? await access.findApp(appId) : null;
-  if (!app?.keylessAllowed) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
+  const app = await openApp(access, appId);
+  if (!app) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
   return app;
 }
 

@@ -2,6 +2,7 @@ import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
+import { type Access, openApp, unauthenticated } from '../keys.ts';
 import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
@@ -13,9 +14,9 @@ const pageSize = 20;
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
 /** The payment API but for creation: read, list, register a payin. */
-export function paymentRoutes(deps: HttpDeps): readonly AnyRoute[] {
+export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
   const full = fullResource(deps);
-  return [...reading(deps, full), ...following(deps, full)];
+  return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
 }
 
 function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
@@ -57,7 +58,12 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       params: requests.OrderPath,
       answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      doc: { id: 'getPaymentByOrder', tag, summary: 'Get a payment by order id' },
+      doc: {
+        id: 'getPaymentByOrder',
+        tag,
+        summary: 'Get a payment by order id',
+        description: 'Knows payments that were created with a key only: without one, anybody chooses the order id.',
+      },
       async handle({ caller, params: { appId, orderId } }) {
         const view = appId === caller.appId ? await deps.getPaymentByOrder(appId, orderId) : null;
         return view ? ok(full(view)) : noOrder;
@@ -68,43 +74,55 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
 
 const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
 
-function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
-  return [
-    route({
-      method: 'post',
-      path: '/payment-api/payments/{id}/payin',
-      auth: 'orders',
-      params: requests.PaymentPath,
-      body: requests.PaymentUpdateRequest,
-      answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
-      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound', 'paymentNotUpdatable'],
-      doc: {
-        id: 'registerPayin',
-        tag,
-        summary: 'Register the payin transaction',
-        description: 'Optional: payins are detected anyway. It speeds up confirmation.',
-      },
-      async handle({ caller, params, body, by }) {
-        const registered = await deps.registerPayin({ paymentId: params.id, appId: caller.appId }, body, by);
-        if (isRefusal(registered)) return registered;
-        return ok(payinAnswer(full(await viewAfter(deps, registered))));
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/payment-api/payments/{id}/transactions',
-      auth: 'orders',
-      params: requests.PaymentPath,
-      answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
-      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
-      async handle({ caller, params }) {
-        const view = await deps.getPayment(params.id);
-        if (view?.appId !== caller.appId) return noPayment;
-        return ok({ data: (await deps.listTransactions(params.id)).map(transactionOf) });
-      },
-    }),
-  ];
+function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
+  return route({
+    method: 'post',
+    path: '/payment-api/payments/{id}/payin',
+    auth: 'optional',
+    params: requests.PaymentPath,
+    body: requests.PaymentUpdateRequest,
+    answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound', 'paymentNotUpdatable'],
+    doc: {
+      id: 'registerPayin',
+      tag,
+      summary: 'Register the payin transaction',
+      description:
+        'Optional: payins are detected anyway. It speeds up confirmation. Another transaction may replace the registered one until that one is found on its chain. No key is needed for a payment that was created without one, while its app is open for that.',
+    },
+    async handle({ caller, params, body, by }) {
+      const appId = caller?.appId ?? (await appOfKeyless(deps, access, params.id));
+      const registered = await deps.registerPayin({ paymentId: params.id, appId }, body, by);
+      if (isRefusal(registered)) return registered;
+      const view = viewAfter(registered);
+      return ok(payinAnswer(caller ? full(view) : publicResource(view)));
+    },
+  });
+}
+
+/** A payment that needs a key and one that does not exist are answered alike. */
+async function appOfKeyless(deps: HttpDeps, access: Access, paymentId: string): Promise<string> {
+  const view = await deps.getPayment(paymentId);
+  const app = view?.keyless ? await openApp(access, view.appId) : null;
+  if (app) return app.appId;
+  throw unauthenticated('only a payment that was created without a key takes a payin without one: send the API key');
+}
+
+function transactions(deps: HttpDeps): AnyRoute {
+  return route({
+    method: 'get',
+    path: '/payment-api/payments/{id}/transactions',
+    auth: 'orders',
+    params: requests.PaymentPath,
+    answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
+    doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
+    async handle({ caller, params }) {
+      const view = await deps.getPayment(params.id);
+      if (view?.appId !== caller.appId) return noPayment;
+      return ok({ data: (await deps.listTransactions(params.id)).map(transactionOf) });
+    },
+  });
 }
 
 const transactionOf = (transaction: PaymentTransaction) => ({ ...transaction, chainId: String(transaction.chainId) });

@@ -129,7 +129,7 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
   title: 'CreatePaymentRequest',
   alsoShown: amountByType,
   description:
-    'appId is needed only without a key. Sending an orderId again answers the payment that it already has, whatever else the body says.',
+    'appId is needed only without a key. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.',
   examples: [
     {
       appId: 'wallet_demo',

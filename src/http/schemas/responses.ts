@@ -74,6 +74,9 @@ const webhookProperties = {
   id: Uuid,
   appId: AppId,
   orderId: IdentifierOrNull,
+  keyless: Type.Boolean({
+    description: 'Created without a key: anybody may have chosen its orderId, amounts and receiver.',
+  }),
   status: PaymentStatus,
   errorCode: orNull(PaymentErrorCode),
   errorMessage: NullableText,
