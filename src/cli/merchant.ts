@@ -1,9 +1,12 @@
 /** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
 import { Command, Option } from 'commander';
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
+import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
@@ -16,6 +19,20 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
   if (shown.length === 0) console.log('Done.');
   else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
 }
+
+/** Prints a table of what the app's stream tells; names and URLs are their owner's words, so control characters are left out. */
+async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
+  const rows = await withCore(({ store }) =>
+    list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
+  );
+  if (rows === null) throw new Error('there is no such app: check its id');
+  if (rows.length === 0) return console.log('None.');
+  console.table(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]))),
+  );
+}
+
+const plain = (value: unknown): string => String(value ?? '').replaceAll(/\p{C}/gu, '');
 
 function chainId(text: string) {
   const chain = findChain(text);
@@ -68,8 +85,18 @@ program
   );
 
 program
+  .command('keys <appId>')
+  .description('list its API keys, revoked ones too')
+  .action((appId: string) => show((log) => listKeys(log, appId)));
+
+program
+  .command('history <appId>')
+  .description('list who changed what of the app and its keys, and when')
+  .action((appId: string) => show((log) => listChanges(log, appId)));
+
+program
   .command('revoke <appId> <keyId>')
-  .description('revoke an API key; it stops within a second')
+  .description('revoke an API key; done means that no instance accepts it any more')
   .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, operator())));
 
 program

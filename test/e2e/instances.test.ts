@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv, promisify } from 'node:util';
@@ -80,6 +81,11 @@ describe('two instances on the same stores', function () {
         `SELECT revoked_at FROM api_keys WHERE key_id = '${keyId}'`,
       );
       assert.equal(row?.revoked_at, null);
+      assert.match(await merchant('keys', appId), new RegExp(`${keyId}.*till.*orders.*pi_live_….*Z.*Z`));
+      assert.match(
+        await merchant('history', appId),
+        new RegExp(`operator:${userInfo().username}.*revoked key ${keyId}`),
+      );
     } finally {
       await start();
     }
