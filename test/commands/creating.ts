@@ -67,7 +67,9 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
   };
   const create = (request: NewPayment, app = wallet, more: Partial<CreatePaymentDeps> = {}) =>
     createPayment({ ...deps, ...more }, request, app, caller);
-  return { ...rest, start, create, deposits: deps.deposits };
+  const createKeyless = (request: NewPayment, more: Partial<CreatePaymentDeps> = {}) =>
+    createPayment({ ...deps, ...more }, request, wallet, { keyless: true, cause: 'keyless' });
+  return { ...rest, start, create, createKeyless, deposits: deps.deposits };
 }
 
 /** `code pointer` of a refusal. */
