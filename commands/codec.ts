@@ -29,7 +29,7 @@ interface Compiled {
     string,
     { Check(value: unknown): boolean; Errors(value: unknown): readonly object[] }
   >;
-  /** `<type>@<version>` → its data one version later. Empty while every schema is at version 1. */
+  /** `<type>@<version>` → its data one version later. A version that only allows more has none. */
   readonly upcasters: ReadonlyMap<string, Upcaster>;
 }
 

@@ -4,9 +4,11 @@ import { rescale } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
+import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
+import { amountPointer, readAmounts } from './paymentAmounts.ts';
 import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf } from './paymentId.ts';
 import {
   type AppSettings,
@@ -14,9 +16,7 @@ import {
   type NewPayment,
   notAnAddress,
   notOffered,
-  payoutAtMost,
   type ReadDeps,
-  readAmounts,
   readDestination,
   readSide,
 } from './paymentRequest.ts';
@@ -35,8 +35,16 @@ export interface CreatePaymentDeps extends ReadDeps {
     source: Chain,
     destination: Chain,
   ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
-  /** Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again. */
-  readonly checkRoute: (destination: Chain, token: Token, amount: bigint | null) => Refusal | undefined;
+  /**
+   * Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again.
+   * `pointer` names the field that states the amount.
+   */
+  readonly checkRoute: (
+    destination: Chain,
+    token: Token,
+    payout: bigint | null,
+    pointer: string,
+  ) => Refusal | undefined;
 }
 
 /** Who creates it; a caller without a key is kept to what such callers may do. */
@@ -67,7 +75,7 @@ export async function createPayment(
   app: AppSettings,
   caller: Creator,
 ): Promise<CreatedPayment | Refusal> {
-  const asked = readTerms(deps, request, app);
+  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
   const deposit = await depositFor(deps, asked, paymentId);
@@ -90,6 +98,12 @@ export async function createPayment(
 /** Terms as the request states them, and the fee that is in force for them. */
 type ReadTerms = creation.AskedTerms & Pick<creation.Terms, 'feePolicy'> & { readonly scheme: DepositScheme };
 
+function metadataRefusal({ metadata }: NewPayment, { keyless }: Creator): Refusal | undefined {
+  const max_bytes = keyless ? metadataMax_bytes.keyless : metadataMax_bytes.keyed;
+  const problem = metadata === null ? undefined : metadataProblem(metadata, max_bytes);
+  return problem && refuse('invalidRequest', problem.message, `/metadata${problem.path}`);
+}
+
 /** Refuses what is wrong with the request itself. Asks nobody. */
 function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSettings): ReadTerms | Refusal {
   const { intent } = request;
@@ -111,7 +125,7 @@ function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSetting
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
   const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
   return {
-    type: request.type,
+    type: amounts.type,
     intent,
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
@@ -138,18 +152,17 @@ async function paymentIdFor(
 }
 
 /** Where the customer pays, once treasury and receiver are known to be fit for the payout. */
-async function depositFor(
-  deps: CreatePaymentDeps,
-  { source, destination, intent, scheme }: ReadTerms,
-  paymentId: string,
-): Promise<Deposit | Refusal> {
-  const payout = payoutAtMost({ source: source.amount, destination: destination.amount }, source, destination);
-  const unpayable = deps.checkRoute(destination.chain, destination.token, payout);
+async function depositFor(deps: CreatePaymentDeps, asked: ReadTerms, paymentId: string): Promise<Deposit | Refusal> {
+  const { source, destination, intent, scheme } = asked;
+  const agreed = creation.agree(asked);
+  if (isRefusal(agreed)) return agreed;
+  const payout = agreed?.destination ?? null;
+  const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type));
   if (unpayable) return unpayable;
   const ask = deps.canReceive[destination.chain.family];
   if (ask) {
-    const asked = { ...destination, receiver: destination.receiverAddress, amount: payout };
-    const unreceivable = await askReceiver(ask, asked, '/destination/receiverAddress');
+    const receiving = { ...destination, receiver: destination.receiverAddress, amount: payout };
+    const unreceivable = await askReceiver(ask, receiving, '/destination/receiverAddress');
     if (unreceivable) return unreceivable;
   }
   return scheme.assign(paymentId, source.token, intent).catch(unavailable);

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { chainIds } from '../domain/chains.ts';
 import { Deposit, TokenRef, Transfer } from '../domain/payment/events.ts';
-import { Address, Amount, Digest, Hash, Height, Id, Time, Url } from '../domain/schema.ts';
+import { Address, Amount, Digest, Hash, Height, Id, JsonObject, Time, Url } from '../domain/schema.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { about, meanings } from './meanings.ts';
 
@@ -16,6 +16,7 @@ const words: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Height, 'height'],
   [Digest, 'digest'],
   [Url, 'URL'],
+  [JsonObject, 'any JSON object'],
   [TokenRef, '[Token](#token)'],
   [Transfer, '[Transfer](#transfer)'],
   [Deposit, '[Deposit](#deposit)'],

@@ -1,6 +1,6 @@
 /** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
 import type { Chain, Token } from '../chains.ts';
-import { type Decision, type Refusal, refuse } from '../decider.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, rescale, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
@@ -43,8 +43,8 @@ export const lifetime_ms = hour_ms;
 
 export function createPayment(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
   if (state) return repeatOrder(state, terms);
-  const agreed = terms.type === 'anyAmount' ? null : agree(terms);
-  if (agreed && 'refused' in agreed) return agreed;
+  const agreed = agree(terms);
+  if (isRefusal(agreed)) return agreed;
   return [{ type: 'PaymentCreated', data: created(terms, agreed) }];
 }
 
@@ -82,8 +82,13 @@ const sameSide = (
   token.address === asked.token.address &&
   (asked.amount === null || amount === unitsText(asked.amount));
 
-/** The two amounts of an agreed payment, exact in both tokens; a refusal names the field. */
-export function agree(terms: Pick<Terms, 'type' | 'source' | 'destination' | 'feePolicy'>): Agreed | Refusal {
+type Money = Pick<Terms, 'type' | 'feePolicy'> & {
+  readonly [Side in 'source' | 'destination']: Pick<Terms[Side], 'token' | 'amount'>;
+};
+
+/** The two amounts of an agreed payment, exact in both tokens; null where any amount is taken. A refusal names the field. */
+export function agree(terms: Money): Agreed | Refusal | null {
+  if (terms.type === 'anyAmount') return null;
   const { source, destination, feePolicy } = terms;
   const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
   const side = terms.type === 'exactIn' ? 'source' : 'destination';

@@ -4,9 +4,10 @@
  */
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
-import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
+import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-export const paymentSchemaVersion = 1;
+/** 2: metadata is any JSON object; before, texts by name, which is one. */
+export const paymentSchemaVersion = 2;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
@@ -111,7 +112,7 @@ export const paymentEventSchemas = {
         { title: nullable(Text(200)), description: nullable(Text(1_000)), currency: nullable(Text(8)) },
         closed,
       ),
-      metadata: nullable(Type.Record(Text(64), Text(500))),
+      metadata: nullable(JsonObject),
       source: Type.Object(
         { chainId: Chain, token: TokenRef, amount: nullable(Amount), senderAddress: nullable(Address) },
         closed,

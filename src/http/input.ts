@@ -3,7 +3,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { TSchema } from 'typebox';
+import { parseKey } from '../security/apiKey.ts';
 import { ApiError, type FieldError } from './errors.ts';
+import { nearestName } from './nearestName.ts';
 
 export type Validate = (value: unknown) => void;
 
@@ -113,7 +115,7 @@ function fieldError(error: ErrorObject): FieldError {
     case 'required':
       return { pointer: within(params['missingProperty']), message: 'is required' };
     case 'additionalProperties':
-      return { pointer: within(shorten(params['additionalProperty'])), message: unknownField(params) };
+      return { pointer: within(shorten(params['additionalProperty'])), message: unknownField(error) };
     case 'propertyNames':
       return { pointer: instancePath, message: 'has a name that is not allowed' };
     default:
@@ -149,7 +151,14 @@ const withArticle = (type: string): string =>
 
 const shorten = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
-const unknownField = (params: Record<string, unknown>): string =>
-  /key|token|secret/i.test(String(params['additionalProperty']))
-    ? 'is not known here. Keys belong in the X-API-Key header only: revoke one that was sent in another place'
-    : 'is not known here';
+function unknownField({ params, data, parentSchema }: ErrorObject): string {
+  const name = String(params['additionalProperty']);
+  const value: unknown = (data as Record<string, unknown>)[name];
+  if (isKeyName(name) || (typeof value === 'string' && parseKey(value) !== undefined)) {
+    return 'is not known here. Keys belong in the X-API-Key header only: revoke one that was sent in another place';
+  }
+  const nearest = nearestName(name, Object.keys(parentSchema?.['properties'] ?? {}));
+  return nearest === undefined ? 'is not known here' : `is not known here; the nearest known name is ${nearest}`;
+}
+
+const isKeyName = (name: string): boolean => /^(x[-_]?)?api[-_]?key$|^authorization$|^bearer$/i.test(name);

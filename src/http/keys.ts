@@ -52,7 +52,8 @@ export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 
 function presentedKey({ headers }: Request): string | null {
-  const own = headers['x-api-key'];
+  // An empty header is what a client without a key configured sends.
+  const own = headers['x-api-key'] || undefined;
   const { authorization } = headers;
   if (authorization === undefined) return own === undefined ? null : String(own);
   const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];

@@ -58,8 +58,7 @@ function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHan
   };
 }
 
-const isAnonymous = ({ headers }: Request): boolean =>
-  headers['x-api-key'] === undefined && headers.authorization === undefined;
+const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && headers.authorization === undefined;
 
 export function send(response: Response, { status, body, type, headers }: Answer): void {
   const content = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

@@ -131,13 +131,13 @@ describe('creating a payment for an app', () => {
   });
 
   describe('asks whether the payout can be made', () => {
-    const asked: [number, string, bigint | null][] = [];
-    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, amount) => {
-      asked.push([chain.id, token.symbol, amount]);
+    const asked: [number, string, bigint | null, string][] = [];
+    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, payout, pointer) => {
+      asked.push([chain.id, token.symbol, payout, pointer]);
       return undefined;
     };
 
-    it('for the amount in the destination’s units, whichever side states it', async () => {
+    it('for what would be paid out, in the destination’s units, naming the field that says how much', async () => {
       asked.length = 0;
       const { create } = world({ checkRoute });
       const noAmount = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };
@@ -146,9 +146,9 @@ describe('creating a payment for an app', () => {
       await create(order({ orderId: 'order-2', type: 'exactIn', source: bnb, destination: noAmount }));
       await create(order({ orderId: 'order-3', type: 'anyAmount', destination: noAmount }));
       assert.deepEqual(asked, [
-        [1, 'USDC', 10_000_000n],
-        [1, 'USDC', 7_000_000n],
-        [1, 'USDC', null],
+        [1, 'USDC', 10_000_000n, '/destination/amount'],
+        [1, 'USDC', 6_990_000n, '/source/amount'],
+        [1, 'USDC', null, '/type'],
       ]);
     });
 

@@ -109,7 +109,8 @@ const termsOf = ({ who, n }: Step, now: Instant) => {
     paymentId: paymentIdOf(who),
     appId: appIdOf(who),
     orderId: who % 2 ? `order ${who} \0\ud800 "\\u0000"` : null,
-    metadata: who % 3 ? null : { b: '2', a: `käse ${who}` },
+    metadata:
+      who % 3 ? null : { b: '2', a: `käse ${who}`, cart: { lines: [{ n: who, price: 2.5, gift: true }, null] }, 7: '' },
     deposit: { ...terms.deposit, address: addressOf(who) },
     now,
   };

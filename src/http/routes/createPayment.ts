@@ -100,25 +100,30 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
   return {
     appId,
     orderId: body.orderId ?? null,
-    type: body.type,
+    type: body.type ?? null,
     intent: body.intent ?? null,
     display: {
       title: display?.title ?? display?.name ?? null,
       description: display?.description ?? null,
-      currency: display?.currency ?? defaultCurrency,
+      currency: (display?.currency ?? defaultCurrency).toUpperCase(),
     },
     metadata: body.metadata ?? null,
     source: {
       chainId: source.chainId,
       tokenSymbol: source.tokenSymbol,
+      tokenAddress: source.tokenAddress ?? undefined,
       amount: source.amount ?? undefined,
       senderAddress: source.senderAddress ?? undefined,
     },
-    destination: destination ? withoutNulls(destination) : null,
+    destination: destination
+      ? {
+          chainId: destination.chainId ?? undefined,
+          tokenSymbol: destination.tokenSymbol ?? undefined,
+          tokenAddress: destination.tokenAddress ?? undefined,
+          amount: destination.amount ?? undefined,
+          receiverAddress: destination.receiverAddress ?? undefined,
+          receiverMemo: destination.receiverMemo ?? undefined,
+        }
+      : null,
   };
 }
-
-const withoutNulls = <T extends object>(given: T) =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as {
-    [Name in keyof T]: NonNullable<T[Name]>;
-  };

@@ -6,6 +6,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
+import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { webhookEventTypes } from '../../../domain/webhook.ts';
 
@@ -47,7 +48,6 @@ const address = {
 const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
 export const Text = (maxLength: number) => nullableString({ ...printable, maxLength });
-export const Entry = (maxLength: number) => string({ ...printable, maxLength });
 export const Identifier = string(identifier);
 export const IdentifierOrNull = nullableString(identifier);
 export const Address = string(address);
@@ -99,6 +99,24 @@ export const ChainIdInput = Type.Unsafe<string | number>({
   description: 'a chain id as string or number (900 is read as 501)',
 });
 export const TokenSymbol = oneOf(tokenSymbols, { title: 'TokenSymbol' });
+/** The document shows the spelling of answers. */
+export const TokenSymbolInput = string({
+  shownAs: TokenSymbol,
+  pattern: '^[Uu][Ss][Dd][CcTt]$',
+  description: `one of ${tokenSymbols.join(', ')}, in any letter case`,
+});
+/** The command checks what is in it. */
+export const Metadata = Type.Unsafe<AnyMetadata>({
+  title: 'Metadata',
+  type: 'object',
+  additionalProperties: true,
+  description: `Any JSON object for your own use: at most ${metadataMax_bytes.keyed} bytes as JSON (without a key ${metadataMax_bytes.keyless}), ${metadataLevels} levels of objects and lists, the object itself included. No entry is named __proto__, constructor or prototype.`,
+});
+/** Callers may send back what they got. */
+export const Ignored = Type.Unsafe<unknown>({
+  readOnly: true,
+  description: 'A field of answers; here it says nothing.',
+});
 export const PaymentStatus = oneOf(paymentStatuses, {
   title: 'PaymentStatus',
   description:

@@ -1,5 +1,5 @@
 /** What callers send. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TObject } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
 import {
   Address,
@@ -9,10 +9,11 @@ import {
   Cursor,
   closed,
   DecimalOrNull,
-  Entry,
   Identifier,
   IdentifierOrNull,
+  Ignored,
   Memo,
+  Metadata,
   oneOf,
   orNull,
   PaymentStatus,
@@ -20,12 +21,19 @@ import {
   StatsPeriod,
   Text,
   TimeSent,
-  TokenSymbol,
+  TokenSymbolInput,
   TxHash,
   Uuid,
 } from './base.ts';
+import { DestinationResponse, PaymentResponse, SourceResponse } from './responses.ts';
 
 const { Optional } = Type;
+
+/** The answer's fields that the request does not read: callers may send back what they got. */
+function answered(answer: TObject, read: object): Record<never, never> {
+  const names = Object.keys(answer.properties).filter((name) => !(name in read));
+  return Object.fromEntries(names.map((name) => [name, Optional(Ignored)]));
+}
 
 const DisplayRequest = Type.Object(
   {
@@ -34,7 +42,11 @@ const DisplayRequest = Type.Object(
     description: Optional(Text(1_000)),
     currency: Optional(
       orNull(
-        Type.Unsafe<string>({ type: 'string', pattern: '^[A-Z]{3,8}$', description: 'a currency code such as USD' }),
+        Type.Unsafe<string>({
+          type: 'string',
+          pattern: '^[A-Za-z]{3,8}$',
+          description: 'a currency code such as USD, in any letter case',
+        }),
       ),
     ),
   },
@@ -45,45 +57,44 @@ const DisplayRequest = Type.Object(
   },
 );
 
+const tokenAddress = Optional(AddressOrNull);
+
+const sourceProperties = {
+  chainId: ChainIdInput,
+  tokenSymbol: TokenSymbolInput,
+  tokenAddress,
+  amount: Optional(DecimalOrNull),
+  senderAddress: Optional(AddressOrNull),
+};
+
 export const SourceRequest = Type.Object(
-  {
-    chainId: ChainIdInput,
-    tokenSymbol: TokenSymbol,
-    amount: Optional(DecimalOrNull),
-    senderAddress: Optional(AddressOrNull),
-  },
+  { ...sourceProperties, ...answered(SourceResponse, sourceProperties) },
   {
     ...closed,
     title: 'SourceRequest',
     description:
-      'Where the customer pays. amount only for exactIn. Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
+      'Where the customer pays. amount is for exactIn; exactOut computes it, whatever is sent. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
   },
 );
 
+const destinationProperties = {
+  chainId: Optional(orNull(ChainIdInput)),
+  tokenSymbol: Optional(orNull(TokenSymbolInput)),
+  tokenAddress,
+  receiverAddress: Optional(AddressOrNull),
+  receiverMemo: Optional(Memo),
+  amount: Optional(DecimalOrNull),
+};
+
 export const DestinationRequest = Type.Object(
-  {
-    chainId: Optional(orNull(ChainIdInput)),
-    tokenSymbol: Optional(orNull(TokenSymbol)),
-    receiverAddress: Optional(AddressOrNull),
-    receiverMemo: Optional(Memo),
-    amount: Optional(DecimalOrNull),
-  },
+  { ...destinationProperties, ...answered(DestinationResponse, destinationProperties) },
   {
     ...closed,
     title: 'DestinationRequest',
     description:
-      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut: its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
+      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it, whatever is sent): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
   },
 );
-
-export const Metadata = Type.Unsafe<Record<string, string>>({
-  title: 'Metadata',
-  type: 'object',
-  maxProperties: 20,
-  propertyNames: { ...Entry(64), minLength: 1, not: { const: '__proto__' } },
-  additionalProperties: Entry(500),
-  description: 'at most 20 string entries, for your own use',
-});
 
 const Intent = oneOf(intents, {
   title: 'PaymentIntent',
@@ -113,23 +124,24 @@ const amountByType = {
   },
 };
 
-const paymentProperties = {
+const readProperties = {
   appId: Optional(orNull(AppId)),
   orderId: Optional(IdentifierOrNull),
-  type: PaymentType,
+  type: Optional(orNull(PaymentType)),
   intent: Optional(orNull(Intent)),
   display: Optional(orNull(DisplayRequest)),
   metadata: Optional(orNull(Metadata)),
   source: SourceRequest,
   destination: Optional(orNull(DestinationRequest)),
 };
+const paymentProperties = { ...readProperties, ...answered(PaymentResponse, readProperties) };
 
 export const CreatePaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'CreatePaymentRequest',
   alsoShown: amountByType,
   description:
-    'appId is needed only without a key. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.',
+    'appId is needed only without a key. type may be left out where the one amount that is given says it (exactIn or exactOut), or where an intent takes any amount. Fields of a payment’s answer may be sent back: those that are no input say nothing. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.',
   examples: [
     {
       appId: 'wallet_demo',

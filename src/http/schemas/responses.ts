@@ -7,6 +7,7 @@ import {
   Decimal,
   DecimalOrNull,
   IdentifierOrNull,
+  Metadata,
   NullableText,
   oneOf,
   orNull,
@@ -21,7 +22,6 @@ import {
   Uuid,
   WebhookEventType,
 } from './base.ts';
-import { Metadata } from './requests.ts';
 
 const { Array: List, Integer, Object: Shape } = Type;
 const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description });
