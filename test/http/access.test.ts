@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { By } from '../../commands/handle.ts';
 import { refuse } from '../../domain/decider.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { sampleView } from './samples.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -230,6 +231,16 @@ describe('HTTP: who may do what', () => {
       const [denied, nobody] = [await register(keyed.body.id), await register(unknownId)];
       assert.deepEqual([denied.status, denied.body.error], [401, 'unauthenticated']);
       assert.deepEqual([nobody.status, nobody.body.message], [401, denied.body.message]);
+      const closed = await startWorld({
+        getPayment: async () => ({ ...sampleView, keyless: true, appId: 'wallet_closed' }),
+      });
+      try {
+        const payin = { headers: {}, body: { txHash, fromAddress: receiver } };
+        const { status, body } = await closed.call('POST', `${base}/${unknownId}/payin`, payin);
+        assert.deepEqual([status, body.message], [401, denied.body.message]);
+      } finally {
+        await closed.stop();
+      }
     });
 
     it('does not create for any other app, and does not tell which apps there are', async () => {
