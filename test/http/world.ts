@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
-import { createHandle, currentState } from '../../commands/handle.ts';
+import { createHandle, currentState, type Handle } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
@@ -18,7 +18,7 @@ import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
-import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { type App, type Caller, type Commands, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -146,13 +146,9 @@ const canReceive: CanReceive = async (_chain, token, account) => {
   return refuse('invalidRequest', `the receiver has no trustline for ${token.symbol}: let it add one`);
 };
 
-/** Payments through the real commands; reads fold the streams. */
-function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
-  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
-  const newest: string[] = [];
-  const changed = new Map<string, Instant>();
-
-  const commands = {
+/** The real commands on a log, without chains behind them. */
+export function commandsOn(handle: Handle, clock: Clock): Commands {
+  const creating = {
     handle,
     clock,
     ids: randomIds,
@@ -164,6 +160,18 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     checkRoute: () => undefined,
   };
   const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
+  return {
+    createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
+    registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
+  };
+}
+
+/** Payments through the real commands; reads fold the streams. */
+function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
+  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
+  const newest: string[] = [];
+  const changed = new Map<string, Instant>();
+  const commands = commandsOn(handle, clock);
   const load = (paymentId: string) => currentState(handle, paymentDecider, paymentId);
   const read = async (paymentId: string): Promise<PaymentView | null> => {
     const payment = await load(paymentId);
@@ -172,13 +180,13 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
 
   return {
     createPayment: (async (request, settings, caller) => {
-      const created = await createPayment(commands, request, settings, caller);
+      const created = await commands.createPayment(request, settings, caller);
       if (!isRefusal(created) && created.createdNow) newest.unshift(created.payment.terms.paymentId);
       return created;
     }) satisfies HttpDeps['createPayment'],
 
     registerPayin: (async (own, hint, by) => {
-      const registered = await registerPayin(registering, own, hint, by);
+      const registered = await commands.registerPayin(own, hint, by);
       if (!isRefusal(registered) && registered.at) changed.set(own.paymentId, registered.at);
       return registered;
     }) satisfies HttpDeps['registerPayin'],
