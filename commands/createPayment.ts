@@ -95,8 +95,12 @@ export async function createPayment(
   return { payment: state, createdNow: appended > 0, at, position };
 }
 
-/** Terms as the request states them, and the fee that is in force for them. */
-type ReadTerms = creation.AskedTerms & Pick<creation.Terms, 'feePolicy'> & { readonly scheme: DepositScheme };
+/** Terms as the request states them, the fee that is in force for them, and what follows from both. */
+interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy'> {
+  readonly scheme: DepositScheme;
+  /** In the destination's units; null where any amount is taken. */
+  readonly payout: bigint | null;
+}
 
 function metadataRefusal({ metadata }: NewPayment, { keyless }: Creator): Refusal | undefined {
   const max_bytes = keyless ? metadataMax_bytes.keyless : metadataMax_bytes.keyed;
@@ -124,14 +128,15 @@ function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSetting
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
   const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
-  return {
+  const terms = {
     type: amounts.type,
     intent,
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
     feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
-    scheme,
   };
+  const agreed = creation.agree(terms);
+  return isRefusal(agreed) ? agreed : { ...terms, scheme, payout: agreed?.destination ?? null };
 }
 
 /** The order's payment id; without an orderId, one of its own. */
@@ -153,10 +158,7 @@ async function paymentIdFor(
 
 /** Where the customer pays, once treasury and receiver are known to be fit for the payout. */
 async function depositFor(deps: CreatePaymentDeps, asked: ReadTerms, paymentId: string): Promise<Deposit | Refusal> {
-  const { source, destination, intent, scheme } = asked;
-  const agreed = creation.agree(asked);
-  if (isRefusal(agreed)) return agreed;
-  const payout = agreed?.destination ?? null;
+  const { source, destination, intent, scheme, payout } = asked;
   const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type));
   if (unpayable) return unpayable;
   const ask = deps.canReceive[destination.chain.family];

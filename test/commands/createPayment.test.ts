@@ -72,7 +72,16 @@ describe('creating a payment for an app', () => {
     it('is refused when it is not valid, as if nobody had sent it before', async () => {
       const { create, typesIn } = world();
       const { payment } = await accepted(create(order()));
-      const wrong = [order({ destination: null }), order({ destination: { receiverAddress: 'nonsense' } })];
+      const underFee = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };
+      const wrong = [
+        order({ destination: null }),
+        order({ destination: { receiverAddress: 'nonsense' } }),
+        order({
+          type: 'exactIn',
+          source: { chainId: 8453, tokenSymbol: 'USDC', amount: '0.001' },
+          destination: underFee,
+        }),
+      ];
       for (const request of wrong) assert.ok(isRefusal(await create(request)));
       assert.deepEqual(await typesIn(`payment-${payment.terms.paymentId}`), ['PaymentCreated']);
     });
