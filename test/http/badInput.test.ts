@@ -215,11 +215,13 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ body: goodRequest() })).status, 201);
   });
 
-  it('refuses ids that are no UUID, unknown ids and broken paths', async () => {
+  it('knows no payment by a text that is no UUID, or by an unknown id, and refuses broken paths', async () => {
     const get = (path: string) => world.call('GET', path, { headers: world.keys.wallet });
     for (const id of ['1', 'f47ac10b-58cc-4372-a567-0e02b2c3d47', '%00', 'a'.repeat(5_000), '__proto__']) {
-      const { status, body } = await get(`${base}/${id}`);
-      assert.deepEqual([status, body.errors[0].pointer], [400, '/id'], id);
+      for (const path of [`${base}/${id}`, `${base}/${id}/transactions`]) {
+        const { status, body } = await get(path);
+        assert.deepEqual([status, body.error, body.errors[0].pointer], [404, 'paymentNotFound', '/id'], id);
+      }
     }
     assert.equal((await get(`${base}/f47ac10b-58cc-4372-a567-0e02b2c3d479`)).status, 404);
     assert.equal((await get(`${base}/%E0%A4%A`)).status, 400);
@@ -246,7 +248,11 @@ describe('HTTP: bad input', () => {
     }
   });
 
-  it('refuses a payin that is none', async () => {
+  it('refuses a payin that is none, or of a payment that is none', async () => {
+    const hint = { txHash: `0x${'ab'.repeat(32)}`, fromAddress: receiver };
+    const nowhere = await world.call('POST', `${base}/1/payin`, { headers: world.keys.wallet, body: hint });
+    assert.deepEqual([nowhere.status, nowhere.body.error], [404, 'paymentNotFound']);
+    assert.equal((await world.call('POST', `${base}/1/payin`, { body: hint })).status, 401);
     const { body } = await post({ body: goodRequest() });
     const payin = (sent: object) =>
       world.call('POST', `${base}/${body.id}/payin`, { headers: world.keys.wallet, body: sent });

@@ -190,6 +190,33 @@ describe('HTTP: what real clients send', () => {
     });
   });
 
+  it('an id is found in any letter case', async () => {
+    const { id } = await created(goodRequest());
+    const path = `${base}/${id.toUpperCase()}`;
+    const { wallet: headers } = world.keys;
+    assert.equal((await world.call('GET', path, { headers })).body.id, id);
+    assert.equal((await world.call('GET', path)).body.id, id);
+    assert.equal((await world.call('GET', `${path}/transactions`, { headers })).status, 200);
+    const body = { txHash: `0x${'ab'.repeat(32)}`, fromAddress: receiver };
+    assert.equal((await world.call('POST', `${path}/payin`, { headers, body })).body.id, id);
+  });
+
+  it('who paid may be named senderAddress, as answers do', async () => {
+    const { id } = await created(goodRequest());
+    const register = (body: object) =>
+      world.call('POST', `${base}/${id}/payin`, {
+        headers: world.keys.wallet,
+        body: { txHash: `0x${'cd'.repeat(32)}`, ...body },
+      });
+    const { status, body } = await register({ senderAddress: receiver, fromAddress: null });
+    assert.deepEqual([status, body.source.senderAddress], [200, receiver]);
+    assert.equal((await register({ senderAddress: receiver.toLowerCase(), fromAddress: receiver })).status, 200);
+    const pointers = [];
+    for (const wrong of [{ senderAddress: 'me' }, { fromAddress: receiver, senderAddress: 'me' }, {}])
+      pointers.push((await register(wrong)).body.errors[0].pointer);
+    assert.deepEqual(pointers, ['/senderAddress', '/senderAddress', '/fromAddress']);
+  });
+
   it('an empty X-API-Key is no key', async () => {
     const open = await create(goodRequest(), { 'X-API-Key': '' });
     assert.deepEqual([open.status, open.body.errors[0].pointer], [400, '/appId']);

@@ -1,5 +1,7 @@
-import { isRefusal, refuse } from '../../../domain/decider.ts';
+import type { PayinHint } from '../../../commands/registerPayin.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
 import { type Access, openApp, unauthenticated } from '../keys.ts';
@@ -17,6 +19,19 @@ const noPayment = refuse('paymentNotFound', 'no payment has this id: check it ag
 export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
   const full = fullResource(deps);
   return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids are found in any letter case. Undefined for a text that no payment can have as its id. */
+function idIn(text: string): string | undefined {
+  const id = text.toLowerCase();
+  return uuid.test(id) ? id : undefined;
+}
+
+async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
+  const id = idIn(text);
+  return id === undefined ? null : getPayment(id);
 }
 
 function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
@@ -46,7 +61,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       publicRead: true,
       doc: { id: 'getPayment', tag, summary: 'Get a payment', description: 'Poll until the status is terminal.' },
       async handle({ caller, params }) {
-        const view = await deps.getPayment(params.id);
+        const view = await find(deps, params.id);
         if (!view || (caller && view.appId !== caller.appId)) return noPayment;
         return ok(caller ? full(view) : publicResource(view));
       },
@@ -92,17 +107,33 @@ function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
     },
     async handle({ caller, params, body, by }) {
       const appId = caller?.appId ?? (await appOfKeyless(deps, access, params.id));
-      const registered = await deps.registerPayin({ paymentId: params.id, appId }, body, by);
-      if (isRefusal(registered)) return registered;
+      const paymentId = idIn(params.id);
+      if (paymentId === undefined) return noPayment;
+      const hint = hintOf(body);
+      if (isRefusal(hint)) return hint;
+      const registered = await deps.registerPayin({ paymentId, appId }, hint, by);
+      if (isRefusal(registered)) return asSpelled(registered, body);
       const view = viewAfter(registered);
       return ok(payinAnswer(caller ? full(view) : publicResource(view)));
     },
   });
 }
 
+/** The buyer under either name: answers show it as source.senderAddress. */
+function hintOf({ txHash, fromAddress, senderAddress }: requests.PaymentUpdateRequest): PayinHint | Refusal {
+  const buyer = fromAddress ?? senderAddress ?? null;
+  if (buyer === null) return refuse('invalidRequest', 'is required: the buyer’s address', '/fromAddress');
+  if (buyer.toLowerCase() === (senderAddress ?? buyer).toLowerCase()) return { txHash, fromAddress: buyer };
+  return refuse('invalidRequest', 'is another one than fromAddress: send one of the two', '/senderAddress');
+}
+
+/** Points at the buyer's address by the name that was sent. */
+const asSpelled = (refusal: Refusal, { fromAddress }: requests.PaymentUpdateRequest): Refusal =>
+  refusal.pointer === '/fromAddress' && !fromAddress ? { ...refusal, pointer: '/senderAddress' } : refusal;
+
 /** A payment that needs a key and one that does not exist are answered alike. */
-async function appOfKeyless(deps: HttpDeps, access: Access, paymentId: string): Promise<string> {
-  const view = await deps.getPayment(paymentId);
+async function appOfKeyless(deps: HttpDeps, access: Access, id: string): Promise<string> {
+  const view = await find(deps, id);
   const app = view?.keyless ? await openApp(access, view.appId) : null;
   if (app) return app.appId;
   throw unauthenticated('only a payment that was created without a key takes a payin without one: send the API key');
@@ -118,9 +149,9 @@ function transactions(deps: HttpDeps): AnyRoute {
     errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
     doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
     async handle({ caller, params }) {
-      const view = await deps.getPayment(params.id);
+      const view = await find(deps, params.id);
       if (view?.appId !== caller.appId) return noPayment;
-      return ok({ data: (await deps.listTransactions(params.id)).map(transactionOf) });
+      return ok({ data: (await deps.listTransactions(view.paymentId)).map(transactionOf) });
     },
   });
 }

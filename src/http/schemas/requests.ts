@@ -2,7 +2,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
 import {
-  Address,
   AddressOrNull,
   AppId,
   ChainIdInput,
@@ -23,7 +22,6 @@ import {
   TimeSent,
   TokenSymbolInput,
   TxHash,
-  Uuid,
 } from './base.ts';
 import { DestinationResponse, PaymentResponse, SourceResponse } from './responses.ts';
 
@@ -186,11 +184,21 @@ export const PaymentRequest = Type.Object(paymentProperties, {
 });
 
 export const PaymentUpdateRequest = Type.Object(
-  { txHash: TxHash, fromAddress: Address },
-  { ...closed, title: 'PaymentUpdateRequest', description: 'The payin transaction and the buyer’s address.' },
+  { txHash: TxHash, fromAddress: Optional(AddressOrNull), senderAddress: Optional(AddressOrNull) },
+  {
+    ...closed,
+    title: 'PaymentUpdateRequest',
+    description:
+      'The payin transaction and the buyer’s address, as fromAddress or by the name that answers give it, senderAddress. One of the two is required.',
+  },
 );
+export type PaymentUpdateRequest = Static<typeof PaymentUpdateRequest>;
 
-export const PaymentPath = Type.Object({ id: Uuid }, closed);
+/** No format: a text that is no UUID is answered like the id of no payment. */
+export const PaymentPath = Type.Object(
+  { id: Type.String({ description: 'The payment’s id, in any letter case. Another text is paymentNotFound, too.' }) },
+  closed,
+);
 export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, closed);
 
 const limit = (what: string) =>
