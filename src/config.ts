@@ -3,8 +3,10 @@ import { type Chain, chainOf, chains } from '../domain/chains.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
-import { createReader, type Env } from './environment/reader.ts';
+import { createReader, type Env, type Reader } from './environment/reader.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
+import { defaultLimits, type HttpLimits } from './http/deps.ts';
+import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
 import { isBlock } from './security/publicAddress.ts';
 
 export const roles = ['api', 'projections', 'subscribers'] as const;
@@ -22,6 +24,8 @@ export interface Config {
   /** Whose X-Forwarded-For is believed, as CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
+  readonly rates: RateLimits;
+  readonly keyless: Pick<HttpLimits, 'keylessOpenPerAppMax' | 'keylessMetadataMax_bytes'>;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -70,17 +74,7 @@ export function readConfig(env: Env): Config {
     trustedProxies: read
       .list('TRUSTED_PROXIES')
       .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is no CIDR block like 10.1.0.0/16`)),
-    connections: {
-      connectionsMax: read.integer('CONNECTIONS_MAX', defaultConnectionLimits.connectionsMax, 1, 1_000_000),
-      connectionsPerAddressMax: read.integer(
-        'CONNECTIONS_PER_ADDRESS_MAX',
-        defaultConnectionLimits.connectionsPerAddressMax,
-        1,
-        1_000_000,
-      ),
-      headersTimeout_ms: read.integer('HEADERS_TIMEOUT_MS', defaultConnectionLimits.headersTimeout_ms, 100, 60_000),
-      requestTimeout_ms: read.integer('REQUEST_TIMEOUT_MS', defaultConnectionLimits.requestTimeout_ms, 100, 300_000),
-    },
+    ...readLimits(read),
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
@@ -109,6 +103,38 @@ export function readConfig(env: Env): Config {
   if (config.mode === 'production') problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+const countMax = 1_000_000_000;
+
+/** What callers may hold open, and how often they may ask. */
+function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyless'> {
+  const wait_ms = (name: string, fallback: number) => read.integer(name, fallback, 100, 300_000);
+  const rate = (name: RateName, variable: string) => ({
+    ...defaultRates[name],
+    requestsMax: read.integer(variable, defaultRates[name].requestsMax, 0, countMax),
+  });
+  const { connectionsMax, connectionsPerAddressMax, headersTimeout_ms, requestTimeout_ms } = defaultConnectionLimits;
+  const { keylessOpenPerAppMax, keylessMetadataMax_bytes } = defaultLimits;
+  return {
+    connections: {
+      connectionsMax: read.integer('CONNECTIONS_MAX', connectionsMax, 1, countMax),
+      connectionsPerAddressMax: read.integer('CONNECTIONS_PER_ADDRESS_MAX', connectionsPerAddressMax, 1, countMax),
+      headersTimeout_ms: wait_ms('HEADERS_TIMEOUT_MS', headersTimeout_ms),
+      requestTimeout_ms: wait_ms('REQUEST_TIMEOUT_MS', requestTimeout_ms),
+    },
+    rates: {
+      address: rate('address', 'RATE_PER_ADDRESS'),
+      key: rate('key', 'RATE_PER_KEY'),
+      app: rate('app', 'RATE_PER_APP'),
+      keylessCreation: rate('keylessCreation', 'KEYLESS_RATE_PER_ADDRESS'),
+      keylessOpen: rate('keylessOpen', 'KEYLESS_OPEN_PER_ADDRESS'),
+    },
+    keyless: {
+      keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),
+      keylessMetadataMax_bytes: read.integer('KEYLESS_METADATA_BYTES', keylessMetadataMax_bytes, 0, 4_000),
+    },
+  };
 }
 
 /** An installation without any chain is told what most need: a treasury for EVM chains. */

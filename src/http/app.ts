@@ -5,6 +5,7 @@ import { ApiError, errorType, problem, statusOfError, unavailable } from './erro
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { createAdmission } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
@@ -31,17 +32,18 @@ export function createOperationsApp(deps: OperationsDeps): Express {
   return serve(deps, nobody, operationRoutes(deps));
 }
 
-type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe'>;
+type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe'>;
 
 function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Express {
   const app = express();
+  const admission = createAdmission(deps.rates, deps.clients);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  app.use(createRouter(routes, access, createRequestLimit(deps.limits.concurrentMax)));
+  app.use(createRouter(routes, { access, admission, limit: createRequestLimit(deps.limits.concurrentMax) }));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });

@@ -11,6 +11,8 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Clients } from './clients.ts';
+import type { Rates } from './rates.ts';
 
 export type { App, Caller, PaymentFilter };
 
@@ -18,6 +20,8 @@ export interface HttpDeps extends Commands, Queries {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
+  readonly clients: Pick<Clients, 'of'>;
+  readonly rates: Rates;
   readonly limits: HttpLimits;
   /** Where callers reach the service, without a slash at the end. Asked when it listens. */
   readonly publicUrl: () => string;
@@ -30,7 +34,7 @@ export interface HttpDeps extends Commands, Queries {
 
 /** What the operations port answers from. */
 export interface OperationsDeps
-  extends Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe' | 'readiness'> {
+  extends Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'readiness'> {
   /** Prometheus text. */
   readonly metrics: () => Promise<string>;
 }
@@ -52,6 +56,8 @@ export interface Queries {
   /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
   readonly isRevoked: (keyId: string) => boolean;
   readonly findApp: (appId: string) => Promise<App | null>;
+  /** Open payments of an app that were created without a key, counted up to `max`. */
+  readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }
 
 export interface Readiness {
@@ -69,6 +75,14 @@ export interface RequestSeen {
 export interface HttpLimits {
   /** Requests in progress at most; further ones are answered 503 at once. */
   readonly concurrentMax: number;
+  /** Open payments of an app that were created without a key; 0 is no limit. */
+  readonly keylessOpenPerAppMax: number;
+  /** Metadata of a payment that is created without a key, as JSON. */
+  readonly keylessMetadataMax_bytes: number;
 }
 
-export const defaultLimits: HttpLimits = { concurrentMax: 500 };
+export const defaultLimits: HttpLimits = {
+  concurrentMax: 500,
+  keylessOpenPerAppMax: 20_000,
+  keylessMetadataMax_bytes: 1_000,
+};

@@ -59,7 +59,9 @@ export interface Route<
   readonly doc: Documentation | null;
   /** Readable by any web page as long as no key is sent. */
   readonly publicRead?: boolean;
-  /** Answered even when the service is overloaded. */
+  /** Without a key, a good request is counted as a payment that a stranger creates. */
+  readonly creates?: boolean;
+  /** Answered even when the service is overloaded, and however often somebody asks. */
   readonly always?: boolean;
   handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Refusal>;
 }

@@ -5,7 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
-import { findApp } from '../../queries/apps.ts';
+import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
@@ -14,7 +14,9 @@ import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
+import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
+import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
@@ -49,6 +51,10 @@ export async function startServers(core: Core, signal: AbortSignal, hasApi: bool
 }
 
 async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
+  const { config, clock, reads } = core;
+  const clients = createClients(config.trustedProxies);
+  const rates = createRates(reads, config.rates);
+  void rates.keepSettling(clock, signal);
   const decided = await commands(core, signal);
   const revocations = await openRevocations(core);
   let listening = '';
@@ -56,12 +62,14 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...edge(core),
     ...decided,
     ...queries(core),
+    clients,
+    rates,
+    limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
     paymentLink: paymentLinkOf,
     publicUrl: () => core.config.publicUrl ?? listening,
   });
-  const { host, port, trustedProxies, connections } = core.config;
-  const clients = createClients(trustedProxies);
+  const { host, port, connections } = config;
   try {
     const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
     listening = url;
@@ -74,16 +82,22 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
 
 /** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {
-  const app = createOperationsApp({ ...edge(core), metrics: () => metrics(core) });
+  const clients = createClients([]);
+  const app = createOperationsApp({
+    ...edge(core),
+    clients,
+    rates: unlimited,
+    limits: defaultLimits,
+    metrics: () => metrics(core),
+  });
   const { host, port } = core.config.operations;
-  return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients: createClients([]) });
+  return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });
 }
 
 const edge = (core: Core) => ({
   clock: core.clock,
   ids: randomIds,
   logger: core.telemetry.logger,
-  limits: defaultLimits,
   readiness: () => readiness(core),
   observe: core.telemetry.observeRequest,
 });
@@ -139,5 +153,6 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId),
+    countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

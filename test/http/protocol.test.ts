@@ -5,6 +5,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { createOperationsApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { unlimited } from '../../src/http/rates.ts';
 import { startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
@@ -175,7 +176,7 @@ describe('HTTP: the protocol', () => {
       reached.resolve();
       return go.promise;
     };
-    await withWorld({ getPayment, limits: { concurrentMax: 1 } }, async ({ call }) => {
+    await withWorld({ getPayment, limits: { ...defaultLimits, concurrentMax: 1 } }, async ({ call }) => {
       const first = call('GET', `${base}/${id}`);
       await reached.promise;
       const second = await call('GET', `${base}/${id}`);
@@ -254,6 +255,8 @@ describe('HTTP: the protocol', () => {
       ids: randomIds,
       logger: pino({ level: 'silent' }),
       limits: defaultLimits,
+      clients: createClients([]),
+      rates: unlimited,
       readiness: async () => ({ ready: false, checks }),
       metrics: async () => 'up 1\n',
     });

@@ -19,6 +19,7 @@ import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
 import { type App, type Caller, type Commands, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { unlimited } from '../../src/http/rates.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -104,6 +105,9 @@ export async function startWorld(
     logger: pino({ level: 'silent' }),
     limits: defaultLimits,
     publicUrl: () => listening,
+    clients: createClients([]),
+    rates: unlimited,
+    countOpenKeyless: async () => 0,
     ...replaced,
   };
   const server = await startHttp(createApp(deps), {

@@ -4,6 +4,7 @@ import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
 import { type Access, openApp, unauthenticated } from '../keys.ts';
+import { createOpenQuota } from '../openQuota.ts';
 import { creatorResource, fullResource, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
@@ -41,7 +42,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
     'settlementMissing',
     'routeUnavailable',
   ] as const;
-  const common = { method: 'post', auth: 'optional', answers, errors, handle } as const;
+  const common = { method: 'post', auth: 'optional', creates: true, answers, errors, handle } as const;
   return [
     route({
       ...common,
@@ -60,11 +61,17 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 
 function createHandler(deps: HttpDeps, access: Access) {
   const full = fullResource(deps);
+  const quota = createOpenQuota(deps);
   return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;
     const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
+    if (keyless) {
+      const tooLarge = checkKeylessMetadata(body.metadata, deps.limits.keylessMetadataMax_bytes);
+      if (tooLarge) return tooLarge;
+      await quota.take(app.appId);
+    }
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
     const view = viewAfter(created);
@@ -76,6 +83,13 @@ function createHandler(deps: HttpDeps, access: Access) {
         : { 'Idempotent-Replayed': 'true' },
     };
   };
+}
+
+/** What strangers write is kept for ever, too. */
+function checkKeylessMetadata(metadata: unknown, max_bytes: number): Refusal | undefined {
+  if (metadata == null || Buffer.byteLength(JSON.stringify(metadata)) <= max_bytes) return undefined;
+  const message = `metadata takes at most ${max_bytes} bytes of JSON without an API key: send less, or a key`;
+  return refuse('invalidRequest', message, '/metadata');
 }
 
 async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
