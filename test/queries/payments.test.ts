@@ -5,6 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
+import { countOpenKeyless } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -115,6 +116,20 @@ describe('payments asked for', () => {
       assert.equal((await ask('wallet_odd', 'A-1'))?.paymentId, id(1));
       assert.equal(await ask('wallet_even', 'A-1'), null);
     });
+  });
+
+  it('are counted as open while their money is awaited, those that strangers created, up to a bound', async () => {
+    const keyless = { keyless: true };
+    await given(
+      payment(1, keyless),
+      payment(3, keyless),
+      payment(5),
+      payment(2, keyless),
+      payment(7, keyless, done.slice(1)),
+    );
+    assert.equal(await countOpenKeyless(database, 'wallet_odd', 10), 2);
+    assert.equal(await countOpenKeyless(database, 'wallet_odd', 1), 1);
+    assert.equal(await countOpenKeyless(database, 'wallet_none', 10), 0);
   });
 
   describe('as a list', () => {
