@@ -25,7 +25,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
   readonly rates: RateLimits;
-  readonly keyless: Pick<HttpLimits, 'keylessOpenPerAppMax' | 'keylessMetadataMax_bytes'>;
+  readonly keyless: Pick<HttpLimits, 'keylessOpenPerAppMax'>;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -115,7 +115,7 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
     requestsMax: read.integer(variable, defaultRates[name].requestsMax, 0, countMax),
   });
   const { connectionsMax, connectionsPerAddressMax, headersTimeout_ms, requestTimeout_ms } = defaultConnectionLimits;
-  const { keylessOpenPerAppMax, keylessMetadataMax_bytes } = defaultLimits;
+  const { keylessOpenPerAppMax } = defaultLimits;
   return {
     connections: {
       connectionsMax: read.integer('CONNECTIONS_MAX', connectionsMax, 1, countMax),
@@ -132,7 +132,6 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
     },
     keyless: {
       keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),
-      keylessMetadataMax_bytes: read.integer('KEYLESS_METADATA_BYTES', keylessMetadataMax_bytes, 0, 4_000),
     },
   };
 }

@@ -77,12 +77,9 @@ export interface HttpLimits {
   readonly concurrentMax: number;
   /** Open payments of an app that were created without a key; 0 is no limit. */
   readonly keylessOpenPerAppMax: number;
-  /** Metadata of a payment that is created without a key, as JSON. */
-  readonly keylessMetadataMax_bytes: number;
 }
 
 export const defaultLimits: HttpLimits = {
   concurrentMax: 500,
   keylessOpenPerAppMax: 20_000,
-  keylessMetadataMax_bytes: 1_000,
 };

@@ -123,24 +123,3 @@ describe('HTTP: how often', () => {
     assert.equal((await call('POST', create, { body: goodRequest(), headers: keys.wallet })).status, 201);
   });
 });
-
-describe('HTTP: metadata without a key', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
-
-  it('is a kilobyte at most; with a key it may be more', async () => {
-    const metadata = (bytes: number) => ({
-      note: 'x'.repeat(400),
-      more: 'y'.repeat(bytes - 400 - '{"note":"","more":""}'.length),
-    });
-    assert.equal((await world.call('POST', create, keyless({ metadata: metadata(900) }))).status, 201);
-    const large = { a: 'x'.repeat(500), b: 'x'.repeat(500) };
-    const { status, body } = await world.call('POST', create, keyless({ metadata: large }));
-    assert.deepEqual([status, body.errors[0].pointer], [400, '/metadata']);
-    const keyed = { body: goodRequest({ metadata: large }), headers: world.keys.wallet };
-    assert.equal((await world.call('POST', create, keyed)).status, 201);
-  });
-});

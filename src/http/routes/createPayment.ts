@@ -67,11 +67,7 @@ function createHandler(deps: HttpDeps, access: Access) {
     const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
-    if (keyless) {
-      const tooLarge = checkKeylessMetadata(body.metadata, deps.limits.keylessMetadataMax_bytes);
-      if (tooLarge) return tooLarge;
-      await quota.take(app.appId);
-    }
+    if (keyless) await quota.take(app.appId);
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
     const view = viewAfter(created);
@@ -83,13 +79,6 @@ function createHandler(deps: HttpDeps, access: Access) {
         : { 'Idempotent-Replayed': 'true' },
     };
   };
-}
-
-/** What strangers write is kept for ever, too. */
-function checkKeylessMetadata(metadata: unknown, max_bytes: number): Refusal | undefined {
-  if (metadata == null || Buffer.byteLength(JSON.stringify(metadata)) <= max_bytes) return undefined;
-  const message = `metadata takes at most ${max_bytes} bytes of JSON without an API key: send less, or a key`;
-  return refuse('invalidRequest', message, '/metadata');
 }
 
 async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
