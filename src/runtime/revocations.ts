@@ -54,15 +54,17 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
       `WITH beat AS (
          INSERT INTO ops.api_instances (instance, name, known, heard_at) SELECT $1, $2, $3::bigint, now() WHERE $4::boolean
          ON CONFLICT (instance) DO UPDATE SET known = excluded.known, heard_at = excluded.heard_at)
-       SELECT number, key_id FROM ops.revoked_keys WHERE number > $3::bigint ORDER BY number`,
+       SELECT number, key_id FROM ops.revoked_keys WHERE number >= $3::bigint ORDER BY number`,
       [instance, name, known, due],
     );
     if (due) {
       told = known;
       told_ms = begun_ms;
     }
+    // The last known row is read again: where it is another one, Postgres came back from a backup and counts its rows anew.
+    const isSameList = known === 0n || (rows[0]?.number === known && revoked.has(rows[0].key_id));
     for (const { key_id } of rows) revoked.add(key_id);
-    known = rows.at(-1)?.number ?? known;
+    known = isSameList ? (rows.at(-1)?.number ?? known) : 0n;
     readBegan_ms = begun_ms;
   }
 

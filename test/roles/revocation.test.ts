@@ -44,7 +44,7 @@ describe('a revoked key', function () {
     database = await freshDatabase();
   });
   beforeEach(async () => {
-    await database.query('TRUNCATE ops.revoked_keys, ops.api_instances');
+    await database.query('TRUNCATE ops.revoked_keys, ops.api_instances RESTART IDENTITY');
     instances = [];
     merchants = operatorOf(createRevokedKeys(database, systemClock, times));
     await accepted(merchants.register(appId, null, by));
@@ -59,6 +59,9 @@ describe('a revoked key', function () {
   };
   const ask = async ({ world }: Instance) =>
     (await world.call('GET', path, { headers: { 'X-API-Key': key.key } })).body.error as string;
+  const knownBy = async (name: string) =>
+    (await database.query<{ known: bigint }>('SELECT known FROM ops.api_instances WHERE name = $1', [name]))[0]
+      ?.known ?? 0n;
   const revoke = () => merchants.revokeKey(appId, key.keyId, by);
 
   it('is refused by every instance when the command is done, though no read model moves', async () => {
@@ -125,6 +128,16 @@ describe('a revoked key', function () {
     assert.equal((await merchants.types()).includes('ApiKeyRevoked'), false);
     for (let run = 0; run < 2; run += 1) await accepted(revoke());
     assert.equal((await merchants.types()).filter((type) => type === 'ApiKeyRevoked').length, 1);
+  });
+
+  it('is refused also by an instance that was running when the list came back from an older backup', async () => {
+    const one = await instance('one');
+    for (let others = 0; others < 3; others += 1) await merchants.revokedKeys.add({ keyId: newApiKey().keyId, appId });
+    while ((await knownBy('one')) < 3n) await systemClock.sleep(times.poll_ms);
+    await database.query('TRUNCATE ops.revoked_keys RESTART IDENTITY');
+    while ((await knownBy('one')) > 0n) await systemClock.sleep(times.poll_ms);
+    await accepted(revoke());
+    assert.equal(await ask(one), 'unauthenticated');
   });
 
   it('is told by the log where the list has lost it, and is put on the list again', async () => {
