@@ -10,7 +10,7 @@ import { nearestName } from './nearestName.ts';
 export type Validate = (value: unknown) => void;
 
 /** Far above the largest payment request. */
-const bodyMax_bytes = 64_000;
+export const bodyMax_bytes = 64_000;
 
 const parse: RequestHandler = express.json({ limit: bodyMax_bytes, type: () => true, inflate: false, strict: false });
 
@@ -81,7 +81,7 @@ const bodies = withOwnKeywords(new Ajv2020(options));
 const parameters = withOwnKeywords(new Ajv2020({ ...options, coerceTypes: true }));
 
 /** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
-const errorsMax = 20;
+export const errorsMax = 20;
 
 function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   // The package is CommonJS: its default export is seen as the module.

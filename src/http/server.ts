@@ -14,7 +14,7 @@ export interface HttpServer {
 
 /** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
-const headersMax_bytes = 16 * 1024;
+export const headersMax_bytes = 16 * 1024;
 const drainMax_ms = 10_000;
 const drainStep_ms = 50;
 /** How late a connection that took too long may be closed. */

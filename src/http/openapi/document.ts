@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
 import type { TSchema } from 'typebox';
 import { webhookEventTypes } from '../../../domain/webhook.ts';
+import { limitsTable } from '../limits.ts';
 import type { AnyRoute, Auth } from '../route.ts';
 import { FeeType } from '../schemas/base.ts';
 import { type Components, createComponents, type Json } from './components.ts';
@@ -10,8 +11,11 @@ import { webhook } from './webhook.ts';
 const info = {
   title: 'Payment Intents',
   version: '1.0.0',
-  description:
-    'Take a customer’s stablecoin payment on one chain and be paid out on another. Amounts are decimal strings, times are ISO 8601 UTC. Every answer carries X-Request-Id. Unknown fields and parameters are refused. Errors are application/json; with Accept: application/problem+json the same body comes as problem details (RFC 9457).',
+  description: `Take a customer’s stablecoin payment on one chain and be paid out on another. Amounts are decimal strings, times are ISO 8601 UTC. Every answer carries X-Request-Id. Unknown fields and parameters are refused. Errors are application/json; with Accept: application/problem+json the same body comes as problem details (RFC 9457).
+
+## Limits
+
+${limitsTable()}`,
   license: { name: 'MIT', identifier: 'MIT' },
 };
 

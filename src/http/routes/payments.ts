@@ -11,7 +11,6 @@ import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
 const tag = 'Payments';
-const pageSize = 20;
 /** Another app's payment is answered like one that does not exist. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
@@ -170,7 +169,7 @@ function payinAnswer(payment: responses.PaymentResponse) {
 }
 
 /** Times are brought to UTC with milliseconds, as rows hold them. */
-function filterOf({ limit = pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter {
+function filterOf({ limit = requests.pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter {
   const times = {
     createdAfter: query.createdAfter,
     createdBefore: query.createdBefore,

@@ -201,8 +201,19 @@ export const PaymentPath = Type.Object(
 );
 export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, closed);
 
+/** Of lists: how many a page holds unless asked for another number, and at most. */
+export const pageSize = 20;
+export const pageMax = 100;
+
 const limit = (what: string) =>
-  Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: `a number of ${what} from 1 to 100` }));
+  Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageMax,
+      default: pageSize,
+      description: `a number of ${what} from 1 to ${pageMax}`,
+    }),
+  );
 
 export const ListQuery = Type.Object(
   {
