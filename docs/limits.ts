@@ -4,7 +4,7 @@ import { limitsTable } from '../src/http/limits.ts';
 export const limitsDocument = (): string => `# Limits
 
 Made by \`npm run docs\` from the constants in the code; do not edit. The API's document at \`/openapi.json\` has the same table. Those of
-connections, times and the signer are the defaults of settings: \`.env.example\`.
+connections, times, rates and the signer are the defaults of settings: \`.env.example\`.
 
 ${limitsTable()}
 

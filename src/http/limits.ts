@@ -7,11 +7,14 @@ import { previewCharacters } from '../../domain/webhook.ts';
 import { defaultConnectionLimits } from './connections.ts';
 import { defaultLimits } from './deps.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
+import { defaultRates } from './rates.ts';
 import { pageMax, pageSize } from './schemas/requests.ts';
 import { headersMax_bytes } from './server.ts';
 
 const count = (value: number | bigint): string => value.toLocaleString('en-US');
 const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;
+const perMinute = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} a minute`;
+const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
 
 /** What is limited, to how much, and what comes of more. */
@@ -23,6 +26,12 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['requests in progress, of one instance', count(defaultLimits.concurrentMax), '503 `unavailable`, Retry-After'],
   ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
   ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
+  ['requests without a valid key, of one address', perMinute(defaultRates.address), limited],
+  ['requests of one key', perMinute(defaultRates.key), limited],
+  ['requests of one app’s keys', perMinute(defaultRates.app), limited],
+  ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
+  ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
+  ['open payments without a key, of one app', count(defaultLimits.keylessOpenPerAppMax), limited],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
