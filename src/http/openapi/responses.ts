@@ -10,6 +10,8 @@ export const headers: Json = {
   'X-Request-Id': header('Quote it in questions.'),
   Location: header('Where the payment is read.'),
   'Idempotent-Replayed': header('true: the payment existed before.', { type: 'string', enum: ['true'] }),
+  RateLimit: header('What is left of the limit that counted, and when it starts anew.', text, false),
+  'RateLimit-Policy': header('That limit: how many requests in how many seconds.', text, false),
   'Retry-After': header('Seconds after which to try again.', { type: 'integer', minimum: 1 }),
 };
 
@@ -69,11 +71,14 @@ function errors({ errors, body, always, answers }: AnyRoute, { refer }: Componen
         status,
         {
           description: codes.join(', '),
-          headers: headerRefs(retried.has(status) ? ['Retry-After'] : []),
+          headers: headerRefs(headersOf[status] ?? []),
           content: json(refer(ErrorResponse)),
         },
       ]),
   );
 }
 
-const retried: ReadonlySet<number> = new Set([429, 503]);
+const headersOf: Readonly<Record<number, readonly string[]>> = {
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+};
