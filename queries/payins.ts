@@ -68,6 +68,21 @@ export async function expectedOfChain(sql: Sql, chainId: number, after: Instant)
   return expected ?? { oldestPending: null, nextExpiry: null };
 }
 
+/**
+ * Whether some payment waits for what happens on a chain: for its money, for a payin to become final, for a step of its payout there, or
+ * for its payout elsewhere, before which the money that funds it must not leave. @throws Unavailable
+ */
+export async function isChainAwaited(sql: Sql, chainId: number): Promise<boolean> {
+  const [row] = await sql.query<{ awaited: boolean }>(
+    `SELECT EXISTS (SELECT FROM todo_payments WHERE chain_id = $1)
+         OR EXISTS (SELECT FROM payins WHERE chain_id = $1 AND phase = 'detected')
+         OR EXISTS (SELECT FROM payments WHERE source_chain_id = $1 AND status IN
+              ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')) AS awaited`,
+    [chainId],
+  );
+  return row?.awaited ?? true;
+}
+
 /** A deposit that a transfer may be for. */
 export interface MatchedDeposit extends PayinAddress {
   readonly paymentId: string;

@@ -6,6 +6,7 @@ import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import {
   expectedOfChain,
+  isChainAwaited,
   matchDeposits,
   oldestOpenPayment,
   payinsInBlocks,
@@ -71,7 +72,13 @@ export function payinWorkers(
   const { clock, crash, database, telemetry, workHandle } = core;
   const { chainId, nodeHeads } = ingester;
   const cursors = createCursors(database);
-  const heads = watchHeads({ nodeHeads, clock, poll_ms });
+  const heads = watchHeads({
+    nodeHeads,
+    clock,
+    poll_ms,
+    isAwaited: () => isChainAwaited(database, chainId),
+    changes,
+  });
   const scan = payinsWorker({
     ...payinRange(core, failures, ingester),
     crash,

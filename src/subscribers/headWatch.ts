@@ -1,4 +1,7 @@
-/** Polls the head of each node of a chain, so that the passes are woken when it moves and ask nothing while it stands. */
+/**
+ * Polls the head of each node of a chain, so that the passes are woken when it moves and ask nothing while it stands. Where no payment
+ * waits for the chain, the polls are far between.
+ */
 import { Observable, share } from 'rxjs';
 import type { Ingester, NodeHead } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -7,9 +10,18 @@ import { epochMs } from '../../domain/time.ts';
 export interface HeadWatchDeps {
   readonly nodeHeads: Ingester['nodeHeads'];
   readonly clock: Clock;
-  /** The longest pause between two polls of a node. */
+  /** The longest pause between two polls of a node while a payment waits. */
   readonly poll_ms: number;
+  /** Whether some payment waits for what happens on this chain, as far as the read models know. */
+  readonly isAwaited: () => Promise<boolean>;
+  /** Changes when what `isAwaited` answers may have. */
+  readonly changes: () => number;
 }
+
+/** The pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
+export const relaxed_ms = 5_000;
+/** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
+const unchangedMax_ms = 30_000;
 
 export interface HeadWatch {
   /** Emits when some node shows something new. The nodes are polled while it is subscribed to. */
@@ -18,7 +30,9 @@ export interface HeadWatch {
   moves(): number;
 }
 
-export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWatch {
+export function watchHeads(deps: HeadWatchDeps): HeadWatch {
+  const { nodeHeads, clock, poll_ms } = deps;
+  const isAwaited = rememberAwaited(deps);
   let moves = 0;
   const moved = new Observable<void>((out) => {
     const stop = new AbortController();
@@ -34,7 +48,7 @@ export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWa
   return { moved: moved.pipe(share()), moves: () => moves };
 
   async function poll(read: HeadWatchDeps['nodeHeads'][number], signal: AbortSignal, tell: () => void) {
-    const rhythm = createRhythm(poll_ms);
+    let rhythm = createRhythm(poll_ms);
     let known: NodeHead | null | undefined;
     while (!signal.aborted) {
       // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
@@ -48,8 +62,35 @@ export function watchHeads({ nodeHeads, clock, poll_ms }: HeadWatchDeps): HeadWa
         tell();
       }
       await clock.sleep(rhythm.pause_ms(now_ms), signal);
+      // When blocks come, nobody can tell from polls that are far between.
+      if (await rested(now_ms, signal)) rhythm = createRhythm(poll_ms);
     }
   }
+
+  /** Goes on pausing, after a poll, for as long as no payment waits. @returns whether it did */
+  async function rested(polledAt_ms: number, signal: AbortSignal): Promise<boolean> {
+    let paused = false;
+    while (!signal.aborted && epochMs(clock.now()) - polledAt_ms < relaxed_ms && !(await isAwaited())) {
+      await clock.sleep(poll_ms, signal);
+      paused = true;
+    }
+    return paused;
+  }
+}
+
+/**
+ * That a payment waits stands for a while, so that a busy service seldom asks; so does what cannot be told, which counts as waiting. Read
+ * models that lag hide a payment without harm: no payin of it could be recorded before they know its address, and then they have changed.
+ */
+function rememberAwaited({ isAwaited, changes, clock }: HeadWatchDeps): () => Promise<boolean> {
+  let asked = { at_ms: Number.NEGATIVE_INFINITY, changes: 0, awaited: true };
+  return async () => {
+    const now = { at_ms: epochMs(clock.now()), changes: changes() };
+    const age_ms = now.at_ms - asked.at_ms;
+    const stands = asked.awaited ? age_ms < relaxed_ms : asked.changes === now.changes && age_ms < unchangedMax_ms;
+    if (!stands) asked = { ...now, awaited: await isAwaited().catch(() => true) };
+    return asked.awaited;
+  };
 }
 
 /** The shortest pause is this part of the longest. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { transferId } from '../../domain/payment/events.ts';
-import { oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import { isChainAwaited, oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
 import { createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
@@ -51,5 +51,37 @@ describe('recorded payins', () => {
     given.world = createWorld();
     await given.payments(p.done, p.unpaid);
     assert.equal(await oldestOpenPayment(given.database), p.created_at);
+  });
+
+  describe('are waited for', () => {
+    const awaited = async (...chainIds: readonly number[]) =>
+      Promise.all(chainIds.map((chainId) => isChainAwaited(given.database, chainId)));
+
+    it('by nobody where all payments are over', async () => {
+      await given.payments(p.done);
+      assert.deepEqual(await awaited(8453, 1, 137), [false, false, false]);
+    });
+
+    it('on the chain that an open payment is paid on, and on no other', async () => {
+      await given.payments(p.done, p.unpaid);
+      assert.deepEqual(await awaited(8453, 1, 137), [true, false, false]);
+    });
+
+    it('on both chains of a payment that is funded, until it is paid out', async () => {
+      await given.payments(p.paid);
+      assert.deepEqual(await awaited(8453, 1, 137), [true, true, false]);
+      given.world = createWorld();
+      await given.payments(p.sent);
+      assert.deepEqual(await awaited(8453, 1, 137), [true, true, false]);
+    });
+
+    it('until what came for a payment that is over is final or gone', async () => {
+      const late = inBlock(200, 'late');
+      await given.payments([...p.done, p.detected(late)]);
+      assert.deepEqual(await awaited(8453), [true]);
+      given.world = createWorld();
+      await given.payments([...p.done, p.detected(late), p.confirmed(late)]);
+      assert.deepEqual(await awaited(8453), [false]);
+    });
   });
 });

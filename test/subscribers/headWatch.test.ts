@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NodeHead } from '../../commands/chainPorts.ts';
 import { instant } from '../../domain/time.ts';
-import { createRhythm, watchHeads } from '../../src/subscribers/headWatch.ts';
+import { createRhythm, relaxed_ms, watchHeads } from '../../src/subscribers/headWatch.ts';
 
 const block = (blockNumber: number, hash = `block ${blockNumber}`): NodeHead => ({
   blockNumber: BigInt(blockNumber),
@@ -41,6 +41,7 @@ describe('watching the head of a chain', () => {
       ],
       clock: { now: () => instant(0), sleep: () => new Promise((resolve) => setImmediate(resolve)) },
       poll_ms: 500,
+      ...alwaysAwaited,
     });
     assert.equal(polls, 0);
     await new Promise<void>((resolve) => {
@@ -84,6 +85,104 @@ describe('when the head is polled', () => {
     for (const { late } of [slow, fast]) assert.ok(mean(late.slice(-20)) <= 50, `late by ${late}`);
   });
 });
+
+describe('a chain that no payment waits for', () => {
+  it('is polled at a relaxed pace, and its blocks wake the passes all the same', async () => {
+    const { polls_ms, wakes_ms } = await pacedPolls({ until_ms: 60_000, blockEvery_ms: 1_000 });
+    assert.deepEqual(gaps(polls_ms), repeated(12, relaxed_ms));
+    assert.deepEqual(wakes_ms, polls_ms);
+  });
+
+  it('is polled as usual from the poll on that follows the creation of a payment, and relaxed again when it is over', async () => {
+    const { polls_ms } = await pacedPolls({ until_ms: 60_000, awaited: [[21_200, 40_000]] });
+    const first_ms = polls_ms.find((at_ms) => at_ms >= 21_200) ?? 0;
+    assert.ok(first_ms - 21_200 <= poll_ms, `polled at ${first_ms}`);
+    assert.deepEqual(gaps(polls_ms.filter((at_ms) => at_ms >= first_ms && at_ms <= 40_000)), repeated(37, poll_ms));
+    assert.deepEqual(gaps(polls_ms.filter((at_ms) => at_ms > 40_000 + relaxed_ms)), repeated(2, relaxed_ms));
+  });
+
+  it('stays relaxed while payments of other chains come and go', async () => {
+    const { polls_ms } = await pacedPolls({ until_ms: 60_000, changesEvery_ms: 100 });
+    assert.deepEqual(gaps(polls_ms), repeated(12, relaxed_ms));
+  });
+
+  it('is polled as usual while nobody can tell whether a payment waits', async () => {
+    const { polls_ms } = await pacedPolls({ until_ms: 10_000, fails: true });
+    assert.deepEqual(gaps(polls_ms), repeated(20, poll_ms));
+  });
+
+  it('is polled as usual half a minute after a payment whose notification was lost', async () => {
+    const { polls_ms } = await pacedPolls({ until_ms: 60_000, awaited: [[21_200, 60_000]], told: false });
+    const first_ms = polls_ms.find((at_ms) => at_ms >= 21_200) ?? 0;
+    assert.ok(first_ms - 21_200 <= relaxed_ms, `polled at ${first_ms}`);
+    assert.deepEqual(new Set(gaps(polls_ms.filter((at_ms) => at_ms >= 21_200 + 30_000))), new Set([poll_ms]));
+  });
+
+  it('costs few questions, and so does one that payments always wait for', async () => {
+    const quiet = await pacedPolls({ until_ms: 60_000 });
+    const busy = await pacedPolls({ until_ms: 60_000, awaited: [[0, 60_000]], changesEvery_ms: 10 });
+    for (const { questions } of [quiet, busy])
+      assert.ok(questions <= 60_000 / relaxed_ms + 1, `${questions} questions`);
+  });
+});
+
+const repeated = (times: number, value: number): readonly number[] => Array(times).fill(value);
+
+const gaps = (times_ms: readonly number[]): readonly number[] =>
+  times_ms.slice(1).map((at_ms, n) => at_ms - (times_ms[n] ?? 0));
+
+const alwaysAwaited = { isAwaited: async () => true, changes: () => 0 };
+
+interface Paced {
+  readonly until_ms: number;
+  readonly blockEvery_ms?: number;
+  /** From when to when a payment waits. */
+  readonly awaited?: readonly (readonly [number, number])[];
+  /** Whether a change of what waits is notified. */
+  readonly told?: boolean;
+  readonly changesEvery_ms?: number;
+  readonly fails?: boolean;
+}
+
+/** Watches one node by a clock that passes in the polls' own pauses. */
+async function pacedPolls(paced: Paced) {
+  const { until_ms, blockEvery_ms = Number.POSITIVE_INFINITY, awaited = [], told = true } = paced;
+  const polls_ms: number[] = [];
+  const wakes_ms: number[] = [];
+  let now_ms = 0;
+  let questions = 0;
+  const done = Promise.withResolvers<void>();
+  const watch = watchHeads({
+    nodeHeads: [
+      async () => {
+        polls_ms.push(now_ms);
+        return block(Math.floor(now_ms / blockEvery_ms));
+      },
+    ],
+    clock: {
+      now: () => instant(now_ms),
+      async sleep(duration_ms) {
+        now_ms += duration_ms;
+        if (now_ms <= until_ms) return;
+        done.resolve();
+        await new Promise(() => {});
+      },
+    },
+    poll_ms,
+    async isAwaited() {
+      questions += 1;
+      if (paced.fails) throw new Error('Postgres is away');
+      return awaited.some(([from_ms, to_ms]) => from_ms <= now_ms && now_ms < to_ms);
+    },
+    changes: () =>
+      (told ? awaited.flat().filter((at_ms) => at_ms <= now_ms).length : 0) +
+      Math.floor(now_ms / (paced.changesEvery_ms ?? Number.POSITIVE_INFINITY)),
+  });
+  const listening = watch.moved.subscribe(() => wakes_ms.push(now_ms));
+  await done.promise;
+  listening.unsubscribe();
+  return { polls_ms, wakes_ms, questions };
+}
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -147,6 +246,7 @@ async function watched(nodes: readonly (readonly (NodeHead | null)[] | 'hangs')[
     }),
     clock: { now: () => instant(0), sleep: () => new Promise((resolve) => setImmediate(resolve)) },
     poll_ms,
+    ...alwaysAwaited,
   });
   const wakes: number[] = [];
   const listening = watch.moved.subscribe(() => wakes.push((polls[0] ?? 0) - 1));
