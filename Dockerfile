@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && rm -r node_modules/typescript node_modules/@typescript
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 OPERATIONS_PORT=3001 DATA_DIR=/data
 WORKDIR /app
 # The embedded event store lives in /data; with EVENTSTORE_URL set nothing of value does.
 RUN install --directory --owner=node --group=node --mode=0700 /data
@@ -24,7 +24,7 @@ USER node
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.OPERATIONS_PORT + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # main.ts handles SIGTERM itself: no init process is needed. What a request makes is dead when it is answered: in a larger
 # young generation the collector hardly ever has to copy it.
 CMD ["node", "--max-semi-space-size=64", "src/main.ts"]

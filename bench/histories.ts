@@ -23,7 +23,7 @@ const appId = 'wallet_demo';
 const treasury = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const customer = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const receiver = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const facts = { cause: 'bench', appId };
+const facts = { cause: 'worker:bench', appId } as const;
 const chain = chainOf(8453);
 
 const hashOf = (...parts: readonly unknown[]): string => `0x${createHash('sha256').update(parts.join()).digest('hex')}`;

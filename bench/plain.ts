@@ -23,6 +23,7 @@ const sql = {
 };
 const access = createAccess({
   findApiKey: (hash) => findApiKey(sql, hash),
+  isRevoked: () => false,
   findApp: async () => null,
   clock: systemClock,
 });

@@ -42,6 +42,7 @@ export async function openWorld(): Promise<BenchWorld> {
     MODE: 'sandbox',
     LOG_LEVEL: 'error',
     PORT: '0',
+    OPERATIONS_PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: world.databaseUrl,
     EVENTSTORE_URL: eventStore.url,

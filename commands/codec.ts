@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';
 import { assert, categoryOf, type DomainEvent, type EventMetadata, type StoredEvent } from '../domain/decider.ts';
 import { categories, streams } from '../domain/streams.ts';
+import type { Instant } from '../domain/time.ts';
 import type { Ids, SealedEvent } from './ports.ts';
 
 /** Turns decisions into what is stored and back. */
@@ -28,7 +29,7 @@ interface Compiled {
     string,
     { Check(value: unknown): boolean; Errors(value: unknown): readonly object[] }
   >;
-  /** `<type>@<version>` → its data one version later. Empty while every schema is at version 1. */
+  /** `<type>@<version>` → its data one version later. A version that only allows more has none. */
   readonly upcasters: ReadonlyMap<string, Upcaster>;
 }
 
@@ -72,6 +73,8 @@ function compiled(version: number, schemas: Readonly<Record<string, object>>): C
 /** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */
 export interface Tip {
   readonly revision: bigint;
+  /** When it was written. */
+  readonly at: Instant;
   /** `linkOf` that event. */
   readonly link: string;
 }
@@ -112,6 +115,7 @@ export function linkOf(event: Linkable): string {
 /** The link is computed when a successor asks for it: few of the tips that a process remembers get a successor there. */
 export const tipOf = (event: Linkable): Tip => ({
   revision: event.revision,
+  at: event.metadata.at,
   get link() {
     return linkOf(event);
   },
@@ -132,12 +136,13 @@ export function seal(
   stream: string,
   previous: Tip | null,
   events: readonly DomainEvent[],
-  { at, cause, appId, schemaVersion }: SealFacts,
+  { at, cause, appId, schemaVersion, requestId }: SealFacts,
   ids: Pick<Ids, 'eventId'>,
 ): readonly SealedEvent[] {
   let tip = previous;
   return events.map(({ type, data }, index) => {
-    const metadata = { prev: tip?.link ?? null, at, cause, appId, schemaVersion };
+    const prev = tip?.link ?? null;
+    const metadata = { prev, at, cause, appId, schemaVersion, ...(requestId !== undefined && { requestId }) };
     const sealed = { id: ids.eventId(), type, data, metadata };
     if (index < events.length - 1) tip = tipAfter(stream, tip, [sealed]);
     return sealed;

@@ -1,21 +1,22 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Chain, Token } from '../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { rescale } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
+import type { Deposit } from '../domain/payment/events.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
-import { type Payment, paymentDecider } from '../domain/payment/state.ts';
+import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { currentState, type Handle } from './handle.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { amountPointer, readAmounts } from './paymentAmounts.ts';
+import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf } from './paymentId.ts';
 import {
   type AppSettings,
   askReceiver,
   type NewPayment,
   notAnAddress,
   notOffered,
-  payoutAtMost,
   type ReadDeps,
-  readAmounts,
   readDestination,
   readSide,
 } from './paymentRequest.ts';
@@ -34,63 +35,81 @@ export interface CreatePaymentDeps extends ReadDeps {
     source: Chain,
     destination: Chain,
   ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
-  /** Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again. */
-  readonly checkRoute: (destination: Chain, token: Token, amount: bigint | null) => Refusal | undefined;
+  /**
+   * Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again.
+   * `pointer` names the field that states the amount.
+   */
+  readonly checkRoute: (
+    destination: Chain,
+    token: Token,
+    payout: bigint | null,
+    pointer: string,
+  ) => Refusal | undefined;
+}
+
+/** Who creates it; a caller without a key is kept to what such callers may do. */
+export interface Creator extends By {
+  readonly keyless: boolean;
 }
 
 export interface CreatedPayment {
   readonly payment: Payment;
   readonly createdNow: boolean;
-  /** When it was written; null when it stood already. */
-  readonly at: Instant | null;
+  /** When it last changed. */
+  readonly at: Instant;
   readonly position: bigint | null;
 }
 
 /**
- * Creates a payment, or answers the one that the app's orderId already has, whatever the new body says.
+ * Creates a payment, or answers the one that the orderId already has.
  *
  * An orderId gives the payment its id, so two creators meet at the same stream and `no_stream` lets one through:
  * idempotent by construction, with no look-up before.
+ * A request that is not valid is refused, also when its orderId is known. With a valid one, what exists is answered even when it could
+ * not be created now: the world is asked for new payments only.
  * Crash before the append: nothing exists, the caller's retry creates. After it: the retry is answered with the payment.
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
   request: NewPayment,
   app: AppSettings,
-  caller: { readonly keyless: boolean; readonly cause: string },
+  caller: Creator,
 ): Promise<CreatedPayment | Refusal> {
-  const paymentId =
-    request.orderId === null ? deps.ids.paymentId() : paymentIdOf(app.idSalt, request.orderId, caller.keyless);
-  const terms = await readTerms(deps, request, app, paymentId, caller.keyless);
-  if (isRefusal(terms)) return (await existing(deps, request, paymentId)) ?? terms;
-  const handled = await deps.handle(paymentDecider, paymentId, (state) => creation.createPayment(state, terms), {
-    cause: caller.cause,
-    appId: app.appId,
-    expectNew: true,
-  });
+  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
+  if (isRefusal(asked)) return asked;
+  const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
+  const deposit = await depositFor(deps, asked, paymentId);
+  const { orderId, display, metadata } = request;
+  const { appId, webhookUrl } = app;
+  const decide = (state: PaymentState) => {
+    if (state) return creation.repeatOrder(state, asked);
+    if (isRefusal(deposit)) return deposit;
+    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, deposit, webhookUrl };
+    return creation.createPayment(state, { ...asked, ...own, now: deps.clock.now() });
+  };
+  const { keyless: _, ...by } = caller;
+  const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId, expectNew: true });
   if (isRefusal(handled)) return handled;
   const { state, appended, at, position } = handled;
-  return { payment: state as Payment, createdNow: appended > 0, at, position };
+  assert(state !== null && at !== null, 'a payment that is created exists');
+  return { payment: state, createdNow: appended > 0, at, position };
 }
 
-/** A repeated orderId is answered with its payment even when the repeated body is wrong. */
-async function existing(
-  deps: CreatePaymentDeps,
-  request: NewPayment,
-  paymentId: string,
-): Promise<CreatedPayment | undefined> {
-  if (request.orderId === null) return undefined;
-  const found = await currentState(deps.handle, paymentDecider, paymentId);
-  return found ? { payment: found, createdNow: false, at: null, position: null } : undefined;
+/** Terms as the request states them, the fee that is in force for them, and what follows from both. */
+interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy'> {
+  readonly scheme: DepositScheme;
+  /** In the destination's units; null where any amount is taken. */
+  readonly payout: bigint | null;
 }
 
-async function readTerms(
-  deps: CreatePaymentDeps,
-  request: NewPayment,
-  app: AppSettings,
-  paymentId: string,
-  keyless: boolean,
-): Promise<creation.Terms | Refusal> {
+function metadataRefusal({ metadata }: NewPayment, { keyless }: Creator): Refusal | undefined {
+  const max_bytes = keyless ? metadataMax_bytes.keyless : metadataMax_bytes.keyed;
+  const problem = metadata === null ? undefined : metadataProblem(metadata, max_bytes);
+  return problem && refuse('invalidRequest', problem.message, `/metadata${problem.path}`);
+}
+
+/** Refuses what is wrong with the request itself. Asks nobody. */
+function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSettings): ReadTerms | Refusal {
   const { intent } = request;
   if (intent !== null && !Object.values(deps.deposits).some(({ intents }) => intents.includes(intent))) {
     return refuse('invalidRequest', `intent ${intent} is not offered by this installation: leave it out`, '/intent');
@@ -108,34 +127,47 @@ async function readTerms(
   if (!scheme) return notOffered(source.chain, '/source/chainId');
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
-  const payout = payoutAtMost(amounts, source, destination);
-  const unpayable = deps.checkRoute(destination.chain, destination.token, payout);
-  if (unpayable) return unpayable;
-  const ask = deps.canReceive[destination.chain.family];
-  if (ask) {
-    const asked = { ...destination, receiver: destination.receiverAddress, amount: payout };
-    const unreceivable = await askReceiver(ask, asked, '/destination/receiverAddress');
-    if (unreceivable) return unreceivable;
-  }
-  const deposit = await scheme.assign(paymentId, source.token, intent).catch(unavailable);
-  if (isRefusal(deposit)) return deposit;
   const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
-  return {
-    paymentId,
-    appId: app.appId,
-    orderId: request.orderId,
-    keyless,
-    type: request.type,
+  const terms = {
+    type: amounts.type,
     intent,
-    display: request.display,
-    metadata: request.metadata,
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
     feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
-    deposit,
-    webhookUrl: app.webhookUrl,
-    now: deps.clock.now(),
   };
+  const agreed = creation.agree(terms);
+  return isRefusal(agreed) ? agreed : { ...terms, scheme, payout: agreed?.destination ?? null };
+}
+
+/** The order's payment id; without an orderId, one of its own. */
+async function paymentIdFor(
+  { ids, handle }: CreatePaymentDeps,
+  { idSalt }: AppSettings,
+  orderId: string | null,
+  keyless: boolean,
+  { destination }: ReadTerms,
+): Promise<string> {
+  if (orderId === null) return ids.paymentId();
+  if (!keyless) return paymentIdOf(idSalt, orderId);
+  const { chain, receiverAddress: address, receiverMemo: memo } = destination;
+  const formerId = formerKeylessIdOf(idSalt, orderId);
+  const former = (await currentState(handle, paymentDecider, formerId))?.terms.destination;
+  const isReceiver = former?.chainId === chain.id && former.receiverAddress === address && former.receiverMemo === memo;
+  return isReceiver ? formerId : keylessPaymentIdOf(idSalt, orderId, { chainId: chain.id, address, memo });
+}
+
+/** Where the customer pays, once treasury and receiver are known to be fit for the payout. */
+async function depositFor(deps: CreatePaymentDeps, asked: ReadTerms, paymentId: string): Promise<Deposit | Refusal> {
+  const { source, destination, intent, scheme, payout } = asked;
+  const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type));
+  if (unpayable) return unpayable;
+  const ask = deps.canReceive[destination.chain.family];
+  if (ask) {
+    const receiving = { ...destination, receiver: destination.receiverAddress, amount: payout };
+    const unreceivable = await askReceiver(ask, receiving, '/destination/receiverAddress');
+    if (unreceivable) return unreceivable;
+  }
+  return scheme.assign(paymentId, source.token, intent).catch(unavailable);
 }
 
 function unavailable(error: unknown): Refusal {
@@ -144,46 +176,3 @@ function unavailable(error: unknown): Refusal {
 }
 
 const microUsdDecimals = 6;
-
-/** Formats 16 bytes as a UUID of version 8 (RFC 9562, 5.8: content is the application's own). */
-export function uuidV8(bytes: Uint8Array): string {
-  const octets = Buffer.from(bytes.subarray(0, 16));
-  octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);
-  octets.writeUInt8((octets.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = octets.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
-/**
- * The payment id of an order: the same for the same app and order, so that creating twice meets the same stream,
- * and not guessable without the app's salt.
- *
- * @param idSalt the app's random salt (hex), recorded at its registration
- * @param keyless created without a key: an id of its own, so that a stranger cannot take an order id before its app does
- */
-export function paymentIdOf(idSalt: string, orderId: string, keyless = false): string {
-  const order = Buffer.from(orderId, 'utf8');
-  const head = Buffer.alloc(5);
-  head.writeUInt8(keyless ? 1 : 0);
-  head.writeUInt32BE(order.length, 1);
-  return uuidV8(createHmac('sha256', keyOf(idSalt)).update(head).update(order).digest());
-}
-
-/** The ids that payments of an order can have: the app's own before one that was created without a key. */
-export const paymentIdsOf = (idSalt: string, orderId: string): readonly string[] => [
-  paymentIdOf(idSalt, orderId),
-  paymentIdOf(idSalt, orderId, true),
-];
-
-/** Making a key costs five times what using it costs; few apps create most payments. */
-const keys = new Map<string, KeyObject>();
-const keysMax = 1_000;
-
-function keyOf(idSalt: string): KeyObject {
-  const known = keys.get(idSalt);
-  if (known) return known;
-  if (keys.size >= keysMax) keys.clear();
-  const key = createSecretKey(Buffer.from(idSalt, 'hex'));
-  keys.set(idSalt, key);
-  return key;
-}

@@ -1,5 +1,6 @@
 import {
   assert,
+  type Cause,
   type Decider,
   type Decision,
   type DomainEvent,
@@ -23,14 +24,18 @@ export interface Handled<S> {
   readonly revision: bigint | null;
   /** Log position of the last event appended; null when nothing had to be. */
   readonly position: bigint | null;
-  /** When the last event appended was written, as it is stored with it; null when nothing had to be. */
+  /** When the stream's last event was written, as it is stored with it; null of a stream without events. */
   readonly at: Instant | null;
   readonly appended: number;
 }
 
-export interface Facts {
-  /** What led to the decision: a request id, a worker's name, a transfer. */
-  readonly cause: string;
+/** Who asks for a decision, and in which request. */
+export interface By {
+  readonly cause: Cause;
+  readonly requestId?: string;
+}
+
+export interface Facts extends By {
   readonly appId: string | null;
   /** The stream should not exist yet: decide from the initial state without reading. A conflict reads and decides again. */
   readonly expectNew?: boolean;
@@ -92,9 +97,9 @@ export function createHandle(deps: HandleDeps): Handle {
           continue;
         }
         remember(stream, known);
-        return isRefusal(decision)
-          ? decision
-          : { state: known.state, revision: known.tip?.revision ?? null, position: null, at: null, appended: 0 };
+        if (isRefusal(decision)) return decision;
+        const { state, tip } = known;
+        return { state, revision: tip?.revision ?? null, position: null, at: tip?.at ?? null, appended: 0 };
       }
       for (const event of decision) codec.check(decider.category, event);
       const metadata = {
@@ -102,6 +107,7 @@ export function createHandle(deps: HandleDeps): Handle {
         cause: facts.cause,
         appId: facts.appId,
         schemaVersion: codec.schemaVersion(decider.category),
+        ...(facts.requestId !== undefined && { requestId: facts.requestId }),
       };
       const sealed = seal(stream, known.tip, decision, metadata, ids);
       try {
@@ -129,16 +135,22 @@ export function createHandle(deps: HandleDeps): Handle {
   }
 }
 
-/** The stream's state as the log has it now. */
-export async function currentState<S, E extends DomainEvent>(
+/** The stream as the log has it now: its state, and when it last changed. */
+export async function current<S, E extends DomainEvent>(
   handle: Handle,
   decider: Decider<S, E>,
   instance: string,
-): Promise<S> {
-  const handled = await handle(decider, instance, () => [], { cause: 'read', appId: null });
+): Promise<Handled<S>> {
+  const handled = await handle(decider, instance, () => [], { cause: 'worker:read', appId: null });
   assert(!isRefusal(handled), 'to decide nothing is never refused');
-  return handled.state;
+  return handled;
 }
+
+export const currentState = async <S, E extends DomainEvent>(
+  handle: Handle,
+  decider: Decider<S, E>,
+  instance: string,
+): Promise<S> => (await current(handle, decider, instance)).state;
 
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
 async function loadStream<S, E extends DomainEvent>(

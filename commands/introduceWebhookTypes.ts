@@ -8,6 +8,6 @@ import type { Handle } from './handle.ts';
  * @throws Unavailable
  */
 export async function introduceWebhookTypes(handle: Handle, types: readonly string[]): Promise<void> {
-  const facts = { cause: 'version', appId: null };
+  const facts = { cause: 'worker:projections', appId: null } as const;
   await handle(webhookTypes, webhookTypesInstance, (introduced) => introduceTypes(introduced, types), facts);
 }

@@ -3,9 +3,9 @@ import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
 import * as merchants from '../domain/merchant.ts';
-import type { Facts, Handle, Handled } from './handle.ts';
+import { type By, currentState, type Facts, type Handle, type Handled } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
-import type { Clock, Ids, ReceiverChecks } from './ports.ts';
+import type { Clock, Ids, ReceiverChecks, RevokedKeys } from './ports.ts';
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */
 export interface NewKey {
@@ -20,6 +20,7 @@ export interface ManageMerchantDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly newKey: () => NewKey;
+  readonly revokedKeys: RevokedKeys;
   /** Encrypts under the master key, bound to its context. */
   readonly seal: (plain: string, context: string) => string;
   /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
@@ -59,13 +60,18 @@ export interface SettlementRequest {
 }
 
 export interface ManageMerchant {
-  register(appId: string, webhookUrl: string | null, cause: string): Promise<Registered | Refusal>;
-  setSettlement(appId: string, wallet: SettlementRequest, cause: string): Promise<Changed | Refusal>;
-  setWebhookUrl(appId: string, url: string | null, cause: string): Promise<Changed | Refusal>;
-  rotateSecret(appId: string, cause: string): Promise<ShownSecret | Refusal>;
-  setKeylessCreation(appId: string, allowed: boolean, cause: string): Promise<Changed | Refusal>;
-  issueKey(appId: string, scope: KeyScope, name: string, cause: string): Promise<ShownKey | Refusal>;
-  revokeKey(appId: string, keyId: string, cause: string): Promise<Changed | Refusal>;
+  register(appId: string, webhookUrl: string | null, by: By): Promise<Registered | Refusal>;
+  setSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<Changed | Refusal>;
+  setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
+  rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
+  setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
+  issueKey(appId: string, scope: KeyScope, name: string, by: By): Promise<ShownKey | Refusal>;
+  /**
+   * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: a crash between the two leaves
+   * a key that works nowhere, and repeating the command records the rest.
+   * @returns a refusal when an instance has not confirmed in time: the key is revoked, but that instance may still accept it
+   */
+  revokeKey(appId: string, keyId: string, by: By): Promise<Changed | Refusal>;
 }
 
 /** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
@@ -75,11 +81,11 @@ export const webhookSecretContext = (appId: string): string => `webhookSecret:${
 export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
 
 export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
-  const { handle, clock, ids } = deps;
+  const { handle, clock, ids, revokedKeys } = deps;
 
   type Decide = (state: MerchantState) => Decision<MerchantEvent>;
-  const change = (appId: string, cause: string, decide: Decide, more: Partial<Facts> = {}) =>
-    handle(merchants.merchant, appId, decide, { cause, appId, ...more });
+  const change = (appId: string, by: By, decide: Decide, more: Partial<Facts> = {}) =>
+    handle(merchants.merchant, appId, decide, { ...by, appId, ...more });
 
   function makeSecret(appId: string): { secret: string; sealed: SealedSecret } {
     const secret = ids.secret();
@@ -87,19 +93,21 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     return { secret, sealed: { ciphertext, fingerprint: fingerprintOf(secret) } };
   }
 
-  const refuseTarget = (url: string | null): Refusal | undefined =>
-    url !== null && URL.canParse(url) && !deps.isAllowedTarget(url)
-      ? refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl')
-      : undefined;
+  function refuseTarget(text: string | null): Refusal | undefined {
+    const url = text === null ? null : merchants.readWebhookUrl(text);
+    if (url === null || isRefusal(url)) return url ?? undefined;
+    if (deps.isAllowedTarget(url)) return undefined;
+    return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl');
+  }
 
   return {
-    async register(appId, webhookUrl, cause) {
+    async register(appId, webhookUrl, by) {
       const refused = refuseTarget(webhookUrl);
       if (refused) return refused;
       const registration = { appId, idSalt: ids.secret(), registeredAt: clock.now() };
       const { secret, sealed } = makeSecret(appId);
       const decide: Decide = (state) => merchants.register(state, registration, webhookUrl, sealed);
-      const handled = await change(appId, cause, decide, { expectNew: true });
+      const handled = await change(appId, by, decide, { expectNew: true });
       if (isRefusal(handled)) return handled;
       const created = handled.appended > 0;
       return {
@@ -111,7 +119,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       };
     },
 
-    async setSettlement(appId, wallet, cause) {
+    async setSettlement(appId, wallet, by) {
       const chain = chainOf(wallet.chainId);
       const token = findToken(chain, wallet.tokenSymbol);
       if (!token)
@@ -126,33 +134,46 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       const receiving = { chain, token, receiver: receiverAddress, amount: null };
       const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
       if (unreceivable) return unreceivable;
-      return changed(await change(appId, cause, (state) => merchants.setSettlement(state, settlement)));
+      return changed(await change(appId, by, (state) => merchants.setSettlement(state, settlement)));
     },
 
-    setWebhookUrl: async (appId, url, cause) =>
-      refuseTarget(url) ?? changed(await change(appId, cause, (state) => merchants.setWebhookUrl(state, url))),
+    setWebhookUrl: async (appId, url, by) =>
+      refuseTarget(url) ?? changed(await change(appId, by, (state) => merchants.setWebhookUrl(state, url))),
 
-    async rotateSecret(appId, cause) {
+    async rotateSecret(appId, by) {
       const { secret, sealed } = makeSecret(appId);
-      const handled = await change(appId, cause, (state) => merchants.rotateSecret(state, sealed));
+      const handled = await change(appId, by, (state) => merchants.rotateSecret(state, sealed));
       if (isRefusal(handled)) return handled;
       return { position: handled.position, webhookSecret: secret, webhookSecretFingerprint: sealed.fingerprint };
     },
 
-    setKeylessCreation: async (appId, allowed, cause) =>
-      changed(await change(appId, cause, (state) => merchants.setKeylessCreation(state, allowed))),
+    setKeylessCreation: async (appId, allowed, by) =>
+      changed(await change(appId, by, (state) => merchants.setKeylessCreation(state, allowed))),
 
-    async issueKey(appId, scope, name, cause) {
+    async issueKey(appId, scope, name, by) {
       const { key, ...kept } = deps.newKey();
-      const handled = await change(appId, cause, (state) => merchants.issueKey(state, { ...kept, scope, name }));
+      const handled = await change(appId, by, (state) => merchants.issueKey(state, { ...kept, scope, name }));
       if (isRefusal(handled)) return handled;
       return { position: handled.position, keyId: kept.keyId, key, hint: kept.hint, scope };
     },
 
-    revokeKey: async (appId, keyId, cause) =>
-      changed(await change(appId, cause, (state) => merchants.revokeKey(state, keyId))),
+    async revokeKey(appId, keyId, by) {
+      const decide: Decide = (state) => merchants.revokeKey(state, keyId);
+      const decision = decide(await currentState(handle, merchants.merchant, appId));
+      if (isRefusal(decision)) return decision;
+      await revokedKeys.add({ appId, keyId });
+      const revoked = changed(await change(appId, by, decide));
+      const unconfirmed = await revokedKeys.unconfirmed(keyId);
+      return unconfirmed.length === 0 ? revoked : stillAccepted(unconfirmed);
+    },
   };
 }
 
 const changed = (handled: Handled<MerchantState> | Refusal): Changed | Refusal =>
   isRefusal(handled) ? handled : { position: handled.position };
+
+const stillAccepted = (instances: readonly string[]): Refusal =>
+  refuse(
+    'unavailable',
+    `the key is revoked, but ${instances.join(' and ')} did not confirm it and may still accept it: stop that instance, or repeat this once it answers again`,
+  );

@@ -5,7 +5,7 @@ import { type Transfer, transferId } from '../domain/payment/events.ts';
 import { payinsMax } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, see, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
-import { currentState, type Handle, type Handled } from './handle.ts';
+import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { AddressBook, Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
 
@@ -24,7 +24,7 @@ type Outcome = Handled<UnmatchedState> | Refusal;
  */
 export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer: Transfer): Promise<boolean> {
   const seen = await handle(unmatched, transferId(transfer), (state) => see(state, transfer, clock.now()), {
-    cause: `payin ${transfer.chainId}:${transfer.txHash}`,
+    cause: `worker:payins payin ${transfer.chainId}:${transfer.txHash}`,
     appId: null,
     expectNew: true,
   });
@@ -38,18 +38,13 @@ export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer
  * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: the worker of
  * unmatched money, or this command again, finds the decision without the payin and records the payin.
  */
-export async function matchUnmatched(
-  deps: UnmatchedDeps,
-  id: string,
-  paymentId: string,
-  cause: string,
-): Promise<Outcome> {
+export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId: string, by: By): Promise<Outcome> {
   const payment = await currentState(deps.handle, paymentDecider, paymentId);
   if (!payment) return refuse('paymentNotFound', `there is no payment ${paymentId}: check its id`);
   if (payment.payins.length >= payinsMax) return full;
   const { appId } = payment.terms;
   const decide = (state: UnmatchedState) => assign(state, { paymentId, appId }, deps.clock.now());
-  const assigned = await deps.handle(unmatched, id, decide, { cause, appId });
+  const assigned = await deps.handle(unmatched, id, decide, { ...by, appId });
   if (isRefusal(assigned)) return assigned;
   await deps.crash?.('unmatched.afterAssigned');
   return (await finish(deps, assigned.state)) ?? assigned;
@@ -82,7 +77,7 @@ export async function refundUnmatched(
   deps: UnmatchedDeps & { readonly addresses: AddressBook },
   id: string,
   { to, memo, reason }: RefundUnmatched,
-  cause: string,
+  by: By,
 ): Promise<Outcome> {
   const state = await currentState(deps.handle, unmatched, id);
   if (!state) return unknownTransfer;
@@ -94,5 +89,5 @@ export async function refundUnmatched(
   if (problem) return refuse('invalidRequest', problem);
   const order = { receiverAddress, receiverMemo: memo ?? null, reason };
   const decide = (now: UnmatchedState) => requestRefund(now, order, deps.clock.now());
-  return deps.handle(unmatched, id, decide, { cause, appId: null });
+  return deps.handle(unmatched, id, decide, { ...by, appId: null });
 }

@@ -92,7 +92,10 @@ async function open(
   const { chainId } = rail;
   const decide = (state: TreasuryState) =>
     whilePaused(state) ?? openTreasury(state, { chainId, account, minedNonce, now: clock.now() });
-  const opened = await handle(treasury, treasuryInstance(chainId, account), decide, { cause: 'payouts', appId: null });
+  const opened = await handle(treasury, treasuryInstance(chainId, account), decide, {
+    cause: 'worker:payouts',
+    appId: null,
+  });
   return isRefusal(opened) ? opened : undefined;
 }
 
@@ -141,7 +144,7 @@ export async function releaseNonce(
   const nonce = nonceOf(await currentState(handle, treasury, instance), purpose);
   if (nonce === null || nonce < minedNonce) return;
   const { hash, bytes } = await signCancel(deps, account, nonce);
-  const cause = `cancel ${purpose.kind} ${purpose.reference}`;
+  const cause = `worker:payouts cancel ${purpose.kind} ${purpose.reference}` as const;
   const decide = (state: TreasuryState) => cancelNonce(state, { nonce, hash, now: clock.now() });
   const cancelled = await handle(treasury, instance, decide, { cause, appId: null });
   if (!isRefusal(cancelled)) await rail.broadcast(bytes);

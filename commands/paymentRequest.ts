@@ -1,10 +1,10 @@
-/** Reads a create request: chains, tokens, receiver and amounts, each refused with a pointer to its field. */
-import { type Chain, chains, findChain, findToken, memoProblem, type Token } from '../domain/chains.ts';
+/** Reads a create request: chains, tokens and receiver, each refused with a pointer to its field. */
+import { type Chain, chains, findChain, findToken, isAddressOf, memoProblem, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { parseAmount, rescale, units } from '../domain/money.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
+import type { Metadata } from '../domain/payment/metadata.ts';
 import { type AddressBook, type CanReceive, Unavailable } from './ports.ts';
 
 export interface ReadDeps {
@@ -17,17 +17,18 @@ export interface ReadDeps {
 export interface NewPayment {
   readonly appId: string;
   readonly orderId: string | null;
-  readonly type: PaymentType;
+  /** Null where the amounts say it. */
+  readonly type: PaymentType | null;
   readonly intent: Intent | null;
   readonly display: {
     readonly title: string | null;
     readonly description: string | null;
     readonly currency: string | null;
   };
-  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly metadata: Metadata | null;
   readonly source: Side & { readonly senderAddress?: string | undefined };
   readonly destination:
-    | (Partial<Side> & {
+    | ({ readonly [Field in keyof Side]?: Side[Field] | undefined } & {
         readonly receiverAddress?: string | undefined;
         readonly receiverMemo?: string | null | undefined;
       })
@@ -37,6 +38,8 @@ export interface NewPayment {
 interface Side {
   readonly chainId: string | number;
   readonly tokenSymbol: string;
+  /** Needed nowhere; where it is sent it must be the token's own. */
+  readonly tokenAddress?: string | undefined;
   readonly amount?: string | undefined;
 }
 
@@ -56,21 +59,6 @@ export interface Settlement {
   readonly receiverMemo: string | null;
 }
 
-export interface Amounts {
-  readonly source: bigint | null;
-  readonly destination: bigint | null;
-}
-
-/** The most that will be paid out, in destination units: the fee only lowers it. Null for a payment that takes any amount. */
-export const payoutAtMost = (
-  amounts: Amounts,
-  source: { token: Token },
-  destination: { token: Token },
-): bigint | null =>
-  amounts.source === null
-    ? amounts.destination
-    : rescale(amounts.source, source.token.decimals, destination.token.decimals);
-
 export function readSide(deps: ReadDeps, side: Side, pointer: string): { chain: Chain; token: Token } | Refusal {
   const chain = findChain(side.chainId);
   if (!chain) {
@@ -78,7 +66,7 @@ export function readSide(deps: ReadDeps, side: Side, pointer: string): { chain: 
     return refuse('invalidRequest', `unknown chain: use one of ${known}`, `${pointer}/chainId`);
   }
   if (!deps.offers(chain)) return notOffered(chain, `${pointer}/chainId`);
-  const token = findToken(chain, side.tokenSymbol);
+  const token = findToken(chain, side.tokenSymbol.toUpperCase());
   if (!token) {
     const known = chain.tokens.map(({ symbol }) => symbol).join(', ');
     return refuse(
@@ -87,7 +75,17 @@ export function readSide(deps: ReadDeps, side: Side, pointer: string): { chain: 
       `${pointer}/tokenSymbol`,
     );
   }
-  return { chain, token };
+  return wrongTokenAddress({ chain, token }, side.tokenAddress, pointer) ?? { chain, token };
+}
+
+function wrongTokenAddress(
+  { chain, token }: { readonly chain: Chain; readonly token: Token },
+  stated: string | undefined,
+  pointer: string,
+): Refusal | undefined {
+  if (stated === undefined || isAddressOf(token, stated)) return undefined;
+  const message = `${token.symbol} on ${chain.name} is ${token.address}: leave tokenAddress out`;
+  return refuse('invalidRequest', message, `${pointer}/tokenAddress`);
 }
 
 type Destination = Pick<Terms['destination'], 'chain' | 'token' | 'receiverAddress' | 'receiverMemo'>;
@@ -125,7 +123,7 @@ function settlementOf(
   const { chainId = settlement.chainId, tokenSymbol = settlement.tokenSymbol } = stated;
   const differs = {
     chainId: findChain(chainId)?.id !== side.chain.id,
-    tokenSymbol: tokenSymbol !== settlement.tokenSymbol,
+    tokenSymbol: tokenSymbol.toUpperCase() !== settlement.tokenSymbol,
     receiverAddress:
       stated.receiverAddress !== undefined &&
       deps.addresses.canonical(side.chain, stated.receiverAddress) !== receiverAddress,
@@ -136,55 +134,10 @@ function settlementOf(
     const message = 'payouts of this app go to its settlement wallet: leave destination unset, or send only its amount';
     return refuse('forbidden', message, `/destination/${field}`);
   }
+  const wrong = wrongTokenAddress(side, stated.tokenAddress, '/destination');
+  if (wrong) return wrong;
   return { ...side, receiverAddress, receiverMemo };
 }
-
-/** Which side of a request carries the amount. */
-const amountSide: Readonly<Record<PaymentType, 'source' | 'destination' | null>> = {
-  exactIn: 'source',
-  exactOut: 'destination',
-  anyAmount: null,
-};
-
-export function readAmounts(
-  request: NewPayment,
-  source: { token: Token },
-  destination: { token: Token },
-): Amounts | Refusal {
-  const stated = { source: request.source.amount, destination: request.destination?.amount };
-  const takes = amountSide[request.type];
-  for (const side of ['source', 'destination'] as const) {
-    if (side === takes && stated[side] === undefined) {
-      return refuse('invalidRequest', `${request.type} needs ${side}.amount`, `/${side}/amount`);
-    }
-    if (side !== takes && stated[side] !== undefined) {
-      return refuse('invalidRequest', `${request.type} takes no ${side}.amount: leave it out`, `/${side}/amount`);
-    }
-  }
-  if (takes === null) return { source: null, destination: null };
-  const { decimals, symbol } = takes === 'source' ? source.token : destination.token;
-  const amount = parseAmount(stated[takes] ?? '', decimals);
-  if (typeof amount === 'string') {
-    const message = {
-      notDecimal: 'amounts are plain decimal strings greater than zero, like "10.00"',
-      tooManyDecimals: `${symbol} has ${decimals} decimals on this chain: use at most that many`,
-      tooLong: 'the amount has too many digits',
-    }[amount];
-    return refuse('invalidRequest', message, `/${takes}/amount`);
-  }
-  if (amount > amountMax(decimals)) {
-    return refuse(
-      'invalidRequest',
-      `the amount is above the limit of ${amountMax_usd} per payment`,
-      `/${takes}/amount`,
-    );
-  }
-  return takes === 'source' ? { source: amount, destination: null } : { source: null, destination: amount };
-}
-
-/** No payment may be larger. This is far more than a hot treasury holds, and far less than a column of the database can. */
-const amountMax_usd = 1_000_000_000n;
-const amountMax = (decimals: number) => units(amountMax_usd * 10n ** BigInt(decimals));
 
 export const notOffered = (chain: Chain, pointer: string): Refusal =>
   refuse('invalidRequest', `${chain.name} is not offered by this installation: choose another chain`, pointer);

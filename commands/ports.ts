@@ -130,3 +130,16 @@ export interface AddressBook {
   /** The canonical spelling, or null when the text is no address of the chain (wrong checksum included). */
   canonical(chain: Chain, text: string): string | null;
 }
+
+export interface RevokedKey {
+  readonly keyId: string;
+  readonly appId: string;
+}
+
+/** The keys that every instance refuses, whether its read models know it or not. */
+export interface RevokedKeys {
+  /** Kept for ever once it resolves, and told to all instances. Repeating it changes nothing. @throws Unavailable */
+  add(key: RevokedKey): Promise<void>;
+  /** Waits, not for ever, until no instance accepts the key. @returns the names of those that may still do so. @throws Unavailable */
+  unconfirmed(keyId: string): Promise<readonly string[]>;
+}

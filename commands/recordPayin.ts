@@ -30,7 +30,7 @@ export function recordPayin(
   { paymentId, appId }: PaymentRef,
   seen: { readonly transfer: Transfer; readonly final: boolean },
 ): Outcome {
-  const cause = `payin ${seen.transfer.chainId}:${seen.transfer.txHash}`;
+  const cause = `worker:payins payin ${seen.transfer.chainId}:${seen.transfer.txHash}` as const;
   const decide = (state: PaymentState) => payins.recordPayin(state, { ...seen, now: clock.now() });
   return handle(paymentDecider, paymentId, decide, { cause, appId });
 }
@@ -41,12 +41,12 @@ export function recordOrphan(
   { paymentId, appId }: PaymentRef,
   seen: { readonly transferId: string; readonly blockHash: string },
 ): Outcome {
-  const cause = `orphaned ${seen.blockHash}`;
+  const cause = `worker:payins orphaned ${seen.blockHash}` as const;
   return handle(paymentDecider, paymentId, (state) => payins.orphanPayin(state, seen), { cause, appId });
 }
 
 /** @param chainTime how far the source chain's final scan has come, in the chain's own time */
 export function expirePayment({ handle, clock }: Deps, { paymentId, appId }: PaymentRef, chainTime: Instant): Outcome {
-  const cause = `final scan reached ${chainTime}`;
+  const cause = `worker:expiry final scan reached ${chainTime}` as const;
   return handle(paymentDecider, paymentId, (state) => expire(state, { chainTime, now: clock.now() }), { cause, appId });
 }

@@ -1,9 +1,9 @@
 import { type Chain, chainOf } from '../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as payins from '../domain/payment/payins.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Handle } from './handle.ts';
+import type { By, Handle } from './handle.ts';
 import type { AddressBook, Clock } from './ports.ts';
 import type { PaymentRef } from './recordPayin.ts';
 
@@ -25,8 +25,8 @@ export interface PayinHint {
 
 export interface RegisteredPayin {
   readonly payment: Payment;
-  /** When it was written; null when it stood already. */
-  readonly at: Instant | null;
+  /** When it last changed. */
+  readonly at: Instant;
 }
 
 /**
@@ -38,18 +38,19 @@ export async function registerPayin(
   deps: RegisterPayinDeps,
   own: PaymentRef,
   hint: PayinHint,
-  cause: string,
+  by: By,
 ): Promise<RegisteredPayin | Refusal> {
   const decide = (state: PaymentState) => {
     if (state?.terms.appId !== own.appId) return noPayment;
     const read = readHint(deps, chainOf(state.terms.source.chainId), hint);
     return isRefusal(read) ? read : payins.registerPayin(state, { ...read, now: deps.clock.now() });
   };
-  const handled = await deps.handle(paymentDecider, own.paymentId, decide, { cause, appId: own.appId });
+  const handled = await deps.handle(paymentDecider, own.paymentId, decide, { ...by, appId: own.appId });
   if (isRefusal(handled)) return handled;
-  const payment = handled.state as Payment;
+  const { state: payment, at } = handled;
+  assert(payment !== null && at !== null, 'a payin is registered with a payment that exists');
   if (payment.registered) deps.lookUp(payment, payment.registered.txHash);
-  return { payment, at: handled.at };
+  return { payment, at };
 }
 
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');

@@ -45,7 +45,7 @@ const recordPause_ms = 250;
  */
 export function createSendWebhook({ handle, clock, post, crash = () => {} }: SendWebhookDeps): SendWebhook {
   return async (delivery, message) => {
-    const facts = { cause: 'webhooks', appId: delivery.appId };
+    const facts = { cause: 'worker:webhooks', appId: delivery.appId } as const;
     await crash('webhook.beforeClaim');
     const startedAt = clock.now();
     const claim = await handle(webhook, delivery.deliveryId, (state) => startSend(state, { ...delivery, startedAt }), {

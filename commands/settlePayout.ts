@@ -16,7 +16,7 @@ type Outcome = Promise<Handled<PaymentState> | Refusal>;
 /** Orders the payout of a funded payment; `[]` when it is ordered. */
 export const requestPayout = ({ handle, clock }: Deps, { terms }: Payment): Outcome =>
   handle(paymentDecider, terms.paymentId, (state) => payout.requestPayout(state, clock.now()), {
-    cause: 'payouts',
+    cause: 'worker:payouts',
     appId: terms.appId,
   });
 
@@ -32,7 +32,7 @@ export function settlePayout(
     const blockNumber = fate.blockNumber.toString();
     return payout.confirmPayout(state, { attempt, hash, blockHash, blockNumber, confirmedAt: clock.now() });
   };
-  return handle(paymentDecider, terms.paymentId, decide, { cause: `payout ${fate.kind}`, appId: terms.appId });
+  return handle(paymentDecider, terms.paymentId, decide, { cause: `worker:payouts ${fate.kind}`, appId: terms.appId });
 }
 
 /** Records that a settled payout's block left the chain: the recorded bytes are sent again. */
@@ -42,6 +42,6 @@ export const unsettlePayout = (
   seen: { hash: string; blockHash: string },
 ): Outcome =>
   handle(paymentDecider, terms.paymentId, (state) => payout.orphanPayout(state, seen), {
-    cause: `orphaned ${seen.blockHash}`,
+    cause: `worker:payouts orphaned ${seen.blockHash}`,
     appId: terms.appId,
   });

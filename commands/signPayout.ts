@@ -74,7 +74,7 @@ export async function signPayout(
   await deps.crash('payout.afterSign');
   const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
   return deps.handle(paymentDecider, payment.terms.paymentId, (state) => payout.signPayout(state, attempt), {
-    cause: 'payouts',
+    cause: 'worker:payouts',
     appId: payment.terms.appId,
   });
 }
@@ -107,7 +107,7 @@ async function takeNonce(
     treasury,
     treasuryInstance(rail.chainId, numbering.account),
     (state) => assign(state, { rail, purpose, numbering, now: clock.now() }),
-    { cause: `payout ${paymentId}`, appId: null },
+    { cause: `worker:payouts ${paymentId}`, appId: null },
   );
   if (isRefusal(handled)) return handled;
   const nonce = nonceOf(handled.state, purpose);
@@ -160,7 +160,7 @@ async function withoutNonce(
     treasury,
     treasuryInstance(chainId, account),
     (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
-    { cause: `payout ${paymentId}`, appId: null },
+    { cause: `worker:payouts ${paymentId}`, appId: null },
   );
   return isRefusal(handled) ? handled : rail.prepare(order, null, undefined, account);
 }

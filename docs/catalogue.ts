@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { chainIds } from '../domain/chains.ts';
 import { Deposit, TokenRef, Transfer } from '../domain/payment/events.ts';
-import { Address, Amount, Digest, Hash, Height, Id, Time, Url } from '../domain/schema.ts';
+import { Address, Amount, Digest, Hash, Height, Id, JsonObject, Time, Url } from '../domain/schema.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { about, meanings } from './meanings.ts';
 
@@ -16,6 +16,7 @@ const words: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Height, 'height'],
   [Digest, 'digest'],
   [Url, 'URL'],
+  [JsonObject, 'any JSON object'],
   [TokenRef, '[Token](#token)'],
   [Transfer, '[Transfer](#transfer)'],
   [Deposit, '[Deposit](#deposit)'],
@@ -37,8 +38,12 @@ const introduction = `# Events
 Made by \`npm run docs\` from the schemas in \`domain/\`; do not edit. These are the facts of the system: everything else
 (read models, webhooks, statistics) is made from them. An event is appended once and never changed.
 
-Every event carries metadata: \`at\` (when), \`cause\` (what led to it), \`appId\`, \`schemaVersion\`, and \`prev\`: the SHA-256 of
+Every event carries metadata: \`at\` (when), \`cause\` (who did it), \`appId\`, \`schemaVersion\`, and \`prev\`: the SHA-256 of
 its predecessor in the stream, so that a changed, removed or inserted event is found. \`prev\` of the first event is null.
+
+\`cause\` is \`key:<key id>\`, \`keyless\`, \`operator:<account name>\` or \`worker:<name> <what it saw>\`; no header of a request can set it.
+\`requestId\` stands beside it for what a request led to: its sender may have chosen it, so it only helps to find the log's lines.
+(Events from before this rule hold the request id or the worker's name in \`cause\`.)
 
 | word | means |
 |---|---|

@@ -7,10 +7,12 @@ import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { eventCatalogue } from './catalogue.ts';
 import { databaseDocument, tableTypes } from './database.ts';
+import { limitsDocument } from './limits.ts';
 
 const write = (name: string, text: string) => writeFile(new URL(name, import.meta.url), `${text}\n`);
 
 await write('events.md', eventCatalogue());
+await write('limits.md', limitsDocument());
 
 const folder = await mkdtemp(join(tmpdir(), 'payments-docs-'));
 const server = await startPostgres({

@@ -109,6 +109,12 @@ export const tokenAt = (chain: Chain, address: string): Token | undefined =>
     chain.family === 'evm' ? token.address.toLowerCase() === address.toLowerCase() : token.address === address,
   );
 
+/** Whether a caller's text means the token: in any letter case, and an asset (`USDC:G…`) by its issuer alone, too. */
+export function isAddressOf({ address }: Token, text: string): boolean {
+  const [own, stated] = [address.toLowerCase(), text.toLowerCase()];
+  return stated === own || own.endsWith(`:${stated}`);
+}
+
 /** A Stellar memo of text: bytes in UTF-8. Every id (a number of 64 bits) fits as well. */
 export const stellarMemoMax_bytes = 28;
 

@@ -22,6 +22,7 @@ export type RefusalCode =
   | 'forbidden'
   | 'paymentNotFound'
   | 'paymentNotUpdatable'
+  | 'orderConflict'
   | 'settlementMissing'
   | 'routeUnavailable'
   | 'unavailable'
@@ -66,11 +67,19 @@ export interface EventMetadata {
   /** SHA-256 (hex) over the predecessor in the stream (commands/codec.ts); null for the first event. */
   readonly prev: string | null;
   readonly at: Instant;
-  /** What led to it: a request id, a worker's name, a chain transfer. */
+  /** Who did it: a `Cause`. Events of old hold a request's id or a worker's name instead. */
   readonly cause: string;
   readonly appId: string | null;
   readonly schemaVersion: number;
+  /** The request that it was done for, as the logs name it. Its sender may have chosen the id: it proves nothing. */
+  readonly requestId?: string;
 }
+
+/**
+ * Who caused an event: an API key by its id, a caller without one, an operator by the name of his account, or a worker, with what it
+ * saw behind its name. It is made from what the service itself knows, never from what a request says.
+ */
+export type Cause = `key:${string}` | 'keyless' | `operator:${string}` | `worker:${string}`;
 
 /** An event type as decisions write it; `data` is its stored JSON. */
 export interface DomainEvent {

@@ -161,9 +161,9 @@ export function setSettlement(state: MerchantState, wallet: SettlementWallet): D
 
 /** @param url null stops webhooks for payments created from now on; payments that exist keep theirs */
 export function setWebhookUrl(state: MerchantState, url: string | null): Decision<MerchantEvent> {
-  const problem = url === null ? undefined : webhookUrlProblem(url);
-  if (problem) return refuse('invalidRequest', problem, '/webhookUrl');
-  return ofRegistered(state, url === state.webhookUrl ? [] : [{ type: 'WebhookUrlSet', data: { url } }]);
+  const read = url === null ? null : readWebhookUrl(url);
+  if (isRefusal(read)) return read;
+  return ofRegistered(state, read === state.webhookUrl ? [] : [{ type: 'WebhookUrlSet', data: { url: read } }]);
 }
 
 /** The old secret stops at once. */
@@ -202,11 +202,21 @@ export function revokeKey(state: MerchantState, keyId: string): Decision<Merchan
 const ofRegistered = (state: MerchantState, events: readonly MerchantEvent[]): readonly MerchantEvent[] | Refusal =>
   state.registration ? events : refuse('illegalStep', 'the app is not registered: register it first');
 
-function webhookUrlProblem(text: string): string | undefined {
-  if (text.length > webhookUrlMax) return `webhookUrl is longer than ${webhookUrlMax} characters`;
-  if (!URL.canParse(text)) return 'webhookUrl is no URL';
+/**
+ * The one rule for webhook URLs, whoever states them. Scheme and host may be in any case. What a URL parser would drop or bend without
+ * a word is refused: spaces, control characters, backslashes, and a fragment, which is never sent.
+ *
+ * @returns the canonical URL, which is what is kept, compared and shown: `HTTPS://Shop.Example` is `https://shop.example/`
+ */
+export function readWebhookUrl(text: string): string | Refusal {
+  const refused = (problem: string) => refuse('invalidRequest', `webhookUrl ${problem}`, '/webhookUrl');
+  if (!/^https:\/\/[^/]/i.test(text)) return refused('must start with https:// and a host');
+  if (/[\s\\\p{C}]/u.test(text))
+    return refused('must hold no space, control character or backslash: write it percent-encoded');
+  if (!URL.canParse(text)) return refused('is no URL');
   const url = new URL(text);
-  if (url.protocol !== 'https:') return 'webhookUrl must start with https://';
-  if (url.username || url.password) return 'webhookUrl must not hold a user name or password: they would be stored';
-  return undefined;
+  if (url.username || url.password) return refused('must not hold a user name or password: they would be stored');
+  if (text.includes('#')) return refused('must not hold a fragment (#): it is never sent');
+  if (url.href.length > webhookUrlMax) return refused(`is longer than ${webhookUrlMax} characters`);
+  return url.href;
 }

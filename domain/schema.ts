@@ -2,6 +2,8 @@
 import Type, { type TSchema } from 'typebox';
 import type { Instant } from './time.ts';
 
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
 /** Stored events hold what their schema names and nothing else. */
 export const closed = { additionalProperties: false } as const;
 
@@ -14,6 +16,8 @@ export const Text = (maxLength: number) => Type.String({ maxLength });
 export const Id = Type.String({ minLength: 1, maxLength: 128 });
 /** ISO 8601 UTC with milliseconds. */
 export const Time = Type.Unsafe<Instant>({ type: 'string', minLength: 24, maxLength: 24 });
+/** Any JSON object; what may be in it is checked before it is decided on. */
+export const JsonObject = Type.Unsafe<{ readonly [name: string]: Json }>({ type: 'object' });
 export const Url = Type.String({ minLength: 1, maxLength: 2_048 });
 /** SHA-256 as 64 hex digits. */
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });

@@ -1,13 +1,12 @@
 import type { PaymentCreated } from '../domain/payment/events.ts';
-import { payinAddressOf } from '../domain/payment/payins.ts';
+import { payinAddressesOf } from '../domain/payment/payins.ts';
 import { ofStates, upsert } from './projection.ts';
 
 /** Which payment an address, or an address with a memo, belongs to. Kept for ever; an EVM address is found whichever EVM chain it was paid on. */
 export const deposits = ofStates('deposits', 'payment', ({ before, after: { terms } }) => {
   if (before) return [];
   const { paymentId, appId, source, deposit, expiresAt } = terms;
-  const row = {
-    ...payinAddressOf(deposit),
+  const facts = {
     payment_id: paymentId,
     app_id: appId,
     chain_id: source.chainId,
@@ -15,7 +14,7 @@ export const deposits = ofStates('deposits', 'payment', ({ before, after: { term
     expires_at: expiresAt,
     agreed_usd: agreedUsd(terms),
   };
-  return [upsert('deposits', row)];
+  return payinAddressesOf(deposit).map((place) => upsert('deposits', { ...place, ...facts }));
 });
 
 /** The agreed source amount in whole tokens, rounded up; null where any amount is taken. */

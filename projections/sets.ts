@@ -13,7 +13,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 2,
+  version: 3,
   projections: [payments, payins, deposits, unmatched, todoPayments, todoWebhooks, apps, apiKeys],
   channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
 };

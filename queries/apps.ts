@@ -54,6 +54,16 @@ export async function findApp(sql: Sql, appId: string): Promise<App | null> {
   };
 }
 
+/** Payments of the app that wait for their money and were created without a key; no more than `max` are counted. @throws Unavailable */
+export async function countOpenKeyless(sql: Sql, appId: string, max: number): Promise<number> {
+  const [counted] = await sql.query<{ open: bigint }>(
+    `SELECT count(*) AS open FROM (SELECT FROM payments
+      WHERE app_id = $1 AND keyless AND status IN ('payment_unpaid', 'payment_started') LIMIT $2) AS waiting`,
+    [asStored(appId), max],
+  );
+  return Number(counted?.open ?? 0n);
+}
+
 export interface SealedSecret {
   readonly ciphertext: string;
   readonly fingerprint: string;

@@ -33,13 +33,14 @@ async function fromStream({ history, read }: GetPaymentDeps, paymentId: string):
 }
 
 export interface GetPaymentByOrderDeps extends GetPaymentDeps {
-  /** The ids that payments of an order can have, from the salt of its app; those that the app made itself first. */
-  readonly paymentIdsOf: (idSalt: string, orderId: string) => readonly string[];
+  /** The id of an order's payment, from the salt of its app. */
+  readonly paymentIdOf: (idSalt: string, orderId: string) => string;
 }
 
 /**
- * The payment of an app's order, its own before one that was created without a key; null when there is none. A payment created a
- * moment ago has no row yet: its id follows from the app's salt, and its stream answers. @throws Unavailable
+ * The payment that an app created for its order with a key; null when there is none. Payments that came without a key are not looked at:
+ * strangers choose their order ids. A payment created a moment ago has no row yet: its id follows from the app's salt, and its stream
+ * answers. @throws Unavailable
  */
 export async function getPaymentByOrder(
   deps: GetPaymentByOrderDeps,
@@ -47,14 +48,10 @@ export async function getPaymentByOrder(
   orderId: string,
 ): Promise<PaymentView | null> {
   const [row] = await deps.sql.query<PaymentRow>(
-    'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 ORDER BY keyless LIMIT 1',
+    'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 AND NOT keyless',
     [appId, asStored(orderId)],
   );
   if (row) return viewOfRow(row);
   const app = await findApp(deps.sql, appId);
-  for (const paymentId of app ? deps.paymentIdsOf(app.idSalt, orderId) : []) {
-    const found = await getPayment(deps, paymentId);
-    if (found) return found;
-  }
-  return null;
+  return app ? getPayment(deps, deps.paymentIdOf(app.idSalt, orderId)) : null;
 }

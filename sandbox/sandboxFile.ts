@@ -12,6 +12,8 @@ interface DemoApp {
 /** `DATA_DIR/sandbox.json`: what scripts and tests need to know of a running sandbox, so that they need not parse prose. */
 export interface SandboxFile {
   readonly baseUrl: string;
+  /** Where health, readiness and metrics are read. */
+  readonly operationsUrl: string;
   readonly merchant: DemoApp & {
     readonly settlement: { readonly chainId: string; readonly tokenSymbol: string; readonly receiverAddress: string };
   };

@@ -11,7 +11,7 @@ export interface Merchants extends ManageMerchant {
   readonly projected: (position: bigint) => Promise<void>;
 }
 
-const cause = 'sandbox';
+const by = { cause: 'operator:sandbox' } as const;
 const merchantId = 'merchant_demo';
 const walletId = 'wallet_demo';
 
@@ -23,9 +23,9 @@ export async function seed(
 ): Promise<DemoApps> {
   const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: world.merchantWallet } as const;
   const wallet = await demoApp(merchants, walletId, world.webhookUrl, known?.wallet);
-  await settled(merchants, await merchants.setKeylessCreation(walletId, true, cause));
+  await settled(merchants, await merchants.setKeylessCreation(walletId, true, by));
   const merchant = await demoApp(merchants, merchantId, world.webhookUrl, known?.merchant);
-  await settled(merchants, await merchants.setSettlement(merchantId, settlement, cause));
+  await settled(merchants, await merchants.setSettlement(merchantId, settlement, by));
   return { wallet, merchant: { ...merchant, settlement: { ...settlement, chainId: String(settlement.chainId) } } };
 }
 
@@ -36,16 +36,16 @@ async function demoApp(
   webhookUrl: string,
   known: DemoApps['wallet'] | undefined,
 ): Promise<DemoApps['wallet']> {
-  const registered = await settled(merchants, await merchants.register(appId, webhookUrl, cause));
-  await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, cause));
+  const registered = await settled(merchants, await merchants.register(appId, webhookUrl, by));
+  await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, by));
   if (known && !registered.created) {
     const { ordersKey, adminKey, webhookSecret } = known;
     return { appId, ordersKey, adminKey, webhookSecret };
   }
-  const orders = await settled(merchants, await merchants.issueKey(appId, 'orders', 'demo orders', cause));
-  const admin = await settled(merchants, await merchants.issueKey(appId, 'admin', 'demo admin', cause));
+  const orders = await settled(merchants, await merchants.issueKey(appId, 'orders', 'demo orders', by));
+  const admin = await settled(merchants, await merchants.issueKey(appId, 'admin', 'demo admin', by));
   const webhookSecret =
-    registered.webhookSecret ?? (await settled(merchants, await merchants.rotateSecret(appId, cause))).webhookSecret;
+    registered.webhookSecret ?? (await settled(merchants, await merchants.rotateSecret(appId, by))).webhookSecret;
   return { appId, ordersKey: orders.key, adminKey: admin.key, webhookSecret };
 }
 

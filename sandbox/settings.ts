@@ -19,6 +19,8 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
   return {
     MODE: 'sandbox',
     LOG_LEVEL: 'error',
+    // Free: several sandboxes run beside each other. The summary and sandbox.json say which it is.
+    OPERATIONS_PORT: '0',
     DATABASE_URL: world.databaseUrl,
     MASTER_KEY: keys.masterKey,
     TREASURY_PRIVATE_KEY: keys.treasury,

@@ -62,6 +62,7 @@ async function main(): Promise<Service> {
 
   const file = {
     baseUrl: service.url,
+    operationsUrl: service.operationsUrl,
     ...apps,
     webhook: { url: world.receiver.url, log: world.receiver.log },
     ...chainsOf(world, privateKeyToAddress(keys.customer)),

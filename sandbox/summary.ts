@@ -4,13 +4,13 @@ import type { SandboxFile } from './sandboxFile.ts';
 
 /** What a newcomer needs next, ready to paste. */
 export function summary(sandbox: SandboxFile, dataDir: string): string {
-  const { baseUrl, merchant, wallet, webhook } = sandbox;
+  const { baseUrl, operationsUrl, merchant, wallet, webhook } = sandbox;
   const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);
   return `
   Payment Intents runs at ${baseUrl}
 
     API reference   ${baseUrl}/docs
-    Health          ${baseUrl}/readyz
+    Operations      ${operationsUrl}/readyz · ${operationsUrl}/metrics
     Chains          ${names.join(' · ')}
     Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
     Keys and URLs   ${relative(process.cwd(), dataDir)}/sandbox.json

@@ -3,7 +3,11 @@ import { type Chain, chainOf, chains } from '../domain/chains.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
-import { createReader, type Env } from './environment/reader.ts';
+import { createReader, type Env, type Reader } from './environment/reader.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
+import { defaultLimits, type HttpLimits } from './http/deps.ts';
+import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
+import { isBlock } from './security/publicAddress.ts';
 
 export const roles = ['api', 'projections', 'subscribers'] as const;
 export type Role = (typeof roles)[number];
@@ -13,6 +17,15 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
+  /** Where callers reach the service, without a slash at the end; null: where it listens. */
+  readonly publicUrl: string | null;
+  /** Where operators read health, readiness and metrics. */
+  readonly operations: { readonly host: string; readonly port: number };
+  /** Whose X-Forwarded-For is believed, as CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly connections: ConnectionLimits;
+  readonly rates: RateLimits;
+  readonly keyless: Pick<HttpLimits, 'keylessOpenPerAppMax'>;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -53,6 +66,15 @@ export function readConfig(env: Env): Config {
         : roles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
+    publicUrl: read.url('PUBLIC_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
+    operations: {
+      host: read.text('OPERATIONS_HOST', '127.0.0.1'),
+      port: read.integer('OPERATIONS_PORT', 3001, 0, 65_535),
+    },
+    trustedProxies: read
+      .list('TRUSTED_PROXIES')
+      .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is no CIDR block like 10.1.0.0/16`)),
+    ...readLimits(read),
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
@@ -81,6 +103,37 @@ export function readConfig(env: Env): Config {
   if (config.mode === 'production') problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+const countMax = 1_000_000_000;
+
+/** What callers may hold open, and how often they may ask. */
+function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyless'> {
+  const wait_ms = (name: string, fallback: number) => read.integer(name, fallback, 100, 300_000);
+  const rate = (name: RateName, variable: string) => ({
+    ...defaultRates[name],
+    requestsMax: read.integer(variable, defaultRates[name].requestsMax, 0, countMax),
+  });
+  const { connectionsMax, connectionsPerAddressMax, headersTimeout_ms, requestTimeout_ms } = defaultConnectionLimits;
+  const { keylessOpenPerAppMax } = defaultLimits;
+  return {
+    connections: {
+      connectionsMax: read.integer('CONNECTIONS_MAX', connectionsMax, 1, countMax),
+      connectionsPerAddressMax: read.integer('CONNECTIONS_PER_ADDRESS_MAX', connectionsPerAddressMax, 1, countMax),
+      headersTimeout_ms: wait_ms('HEADERS_TIMEOUT_MS', headersTimeout_ms),
+      requestTimeout_ms: wait_ms('REQUEST_TIMEOUT_MS', requestTimeout_ms),
+    },
+    rates: {
+      address: rate('address', 'RATE_PER_ADDRESS'),
+      key: rate('key', 'RATE_PER_KEY'),
+      app: rate('app', 'RATE_PER_APP'),
+      keylessCreation: rate('keylessCreation', 'KEYLESS_RATE_PER_ADDRESS'),
+      keylessOpen: rate('keylessOpen', 'KEYLESS_OPEN_PER_ADDRESS'),
+    },
+    keyless: {
+      keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),
+    },
+  };
 }
 
 /** An installation without any chain is told what most need: a treasury for EVM chains. */

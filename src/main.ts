@@ -5,7 +5,7 @@ import { type Clock, Unavailable } from '../commands/ports.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { NodeNotStarted } from './eventstore/node/spawn.ts';
 import { CannotListen } from './http/server.ts';
-import { startApiRole, startOperations } from './roles/api.ts';
+import { startServers } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
@@ -14,8 +14,10 @@ import { systemClock } from './runtime/system.ts';
 import { createLogger } from './runtime/telemetry.ts';
 
 export interface Service {
-  /** Where it listens; an instance without the role `api` answers health, readiness and metrics there. */
+  /** Where it listens: the API, or without that role the operations port. */
   readonly url: string;
+  /** Where health, readiness and metrics are read. */
+  readonly operationsUrl: string;
   readonly serves: Serves;
   /** For tools on this machine, like rebuild. */
   readonly eventStoreUrl: string;
@@ -33,7 +35,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
   const stopping = new AbortController();
   const { signal } = stopping;
   const has = (role: Config['roles'][number]) => config.roles.includes(role);
-  const http = await (has('api') ? startApiRole(core, signal) : startOperations(core)).catch(async (error: unknown) => {
+  const servers = await startServers(core, signal, has('api')).catch(async (error: unknown) => {
     stopping.abort();
     await core.close();
     throw error;
@@ -46,12 +48,13 @@ export async function startService(config: Config, clock: Clock = systemClock): 
   );
 
   return {
-    url: http.url,
-    serves: serves(config, { url: http.url, eventStoreUrl: core.eventStoreUrl }),
+    url: servers.url,
+    operationsUrl: servers.operationsUrl,
+    serves: serves(config, { ...servers, eventStoreUrl: core.eventStoreUrl }),
     eventStoreUrl: core.eventStoreUrl,
     merchants: { ...core.merchants, projected: (position) => core.projected(position) },
     async stop() {
-      await http.close();
+      await servers.close();
       stopping.abort();
       await Promise.all(running);
       await core.close();

@@ -1,21 +1,16 @@
 /** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
 import type { Chain, Token } from '../chains.ts';
-import { type Decision, type Refusal, refuse } from '../decider.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, rescale, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, type RouteDecimals } from './fees.ts';
-import type { PaymentState } from './state.ts';
+import type { Payment, PaymentState } from './state.ts';
 
-export interface Terms {
-  readonly paymentId: string;
-  readonly appId: string;
-  readonly orderId: string | null;
-  readonly keyless: boolean;
+/** What a customer is to pay and whom that pays, as it was asked for. */
+export interface AskedTerms {
   readonly type: PaymentType;
   readonly intent: PaymentCreated['intent'];
-  readonly display: PaymentCreated['display'];
-  readonly metadata: PaymentCreated['metadata'];
   /** Amounts in the token's own units; null where the type takes none. */
   readonly source: { chain: Chain; token: Token; amount: bigint | null; senderAddress: string | null };
   readonly destination: {
@@ -25,6 +20,15 @@ export interface Terms {
     receiverAddress: string;
     receiverMemo: string | null;
   };
+}
+
+export interface Terms extends AskedTerms {
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly orderId: string | null;
+  readonly keyless: boolean;
+  readonly display: PaymentCreated['display'];
+  readonly metadata: PaymentCreated['metadata'];
   readonly feePolicy: FeePolicy;
   readonly deposit: Deposit;
   readonly webhookUrl: string | null;
@@ -38,14 +42,53 @@ export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 
 export const lifetime_ms = hour_ms;
 
 export function createPayment(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
-  if (state) return [];
-  const agreed = terms.type === 'anyAmount' ? null : agree(terms);
-  if (agreed && 'refused' in agreed) return agreed;
+  if (state) return repeatOrder(state, terms);
+  const agreed = agree(terms);
+  if (isRefusal(agreed)) return agreed;
   return [{ type: 'PaymentCreated', data: created(terms, agreed) }];
 }
 
-/** The two amounts of an agreed payment, exact in both tokens; a refusal names the field. */
-export function agree(terms: Pick<Terms, 'type' | 'source' | 'destination' | 'feePolicy'>): Agreed | Refusal {
+/**
+ * An order that is sent again is the payment that it has. The app's own key may say anything else with it; without a key the terms must
+ * be the same ones, for whoever sends others would take this payment for theirs.
+ */
+export function repeatOrder({ terms }: Payment, asked: AskedTerms): Decision<PaymentEvent> {
+  if (!terms.keyless || sameTerms(terms, asked)) return [];
+  return refuse(
+    'orderConflict',
+    'this orderId was used on other terms: send them again, or another orderId',
+    '/orderId',
+  );
+}
+
+function sameTerms({ type, intent, source, destination }: PaymentCreated, asked: AskedTerms): boolean {
+  return (
+    type === asked.type &&
+    intent === asked.intent &&
+    sameSide(source, asked.source) &&
+    source.senderAddress === asked.source.senderAddress &&
+    sameSide(destination, asked.destination) &&
+    destination.receiverAddress === asked.destination.receiverAddress &&
+    destination.receiverMemo === asked.destination.receiverMemo
+  );
+}
+
+/** The amount of the other side follows from the fee, which may have changed since. */
+const sameSide = (
+  { chainId, token, amount }: Pick<PaymentCreated['source'], 'chainId' | 'token' | 'amount'>,
+  asked: { readonly chain: Chain; readonly token: Token; readonly amount: bigint | null },
+): boolean =>
+  chainId === asked.chain.id &&
+  token.address === asked.token.address &&
+  (asked.amount === null || amount === unitsText(asked.amount));
+
+type Money = Pick<Terms, 'type' | 'feePolicy'> & {
+  readonly [Side in 'source' | 'destination']: Pick<Terms[Side], 'token' | 'amount'>;
+};
+
+/** The two amounts of an agreed payment, exact in both tokens; null where any amount is taken. A refusal names the field. */
+export function agree(terms: Money): Agreed | Refusal | null {
+  if (terms.type === 'anyAmount') return null;
   const { source, destination, feePolicy } = terms;
   const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
   const side = terms.type === 'exactIn' ? 'source' : 'destination';

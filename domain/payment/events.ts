@@ -4,9 +4,10 @@
  */
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
-import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
+import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-export const paymentSchemaVersion = 1;
+/** 2: metadata is any JSON object; before, texts by name, which is one. */
+export const paymentSchemaVersion = 2;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
@@ -25,7 +26,7 @@ export const Deposit = Type.Object(
     scheme: Text(32),
     address: Address,
     memo: Memo,
-    /** Stellar contract intent: the contract to call and the memo to pass. */
+    /** Stellar contract intent: the contract to call and the memo to pass, which is `memo` as well. Null there in older ones. */
     contract: nullable(Address),
     contractMemo: Memo,
     /** One-way derivation that the address was made from; never the payment id. */
@@ -111,7 +112,7 @@ export const paymentEventSchemas = {
         { title: nullable(Text(200)), description: nullable(Text(1_000)), currency: nullable(Text(8)) },
         closed,
       ),
-      metadata: nullable(Type.Record(Text(64), Text(500))),
+      metadata: nullable(JsonObject),
       source: Type.Object(
         { chainId: Chain, token: TokenRef, amount: nullable(Amount), senderAddress: nullable(Address) },
         closed,

@@ -25,20 +25,30 @@ export interface Sighting {
 /** A stream takes this many payins of any size. Beyond that it takes no dust, so that it stays readable. */
 export const payinsMax = 500;
 
-/** A hint from the merchant: where to look. Verified facts replace it. */
+/** A stream takes this many hints: each has the chain's nodes asked. */
+export const registrationsMax = 20;
+
+/** A hint where to look. Verified facts replace it; until one of its transaction is recorded, another hint may. */
 export function registerPayin(
   p: PaymentState,
   hint: { txHash: string; senderAddress: string; now: Instant },
 ): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
-  if (p.registered?.txHash === hint.txHash && p.registered.senderAddress === hint.senderAddress) return [];
-  const status = statusOf(p);
-  if (p.registered || (status !== 'payment_unpaid' && status !== 'payment_started')) {
-    const why = p.registered ? 'another payin is already registered' : `the payment is ${status}`;
-    return refuse('paymentNotUpdatable', `${why}: the payin cannot be registered any more, read the payment instead`);
-  }
+  const { registered } = p;
+  if (registered?.txHash === hint.txHash && registered.senderAddress === hint.senderAddress) return [];
+  const why = whyNoOther(p);
+  if (why)
+    return refuse('paymentNotUpdatable', `${why}: no other payin can be registered, read the payment instead`, '/id');
   const { txHash, senderAddress, now } = hint;
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
+}
+
+function whyNoOther(p: Payment): string | undefined {
+  const status = statusOf(p);
+  if (status !== 'payment_unpaid' && status !== 'payment_started') return `the payment is ${status}`;
+  if (p.payins.some((payin) => onChain(payin) && payin.transfer.txHash === p.registered?.txHash))
+    return 'the registered payin was found on its chain';
+  return p.registrations >= registrationsMax ? `${registrationsMax} payins were registered` : undefined;
 }
 
 /**
@@ -100,15 +110,23 @@ export const payinAddress = (address: string, memo: string | null): PayinAddress
   memo: memo ?? '',
 });
 
-/** A contract's deposit is paid by calling the contract with its memo, and in no other way. */
-export const payinAddressOf = ({ address, memo, contract, contractMemo }: Deposit): PayinAddress =>
-  contract === null ? payinAddress(address, memo) : payinAddress(contract, contractMemo);
+/**
+ * Where a deposit can be paid to. A contract's deposit is paid by calling the contract with its memo, or by a plain transfer to the
+ * treasury with the same memo. Older ones have no memo for the treasury: whoever paid one to it found no memo in the answer.
+ */
+export function payinAddressesOf({ address, memo, contract, contractMemo }: Deposit): readonly PayinAddress[] {
+  if (contract === null) return [payinAddress(address, memo)];
+  const called = payinAddress(contract, contractMemo);
+  return memo === null ? [called] : [called, payinAddress(address, memo)];
+}
 
 export const payinAddressKey = ({ address, memo }: PayinAddress): string => `${address} ${memo}`;
 
 /** Whether a transfer was made to this deposit. */
 export const paysInto = (deposit: Deposit, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
-  payinAddressKey(payinAddress(to, memo ?? null)) === payinAddressKey(payinAddressOf(deposit));
+  payinAddressesOf(deposit)
+    .map(payinAddressKey)
+    .includes(payinAddressKey(payinAddress(to, memo ?? null)));
 
 type Outcome =
   | (Split & { rule: PaymentEventData<'PaymentFunded'>['rule']; sourceAmount: bigint })

@@ -41,7 +41,9 @@ export interface Refund extends TransferLeg {
 
 export interface Payment {
   readonly terms: PaymentCreated;
+  /** The last hint where the payin is to be looked for, and how many there were. */
   readonly registered: { readonly txHash: string; readonly senderAddress: string } | null;
+  readonly registrations: number;
   readonly payins: readonly Payin[];
   readonly funded: Funding | null;
   readonly payout: TransferLeg | null;
@@ -73,6 +75,7 @@ export function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
 const newPayment = (terms: PaymentCreated): Payment => ({
   terms,
   registered: null,
+  registrations: 0,
   payins: [],
   funded: null,
   payout: null,
@@ -83,8 +86,10 @@ const newPayment = (terms: PaymentCreated): Payment => ({
 
 function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
   switch (event.type) {
-    case 'PayinRegistered':
-      return { ...p, registered: { txHash: event.data.txHash, senderAddress: event.data.senderAddress } };
+    case 'PayinRegistered': {
+      const { txHash, senderAddress } = event.data;
+      return { ...p, registered: { txHash, senderAddress }, registrations: p.registrations + 1 };
+    }
     case 'PayinDetected':
       return { ...p, payins: withPayin(p, event.data.transfer, 'detected') };
     case 'PayinConfirmed':

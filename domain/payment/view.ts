@@ -4,6 +4,7 @@ import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
+import type { Metadata } from './metadata.ts';
 import { counted, type Payment, sumOf } from './state.ts';
 
 export const paymentStatuses = [
@@ -63,7 +64,7 @@ export interface PaymentView {
   readonly title: string | null;
   readonly description: string | null;
   readonly currency: string | null;
-  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly metadata: Metadata | null;
   readonly webhookUrl: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

@@ -5,6 +5,8 @@ CREATE INDEX IF NOT EXISTS payments_by_status  ON payments (app_id, status, crea
 CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
 CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');
+CREATE INDEX IF NOT EXISTS payments_of_strangers ON payments (app_id)
+  WHERE keyless AND status IN ('payment_unpaid', 'payment_started');
 CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id, destination_token_address)
   INCLUDE (destination_amount, amount_received, source_amount)
   WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');

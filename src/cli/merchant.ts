@@ -1,13 +1,15 @@
 /** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
 import { Command, Option } from 'commander';
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
+import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { withCore } from './core.ts';
+import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
-
-const cause = 'operator';
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
@@ -17,6 +19,20 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
   if (shown.length === 0) console.log('Done.');
   else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
 }
+
+/** Prints a table of what the app's stream tells; names and URLs are their owner's words, so control characters are left out. */
+async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
+  const rows = await withCore(({ store }) =>
+    list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
+  );
+  if (rows === null) throw new Error('there is no such app: check its id');
+  if (rows.length === 0) return console.log('None.');
+  console.table(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]))),
+  );
+}
+
+const plain = (value: unknown): string => String(value ?? '').replaceAll(/\p{C}/gu, '');
 
 function chainId(text: string) {
   const chain = findChain(text);
@@ -33,7 +49,7 @@ program
   .description('register an app; shows its webhook secret once')
   .option('--webhook <url>', 'https URL that its webhooks go to')
   .action((appId: string, options: { webhook?: string }) =>
-    run((m) => m.register(appId, options.webhook ?? null, cause)),
+    run((m) => m.register(appId, options.webhook ?? null, operator())),
   );
 
 program
@@ -45,7 +61,7 @@ program
       m.setSettlement(
         appId,
         { chainId: chainId(chain), tokenSymbol, receiverAddress, receiverMemo: options.memo ?? null },
-        cause,
+        operator(),
       ),
     ),
   );
@@ -53,29 +69,39 @@ program
 program
   .command('webhook <appId> [url]')
   .description('set or, without a URL, remove the webhook; new payments only')
-  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, cause)));
+  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
 
 program
   .command('rotate <appId>')
   .description('make a new webhook secret; the old one stops at once')
-  .action((appId: string) => run((m) => m.rotateSecret(appId, cause)));
+  .action((appId: string) => run((m) => m.rotateSecret(appId, operator())));
 
 program
   .command('key <appId> <name>')
   .description('issue an API key; it is shown once')
   .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
   .action((appId: string, name: string, options: { scope: KeyScope }) =>
-    run((m) => m.issueKey(appId, options.scope, name, cause)),
+    run((m) => m.issueKey(appId, options.scope, name, operator())),
   );
 
 program
+  .command('keys <appId>')
+  .description('list its API keys, revoked ones too')
+  .action((appId: string) => show((log) => listKeys(log, appId)));
+
+program
+  .command('history <appId>')
+  .description('list who changed what of the app and its keys, and when')
+  .action((appId: string) => show((log) => listChanges(log, appId)));
+
+program
   .command('revoke <appId> <keyId>')
-  .description('revoke an API key; it stops within a second')
-  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, cause)));
+  .description('revoke an API key; done means that no instance accepts it any more')
+  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, operator())));
 
 program
   .command('keyless <appId> <onOrOff>')
   .description('open or close a wallet_ app for creation without a key')
-  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', cause)));
+  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
 
 await runProgram(() => program.parseAsync());

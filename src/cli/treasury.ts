@@ -8,6 +8,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { familyOf } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { withCore } from './core.ts';
+import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
 
 const answer_ms = 15_000;
@@ -71,14 +72,16 @@ program
   .command('pause <reason> [chain]')
   .description('sign no payouts, on all chains or on one; what is signed is still sent')
   .action((reason: string, chain?: string) =>
-    run(chain, async ({ handle, clock }, rail) => outcomeOf(await pausePayouts({ handle, clock }, rail, reason))),
+    run(chain, async ({ handle, clock }, rail) =>
+      outcomeOf(await pausePayouts({ handle, clock }, rail, reason, operator())),
+    ),
   );
 
 program
   .command('resume [chain]')
   .description('sign payouts again; those that waited go on by themselves')
   .action((chain?: string) =>
-    run(chain, async ({ handle, clock }, rail) => outcomeOf(await resumePayouts({ handle, clock }, rail))),
+    run(chain, async ({ handle, clock }, rail) => outcomeOf(await resumePayouts({ handle, clock }, rail, operator()))),
   );
 
 await runProgram(() => program.parseAsync());

@@ -6,9 +6,9 @@ import { listUnmatched } from '../../queries/payins.ts';
 import { addressBook } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { withCore } from './core.ts';
+import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
 
-const cause = 'operator';
 const shownMax = 200;
 
 async function show({ database }: Core): Promise<void> {
@@ -50,7 +50,7 @@ program
   .description('give the money to a payment, which takes it up as it came: counted, or held when late or too much')
   .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
   .action((id: string, { payment }: { payment: string }) =>
-    withCore(async (core) => tell(await matchUnmatched(core, id, payment, cause))),
+    withCore(async (core) => tell(await matchUnmatched(core, id, payment, operator()))),
   );
 
 program
@@ -60,7 +60,7 @@ program
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
-    withCore(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, cause))),
+    withCore(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, operator()))),
   );
 
 await runProgram(() => program.parseAsync());

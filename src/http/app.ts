@@ -1,16 +1,17 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
-import type { HttpDeps } from './deps.ts';
-import { ApiError, problem, statusOfError, unavailable } from './errors.ts';
+import type { HttpDeps, OperationsDeps } from './deps.ts';
+import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { type Access, createAccess } from './keys.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { createAdmission } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { merchantRoutes } from './routes/merchant.ts';
-import { operationRoutes } from './routes/operations.ts';
+import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
 
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
@@ -18,31 +19,31 @@ export function createApp(deps: HttpDeps): Express {
   const access = createAccess(deps);
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
-    ...paymentRoutes(deps),
+    ...paymentRoutes(deps, access),
     ...merchantRoutes(deps),
-    ...operationRoutes(deps),
+    ...publicOperationRoutes(deps),
   ];
-  return serve(deps, access, [...api, ...documentationRoutes(openApiDocument(api))]);
+  return serve(deps, access, [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))]);
 }
 
-/** For instances without the API: health, readiness and metrics only. */
+/** For operators alone: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody = { authenticate: async () => null, findApp: async () => null };
   return serve(deps, nobody, operationRoutes(deps));
 }
 
-type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'observe'>;
-export type OperationsDeps = Served & Pick<HttpDeps, 'readiness' | 'metrics'>;
+type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe'>;
 
 function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Express {
   const app = express();
+  const admission = createAdmission(deps.rates, deps.clients);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  app.use(createRouter(routes, access, createRequestLimit(deps.limits.concurrentMax)));
+  app.use(createRouter(routes, { access, admission, limit: createRequestLimit(deps.limits.concurrentMax) }));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
@@ -53,14 +54,14 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Expre
 /** Express calls it for errors because it has four parameters. */
 const answerError =
   (logger: HttpDeps['logger']): ErrorRequestHandler =>
-  (thrown, _request, response, next) => {
+  (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
     const error = asApiError(thrown);
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     send(response, {
       status: statusOfError(error.code),
-      type: 'application/problem+json; charset=utf-8',
+      type: errorType(request.headers.accept),
       body: problem(error.code, error.message, requestId, error.errors),
       headers: error.headers,
     });

@@ -1,6 +1,7 @@
 /** Everything that the HTTP edge uses: commands and queries whose own needs are filled in already. */
 import type { Logger } from 'pino';
-import type { AppSettings, CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
+import type { By } from '../../commands/handle.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
@@ -10,6 +11,8 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Clients } from './clients.ts';
+import type { Rates } from './rates.ts';
 
 export type { App, Caller, PaymentFilter };
 
@@ -17,9 +20,11 @@ export interface HttpDeps extends Commands, Queries {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
+  readonly clients: Pick<Clients, 'of'>;
+  readonly rates: Rates;
   readonly limits: HttpLimits;
-  /** Prometheus text. */
-  readonly metrics: () => Promise<string>;
+  /** Where callers reach the service, without a slash at the end. Asked when it listens. */
+  readonly publicUrl: () => string;
   readonly readiness: () => Promise<Readiness>;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
@@ -27,13 +32,16 @@ export interface HttpDeps extends Commands, Queries {
   readonly paymentLink?: (payment: PaymentView) => string | null;
 }
 
+/** What the operations port answers from. */
+export interface OperationsDeps
+  extends Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'readiness'> {
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>;
+}
+
 export interface Commands {
-  readonly createPayment: (
-    request: NewPayment,
-    app: AppSettings,
-    caller: { readonly keyless: boolean; readonly cause: string },
-  ) => Promise<CreatedPayment | Refusal>;
-  readonly registerPayin: (own: PaymentRef, hint: PayinHint, cause: string) => Promise<RegisteredPayin | Refusal>;
+  readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 
 export interface Queries {
@@ -45,7 +53,11 @@ export interface Queries {
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
   readonly listDeliveries: (appId: string, limit: number) => Promise<readonly Delivery[]>;
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
+  /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
+  readonly isRevoked: (keyId: string) => boolean;
   readonly findApp: (appId: string) => Promise<App | null>;
+  /** Open payments of an app that were created without a key, counted up to `max`. */
+  readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }
 
 export interface Readiness {
@@ -63,6 +75,11 @@ export interface RequestSeen {
 export interface HttpLimits {
   /** Requests in progress at most; further ones are answered 503 at once. */
   readonly concurrentMax: number;
+  /** Open payments of an app that were created without a key; 0 is no limit. */
+  readonly keylessOpenPerAppMax: number;
 }
 
-export const defaultLimits: HttpLimits = { concurrentMax: 500 };
+export const defaultLimits: HttpLimits = {
+  concurrentMax: 500,
+  keylessOpenPerAppMax: 20_000,
+};

@@ -13,9 +13,11 @@ const kinds = {
   methodNotAllowed: [405, 'The endpoint has no such method'],
   requestTimeout: [408, 'The request came too slowly'],
   paymentNotUpdatable: [409, 'The payment’s status does not allow this'],
+  orderConflict: [409, 'The order has other terms'],
   settlementMissing: [409, 'The app has no settlement wallet'],
   payloadTooLarge: [413, 'The body is too large'],
   unsupportedMediaType: [415, 'The body must be JSON'],
+  rateLimited: [429, 'Too many requests'],
   headersTooLarge: [431, 'The request’s headers are too large'],
   internal: [500, 'The service failed'],
   routeUnavailable: [503, 'This route cannot be paid out at present'],
@@ -33,17 +35,20 @@ export interface FieldError {
 
 export const ErrorResponse = Type.Object(
   {
-    error: oneOf(errorCodes, { description: 'stable code' }),
+    error: oneOf(errorCodes, { title: 'ErrorCode', description: 'stable code' }),
     message: Type.String({ description: 'What is wrong and what to do next.' }),
     requestId: Type.String(),
     errors: Type.Optional(
       Type.Array(
-        Type.Object({
-          pointer: Type.String({
-            description: 'JSON pointer into the body, or /<name> of a path or query parameter',
-          }),
-          message: Type.String(),
-        }),
+        Type.Object(
+          {
+            pointer: Type.String({
+              description: 'JSON pointer into the body, or /<name> of a path or query parameter',
+            }),
+            message: Type.String(),
+          },
+          { title: 'FieldError' },
+        ),
       ),
     ),
     type: Type.String(),
@@ -91,12 +96,32 @@ export function problem(code: ErrorCode, message: string, requestId: string, fie
   } satisfies ErrorResponse;
 }
 
+const json = 'application/json; charset=utf-8';
+const problemJson = 'application/problem+json; charset=utf-8';
+
+/**
+ * The media type of errors: JSON like every other answer, because most clients read nothing else; problem details
+ * (RFC 9457) for those whose Accept names them, at least as high as JSON. The body is the same.
+ */
+export function errorType(accept: string | undefined): string {
+  const asked = new Map(
+    (accept ?? '').split(',').map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='));
+      return [type, quality === undefined ? 1 : Number(quality.slice(2))];
+    }),
+  );
+  const quality = asked.get('application/problem+json') ?? 0;
+  return quality > 0 && quality >= (asked.get('application/json') ?? 0) ? problemJson : json;
+}
+
 /** How refusals of commands are answered. Those of the treasury mean: try again later. */
 const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   invalidRequest: 'invalidRequest',
   forbidden: 'forbidden',
   paymentNotFound: 'paymentNotFound',
   paymentNotUpdatable: 'paymentNotUpdatable',
+  orderConflict: 'orderConflict',
   settlementMissing: 'settlementMissing',
   routeUnavailable: 'routeUnavailable',
   unavailable: 'unavailable',

@@ -3,12 +3,14 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { TSchema } from 'typebox';
+import { parseKey } from '../security/apiKey.ts';
 import { ApiError, type FieldError } from './errors.ts';
+import { nearestName } from './nearestName.ts';
 
 export type Validate = (value: unknown) => void;
 
 /** Far above the largest payment request. */
-const bodyMax_bytes = 64_000;
+export const bodyMax_bytes = 64_000;
 
 const parse: RequestHandler = express.json({ limit: bodyMax_bytes, type: () => true, inflate: false, strict: false });
 
@@ -74,16 +76,18 @@ function badParameter(name: string, message: string): ApiError {
 }
 
 const options = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true } as const;
-const bodies = withFormats(new Ajv2020(options));
+const bodies = withOwnKeywords(new Ajv2020(options));
 /** Parameters arrive as text: numbers among them are read. */
-const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: true }));
+const parameters = withOwnKeywords(new Ajv2020({ ...options, coerceTypes: true }));
 
 /** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
-const errorsMax = 20;
+export const errorsMax = 20;
 
-function withFormats(ajv: Ajv2020): Ajv2020 {
+function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   // The package is CommonJS: its default export is seen as the module.
   (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date-time', 'date']);
+  ajv.addKeyword({ keyword: 'wellFormed', type: 'string', validate: (_on: true, text: string) => text.isWellFormed() });
+  ajv.addVocabulary(['shownAs', 'alsoShown', 'x-enum-varnames']);
   return ajv;
 }
 
@@ -111,7 +115,7 @@ function fieldError(error: ErrorObject): FieldError {
     case 'required':
       return { pointer: within(params['missingProperty']), message: 'is required' };
     case 'additionalProperties':
-      return { pointer: within(shorten(params['additionalProperty'])), message: unknownField(params) };
+      return { pointer: within(shorten(params['additionalProperty'])), message: unknownField(error) };
     case 'propertyNames':
       return { pointer: instancePath, message: 'has a name that is not allowed' };
     default:
@@ -147,7 +151,14 @@ const withArticle = (type: string): string =>
 
 const shorten = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
-const unknownField = (params: Record<string, unknown>): string =>
-  /key|token|secret/i.test(String(params['additionalProperty']))
-    ? 'is not known here. Keys belong in the X-API-Key header only: revoke one that was sent in another place'
-    : 'is not known here';
+function unknownField({ params, data, parentSchema }: ErrorObject): string {
+  const name = String(params['additionalProperty']);
+  const value: unknown = (data as Record<string, unknown>)[name];
+  if (isKeyName(name) || (typeof value === 'string' && parseKey(value) !== undefined)) {
+    return 'is not known here. Keys belong in the X-API-Key header only: revoke one that was sent in another place';
+  }
+  const nearest = nearestName(name, Object.keys(parentSchema?.['properties'] ?? {}));
+  return nearest === undefined ? 'is not known here' : `is not known here; the nearest known name is ${nearest}`;
+}
+
+const isKeyName = (name: string): boolean => /^(x[-_]?)?api[-_]?key$|^authorization$|^bearer$/i.test(name);

@@ -6,7 +6,7 @@ import type { App, Caller, HttpDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Auth } from './route.ts';
 
-/** A revoked key and changed settings take effect at the latest after this, plus the read model's delay. */
+/** Changed settings take effect at the latest after this, plus the read model's delay. Revoked keys do not wait for it. */
 const cacheLife_ms = 500;
 const cachedMax = 10_000;
 
@@ -16,7 +16,7 @@ export interface Access {
   findApp(appId: string): Promise<App | null>;
 }
 
-export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'findApp' | 'clock'>): Access {
+export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'isRevoked' | 'findApp' | 'clock'>): Access {
   const keys = briefly(deps.findApiKey, deps.clock);
   const apps = briefly(deps.findApp, deps.clock);
 
@@ -32,7 +32,8 @@ export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'findApp' | 'cl
       const hash = parseKey(key);
       if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
       const caller = await keys(hash);
-      if (!caller) throw unauthenticated('the API key is unknown or revoked: use another one');
+      if (!caller || deps.isRevoked(caller.keyId))
+        throw unauthenticated('the API key is unknown or revoked: use another one');
       if (auth === 'admin' && caller.scope !== 'admin') {
         throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
       }
@@ -41,11 +42,18 @@ export function createAccess(deps: Pick<HttpDeps, 'findApiKey' | 'findApp' | 'cl
   };
 }
 
+/** The app, if payments of it are created without a key; null of a closed app and of one that does not exist. */
+export async function openApp({ findApp }: Access, appId: string): Promise<App | null> {
+  const app = appId.startsWith('wallet_') ? await findApp(appId) : null;
+  return app?.keylessAllowed ? app : null;
+}
+
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 
 function presentedKey({ headers }: Request): string | null {
-  const own = headers['x-api-key'];
+  // An empty header is what a client without a key configured sends.
+  const own = headers['x-api-key'] || undefined;
   const { authorization } = headers;
   if (authorization === undefined) return own === undefined ? null : String(own);
   const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];

@@ -3,12 +3,12 @@ import type { Payment } from '../../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { HttpDeps } from './deps.ts';
-import type { PaymentFacts, PaymentResponse, PublicPaymentResponse } from './schemas/responses.ts';
+import type { PaymentResponse, WebhookPayment } from './schemas/responses.ts';
 
 /** For the holder of the app's key. */
 export function paymentResource(view: PaymentView, paymentLink: string | null): PaymentResponse {
   return {
-    ...paymentFacts(view),
+    ...webhookData(view),
     metadata: view.metadata,
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
@@ -24,38 +24,22 @@ export const fullResource =
   (view) =>
     paymentResource(view, paymentLink?.(view) ?? null);
 
-/** The payment as a command left it. What the command did not change others may have changed since: that is read. */
-export async function viewAfter(
-  { getPayment }: Pick<HttpDeps, 'getPayment'>,
-  { payment, at }: { readonly payment: Payment; readonly at: Instant | null },
-): Promise<PaymentView> {
-  if (at !== null) return viewOf(payment, at);
-  const { paymentId, createdAt } = payment.terms;
-  return (await getPayment(paymentId)) ?? viewOf(payment, createdAt);
-}
+/** The payment as a command left it or found it: the log is ahead of the read models. */
+export const viewAfter = ({ payment, at }: { readonly payment: Payment; readonly at: Instant }): PaymentView =>
+  viewOf(payment, at);
 
-/** For whoever holds the id: what to pay, until when, and how far it is. */
-export function publicResource(view: PaymentView): PublicPaymentResponse {
-  return {
-    id: view.paymentId,
-    status: view.status,
-    errorCode: view.errorCode,
-    errorMessage: view.errorMessage,
-    type: view.type,
-    createdAt: view.createdAt,
-    updatedAt: view.updatedAt,
-    expiresAt: view.expiresAt,
-    display: { title: view.title, name: view.title, description: view.description, currency: view.currency },
-    source: sourceOf(view),
-    destination: destinationOf(view),
-  };
-}
+/** For whoever holds the id: what to pay, until when, and how far it is. What belongs to the app is null. */
+export const publicResource = (view: PaymentView): PaymentResponse => ({ ...creatorResource(view), orderId: null });
 
-/** Every fact of the payment, nulls included, without what belongs to the app: its metadata, settings and links. */
-export function paymentFacts(view: PaymentView): PaymentFacts {
-  const { id, ...rest } = publicResource(view);
-  return { id, appId: view.appId, orderId: view.orderId, ...rest, webhookSecret: null };
-}
+/** For whoever created it without a key: the order id is the caller's own. */
+export const creatorResource = (view: PaymentView): PaymentResponse => ({
+  ...webhookData(view),
+  metadata: null,
+  webhookUrl: null,
+  webhookSecretSource: null,
+  paymentLink: null,
+  merchant: null,
+});
 
 /**
  * `data` of a webhook, the same schema for both events: the payment but metadata, webhookUrl, webhookSecretSource,
@@ -63,7 +47,23 @@ export function paymentFacts(view: PaymentView): PaymentFacts {
  *
  * @param view of the payment folded up to the event that the webhook tells of
  */
-export const webhookData = paymentFacts;
+export const webhookData = (view: PaymentView): WebhookPayment => ({
+  id: view.paymentId,
+  appId: view.appId,
+  orderId: view.orderId,
+  keyless: view.keyless,
+  status: view.status,
+  errorCode: view.errorCode,
+  errorMessage: view.errorMessage,
+  type: view.type,
+  createdAt: view.createdAt,
+  updatedAt: view.updatedAt,
+  expiresAt: view.expiresAt,
+  display: { title: view.title, name: view.title, description: view.description, currency: view.currency },
+  source: sourceOf(view),
+  destination: destinationOf(view),
+  webhookSecret: null,
+});
 
 const sourceOf = (view: PaymentView): PaymentResponse['source'] => ({
   chainId: String(view.sourceChainId),

@@ -1,5 +1,6 @@
 /** The declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document are all made from it. */
 import type { Static, TSchema } from 'typebox';
+import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Caller } from './deps.ts';
 import type { ErrorCode } from './errors.ts';
@@ -16,7 +17,8 @@ export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  readonly requestId: string;
+  /** What its events say of who caused them. */
+  readonly by: By;
 }
 
 /** Objects are sent as JSON; text and bytes as `type` says. */
@@ -27,10 +29,14 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'Retry-After';
+
 export interface AnswerSpec {
   readonly description: string;
   /** Left out for answers that are not JSON. */
   readonly schema?: TSchema;
+  /** Besides those that every answer has. */
+  readonly headers?: readonly AnswerHeader[];
 }
 
 export interface Route<
@@ -53,7 +59,9 @@ export interface Route<
   readonly doc: Documentation | null;
   /** Readable by any web page as long as no key is sent. */
   readonly publicRead?: boolean;
-  /** Answered even when the service is overloaded. */
+  /** Without a key, a good request is counted as a payment that a stranger creates. */
+  readonly creates?: boolean;
+  /** Answered even when the service is overloaded, and however often somebody asks. */
   readonly always?: boolean;
   handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Refusal>;
 }

@@ -1,19 +1,28 @@
 /** The route table as an express router. */
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
+import type { Caller } from './deps.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
 import { localsOf, type RequestLimit } from './guards.ts';
 import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
 import type { Access } from './keys.ts';
+import type { Admission } from './rates.ts';
 import type { Answer, AnyRoute } from './route.ts';
 
-export function createRouter(routes: readonly AnyRoute[], access: Access, limit: RequestLimit): Router {
+/** What stands before every route. */
+export interface Gate {
+  readonly access: Access;
+  readonly admission: Admission;
+  readonly limit: RequestLimit;
+}
+
+export function createRouter(routes: readonly AnyRoute[], gate: Gate): Router {
   const router = Router({ caseSensitive: true });
   for (const [path, here] of Map.groupBy(routes, ({ path }) => path)) {
     const methods = here.map(({ method }) => method.toUpperCase());
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const route of here) resource[route.method](serve(route, access, limit));
+    for (const route of here) resource[route.method](serve(route, gate));
     resource.options((_request, response) => {
       localsOf(response).route = path;
       response.writeHead(204, { Allow: allow, ...corsOf(here) }).end();
@@ -33,8 +42,8 @@ const corsOf = (routes: readonly AnyRoute[]): Record<string, string> =>
     ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Methods': 'GET' }
     : {};
 
-/** Overload, key, parameters, body, handler: each may end the request with an ApiError. */
-function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHandler {
+/** Key, how often the caller asks, parameters, body, overload, handler: each may end the request with an ApiError. */
+function serve(route: AnyRoute, gate: Gate): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
   const checkQuery = route.query && compileParameters(route.query);
   const checkBody = route.body && compileBody(route.body);
@@ -42,23 +51,37 @@ function serve(route: AnyRoute, access: Access, limit: RequestLimit): RequestHan
   return async (request, response) => {
     const locals = localsOf(response);
     locals.route = route.path;
-    if (!route.always) limit.enter(response);
     if (route.publicRead && isAnonymous(request)) response.setHeader('Access-Control-Allow-Origin', '*');
-    const caller = await access.authenticate(request, route.auth);
+    const caller = await identify(request, response);
     locals.keyId = caller?.keyId ?? null;
     checkParams?.(request.params);
     const query = route.auth === 'none' ? {} : readQuery(request, checkQuery);
     const body = checkBody ? await readBody(request, response) : undefined;
     checkBody?.(body);
-    const { requestId } = locals;
-    const answer = await route.handle({ caller, params: request.params, query, body, requestId });
+    if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response);
+    // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
+    if (!route.always) gate.limit.enter(response);
+    const by = { cause: caller ? (`key:${caller.keyId}` as const) : ('keyless' as const), requestId: locals.requestId };
+    const answer = await route.handle({ caller, params: request.params, query, body, by });
     if (isRefusal(answer)) throw errorOfRefusal(answer);
     send(response, answer);
   };
+
+  /** Whose key it is; and whether he, or the address without a good key, may ask again already. */
+  async function identify(request: Request, response: Response): Promise<Caller | null> {
+    const { access, admission } = gate;
+    if (route.always) return null;
+    const caller = await access.authenticate(request, route.auth).catch(async (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'unauthenticated') await admission.ofStranger(request, response);
+      throw error;
+    });
+    if (caller) await admission.ofCaller(caller, response);
+    else await admission.ofStranger(request, response);
+    return caller;
+  }
 }
 
-const isAnonymous = ({ headers }: Request): boolean =>
-  headers['x-api-key'] === undefined && headers.authorization === undefined;
+const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && headers.authorization === undefined;
 
 export function send(response: Response, { status, body, type, headers }: Answer): void {
   const content = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

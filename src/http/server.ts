@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Express } from 'express';
-import { type ErrorCode, problem, statusOfError } from './errors.ts';
+import type { Clients } from './clients.ts';
+import { type ConnectionLimits, defaultConnectionLimits, limitConnections } from './connections.ts';
+import { type ErrorCode, errorType, problem, statusOfError } from './errors.ts';
 
 export interface HttpServer {
   /** Where it listens, without a slash at the end. */
@@ -10,31 +12,40 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const requestTimeout_ms = 30_000;
-const headersTimeout_ms = 10_000;
 /** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
-const headersMax_bytes = 16 * 1024;
+export const headersMax_bytes = 16 * 1024;
 const drainMax_ms = 10_000;
 const drainStep_ms = 50;
+/** How late a connection that took too long may be closed. */
+const checkConnections_ms = 1_000;
 
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
-  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+  constructor({ host, port, setBy }: Listening, cause: NodeJS.ErrnoException) {
     const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.message})`;
-    super(`port ${port} on ${host} ${why}: free it or set PORT and HOST`, { cause });
+    super(`port ${port} on ${host} ${why}: free it or set ${setBy.join(' and ')}`, { cause });
   }
 }
 
-/**
- * @param port 0 takes a free one
- * @throws CannotListen
- */
-export async function startHttp(app: Express, { port, host }: { port: number; host: string }): Promise<HttpServer> {
+export interface Listening {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  /** The variables that choose port and host. */
+  readonly setBy: readonly [string, string];
+  readonly clients: Pick<Clients, 'isProxy'>;
+  readonly connections?: ConnectionLimits;
+}
+
+/** @throws CannotListen */
+export async function startHttp(app: Express, listening: Listening): Promise<HttpServer> {
+  const { port, host, clients, connections = defaultConnectionLimits } = listening;
   const server = createServer(
     {
-      requestTimeout: requestTimeout_ms,
-      headersTimeout: headersTimeout_ms,
+      requestTimeout: connections.requestTimeout_ms,
+      headersTimeout: Math.min(connections.headersTimeout_ms, connections.requestTimeout_ms),
+      connectionsCheckingInterval: checkConnections_ms,
       keepAliveTimeout: keepAlive_ms,
       maxHeaderSize: headersMax_bytes,
       // The app asks for it, and answers in its own error shape.
@@ -42,16 +53,17 @@ export async function startHttp(app: Express, { port, host }: { port: number; ho
     },
     app,
   );
+  limitConnections(server, connections, clients);
   // Expectations other than 100-continue are left unmet, as the standard allows.
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new CannotListen(host, port, error)));
+    server.once('error', (error) => reject(new CannotListen(listening, error)));
     server.listen(port, host, resolve);
   });
-  const { address, port: listening, family } = server.address() as AddressInfo;
+  const { address, port: taken, family } = server.address() as AddressInfo;
   const name = family === 'IPv6' ? `[${address}]` : address;
-  return { url: `http://${name}:${listening}`, close: () => drain(server) };
+  return { url: `http://${name}:${taken}`, close: () => drain(server) };
 }
 
 function drain(server: Server): Promise<void> {
@@ -74,18 +86,21 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();
   const [code, message] = broken[error.code ?? ''] ?? notHttp;
+  const packet = Buffer.from(error.rawPacket ?? []).toString('latin1', 0, headersMax_bytes);
   const requestId = crypto.randomUUID();
   const body = JSON.stringify(problem(code, message, requestId));
   const lines = [
     `HTTP/1.1 ${statusOfError(code)} Error`,
-    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Type: ${errorType(acceptIn(packet))}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  const toHead = Buffer.from(error.rawPacket ?? []).toString('latin1', 0, 5) === 'HEAD ';
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${toHead ? '' : body}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${packet.startsWith('HEAD ') ? '' : body}`);
 }
+
+/** What could be read of the Accept header before the request broke. */
+const acceptIn = (packet: string): string | undefined => /^accept:(.*)$/im.exec(packet)?.[1];
 
 const notHttp: readonly [ErrorCode, string] = ['invalidRequest', 'this is no well-formed HTTP/1.1 request'];
 const broken: Readonly<Record<string, readonly [ErrorCode, string]>> = {

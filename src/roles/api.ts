@@ -1,45 +1,103 @@
 /** The HTTP role: commands and queries with their needs filled in. Stateless; any number of instances may run. */
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment, paymentIdsOf } from '../../commands/createPayment.ts';
+import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
-import { findApiKey, findApp } from '../../queries/apps.ts';
+import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
+import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
+import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
+import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
+import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
 
-export async function startApiRole(core: Core, signal: AbortSignal): Promise<HttpServer> {
-  const asked = queries(core);
-  const app = createApp({
-    ...operations(core),
-    ...(await commands(core, signal)),
-    ...asked,
-    paymentLink: paymentLinkOf,
-  });
-  return startHttp(app, core.config);
+export interface Servers {
+  /** Of the API, or without that role of the operations port. */
+  readonly url: string;
+  readonly operationsUrl: string;
+  close(): Promise<void>;
 }
 
-/** What every instance answers, whatever its roles: health, readiness, metrics. */
-export const startOperations = (core: Core): Promise<HttpServer> =>
-  startHttp(createOperationsApp(operations(core)), core.config);
+/** Opens the operations port, and the API where this instance has that role. @throws CannotListen */
+export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
+  const operations = await startOperations(core);
+  try {
+    const api = hasApi ? await startApi(core, signal) : null;
+    return {
+      url: (api ?? operations).url,
+      operationsUrl: operations.url,
+      async close() {
+        await api?.close();
+        await operations.close();
+      },
+    };
+  } catch (error) {
+    await operations.close();
+    throw error;
+  }
+}
 
-const operations = (core: Core) => ({
+async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
+  const { config, clock, reads } = core;
+  const clients = createClients(config.trustedProxies);
+  const rates = createRates(reads, config.rates);
+  void rates.keepSettling(clock, signal);
+  const decided = await commands(core, signal);
+  const revocations = await openRevocations(core);
+  let listening = '';
+  const app = createApp({
+    ...edge(core),
+    ...decided,
+    ...queries(core),
+    clients,
+    rates,
+    limits: { ...defaultLimits, ...config.keyless },
+    isRevoked: revocations.isRevoked,
+    paymentLink: paymentLinkOf,
+    publicUrl: () => core.config.publicUrl ?? listening,
+  });
+  const { host, port, connections } = config;
+  try {
+    const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
+    listening = url;
+    return { url, close: () => close().finally(revocations.close) };
+  } catch (error) {
+    await revocations.close();
+    throw error;
+  }
+}
+
+/** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
+function startOperations(core: Core): Promise<HttpServer> {
+  const clients = createClients([]);
+  const app = createOperationsApp({
+    ...edge(core),
+    clients,
+    rates: unlimited,
+    limits: defaultLimits,
+    metrics: () => metrics(core),
+  });
+  const { host, port } = core.config.operations;
+  return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });
+}
+
+const edge = (core: Core) => ({
   clock: core.clock,
   ids: randomIds,
   logger: core.telemetry.logger,
-  limits: defaultLimits,
-  metrics: () => metrics(core),
   readiness: () => readiness(core),
   observe: core.telemetry.observeRequest,
 });
@@ -74,16 +132,17 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
-    registerPayin: (own, hint, cause) => registerPayin(register, own, hint, cause),
+    registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
   };
 }
 
-function queries({ clock, reads, store }: Core): Queries {
+function queries(core: Core): Omit<Queries, 'isRevoked'> {
+  const { clock, reads, store } = core;
   const reading = {
     sql: reads,
     history: (stream: string) => readStream(store, stream),
     read: eventCodec.read,
-    paymentIdsOf,
+    paymentIdOf,
   };
   return {
     getPayment: (paymentId) => getPayment(reading, paymentId),
@@ -92,7 +151,8 @@ function queries({ clock, reads, store }: Core): Queries {
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
-    findApiKey: (hash) => findApiKey(reads, hash),
+    findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId),
+    countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
-import type { Clock, CrashPoint } from '../../commands/ports.ts';
+import type { Clock, CrashPoint, RevokedKeys } from '../../commands/ports.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
@@ -18,6 +18,7 @@ import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
+import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
@@ -43,6 +44,7 @@ export interface Core extends Chains {
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
   readonly box: SecretBox;
+  readonly revokedKeys: RevokedKeys;
   readonly merchants: ManageMerchant;
   /** Decides on behalf of requests. */
   readonly handle: Handle;
@@ -57,7 +59,7 @@ const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms
 const requestedStreams = 1_000;
 /** How long a start waits for chains that do not answer. */
 const askChains_ms = 3_000;
-const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings'] as const;
+const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings', revokedKeysChannel] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
@@ -83,6 +85,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   const projected = projectedWaiter(database, notifications);
   const stores = { clock, store, database, reads, projected };
+  const revokedKeys = createRevokedKeys(database, clock);
   return {
     config,
     telemetry,
@@ -95,7 +98,8 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     box,
     handle,
     workHandle: createHandle({ ...deciding, store: store.workers }),
-    merchants: manageMerchant({ config, handle, clock, box, ...open }),
+    revokedKeys,
+    merchants: manageMerchant({ config, handle, clock, box, revokedKeys, ...open }),
     async close() {
       await leases.close();
       await database.close();
@@ -127,15 +131,16 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
   });
 }
 
-type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'receiverChecks'>;
+type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'revokedKeys' | 'receiverChecks'>;
 
-function manageMerchant({ config, handle, clock, box, receiverChecks }: MerchantNeeds): ManageMerchant {
+function manageMerchant({ config, handle, clock, box, revokedKeys, receiverChecks }: MerchantNeeds): ManageMerchant {
   const isAllowed = createAddressCheck(config.webhook.allowedCidrs);
   return createManageMerchant({
     handle,
     clock,
     ids: randomIds,
     newKey: newApiKey,
+    revokedKeys,
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,

@@ -6,6 +6,8 @@ import { withoutSecrets } from '../environment/reader.ts';
 export interface Serves {
   /** Where it listens. */
   readonly url: string;
+  /** Where health, readiness and metrics are read. */
+  readonly operationsUrl: string;
   readonly mode: Config['mode'];
   readonly roles: Config['roles'];
   readonly chains: readonly string[];
@@ -19,13 +21,14 @@ export interface Serves {
 /** @param listening URLs of the server and of the event store that is used, configured or embedded */
 export function serves(
   { mode, roles, chains, treasuries, databaseUrl }: Config,
-  listening: { readonly url: string; readonly eventStoreUrl: string },
+  listening: { readonly url: string; readonly operationsUrl: string; readonly eventStoreUrl: string },
 ): Serves {
   const held = Object.entries(treasuries).flatMap(([family, treasury]) =>
     treasury ? [[family, treasury.address] as const] : [],
   );
   return {
     url: listening.url,
+    operationsUrl: listening.operationsUrl,
     mode,
     roles,
     chains: chains.map(({ chainId }) => `${chainOf(chainId).name} (${chainId})`),

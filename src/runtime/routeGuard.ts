@@ -66,13 +66,16 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
       }
     },
 
-    /** A refusal when the payout could not be made; `amount` null for a payment that takes any amount. */
-    check(chain: Chain, token: Token, amount: bigint | null): Refusal | undefined {
+    /**
+     * A refusal when the payout could not be made.
+     *
+     * @param amount that would be paid out; null for a payment that takes any amount
+     * @param pointer of the request's field that says how much
+     */
+    check(chain: Chain, token: Token, amount: bigint | null, pointer: string): Refusal | undefined {
       if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
-        return refuse(
-          'invalidRequest',
-          `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`,
-        );
+        const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
+        return refuse('invalidRequest', message, pointer);
       }
       const float = floats.get(chain.id);
       if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {

@@ -1,7 +1,7 @@
 /** The real process behind the ports: its clock, its randomness, and where a crash test ends it. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { uuidV8 } from '../../commands/createPayment.ts';
+import { uuidV8 } from '../../commands/paymentId.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 

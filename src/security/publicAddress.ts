@@ -73,7 +73,8 @@ export function literalAddress(url: URL): string | undefined {
   return isIP(host) ? host : undefined;
 }
 
-function addressList(blocks: readonly string[]): BlockList {
+/** @throws Error naming the block that is none */
+export function addressList(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
     const [address = '', prefix = ''] = block.split('/');
@@ -85,4 +86,14 @@ function addressList(blocks: readonly string[]): BlockList {
     list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6');
   }
   return list;
+}
+
+/** Whether a text is a CIDR block. */
+export function isBlock(text: string): boolean {
+  try {
+    addressList([text]);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { type CreatePaymentDeps, paymentIdOf } from '../../commands/createPayment.ts';
+import type { CreatePaymentDeps } from '../../commands/createPayment.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { refuse } from '../../domain/decider.ts';
+import { isRefusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { merchantWallet, minute } from '../support/payments.ts';
+import { merchantWallet, minute, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
@@ -24,7 +25,8 @@ describe('creating a payment for an app', () => {
     assert.notEqual(other.payment.terms.deposit.address, terms.deposit.address);
     const [stored] = await store.read(`payment-${terms.paymentId}`);
     assert.deepEqual(stored?.data, terms);
-    assert.deepEqual([stored?.metadata.cause, stored?.metadata.appId], ['request-1', 'wallet_demo']);
+    const { cause, requestId, appId } = stored?.metadata ?? assert.fail();
+    assert.deepEqual([cause, requestId, appId], ['key:k1', 'request-1', 'wallet_demo']);
   });
 
   it('takes the fee in the source token’s own units', async () => {
@@ -56,15 +58,32 @@ describe('creating a payment for an app', () => {
       const other = order({
         type: 'exactIn',
         source: { chainId: 56, tokenSymbol: 'USDT', amount: '99' },
-        destination: null,
+        destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: treasuryAccount },
       });
       for (const handle of [undefined, start()]) {
         const more = handle ? { handle } : {};
-        for (const again of [order(), other, order({ destination: { receiverAddress: 'nonsense' } })]) {
+        for (const again of [order(), other]) {
           const { payment, createdNow, position } = await accepted(create(again, wallet, more));
           assert.deepEqual([payment, createdNow, position], [first.payment, false, null]);
         }
       }
+    });
+
+    it('is refused when it is not valid, as if nobody had sent it before', async () => {
+      const { create, typesIn } = world();
+      const { payment } = await accepted(create(order()));
+      const underFee = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };
+      const wrong = [
+        order({ destination: null }),
+        order({ destination: { receiverAddress: 'nonsense' } }),
+        order({
+          type: 'exactIn',
+          source: { chainId: 8453, tokenSymbol: 'USDC', amount: '0.001' },
+          destination: underFee,
+        }),
+      ];
+      for (const request of wrong) assert.ok(isRefusal(await create(request)));
+      assert.deepEqual(await typesIn(`payment-${payment.terms.paymentId}`), ['PaymentCreated']);
     });
 
     it('is one payment for fifty creators at once, and they all get it', async () => {
@@ -121,13 +140,13 @@ describe('creating a payment for an app', () => {
   });
 
   describe('asks whether the payout can be made', () => {
-    const asked: [number, string, bigint | null][] = [];
-    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, amount) => {
-      asked.push([chain.id, token.symbol, amount]);
+    const asked: [number, string, bigint | null, string][] = [];
+    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, payout, pointer) => {
+      asked.push([chain.id, token.symbol, payout, pointer]);
       return undefined;
     };
 
-    it('for the amount in the destination’s units, whichever side states it', async () => {
+    it('for what would be paid out, in the destination’s units, naming the field that says how much', async () => {
       asked.length = 0;
       const { create } = world({ checkRoute });
       const noAmount = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };
@@ -136,9 +155,9 @@ describe('creating a payment for an app', () => {
       await create(order({ orderId: 'order-2', type: 'exactIn', source: bnb, destination: noAmount }));
       await create(order({ orderId: 'order-3', type: 'anyAmount', destination: noAmount }));
       assert.deepEqual(asked, [
-        [1, 'USDC', 10_000_000n],
-        [1, 'USDC', 7_000_000n],
-        [1, 'USDC', null],
+        [1, 'USDC', 10_000_000n, '/destination/amount'],
+        [1, 'USDC', 6_990_000n, '/source/amount'],
+        [1, 'USDC', null, '/type'],
       ]);
     });
 

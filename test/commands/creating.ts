@@ -49,7 +49,7 @@ export const sale = (over: Partial<NewPayment> = {}): NewPayment =>
     ...over,
   });
 
-const caller = { keyless: false, cause: 'request-1' };
+const caller = { keyless: false, cause: 'key:k1', requestId: 'request-1' } as const;
 
 export function world(over: Partial<CreatePaymentDeps> = {}) {
   const { start, ...rest } = processes();
@@ -67,7 +67,9 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
   };
   const create = (request: NewPayment, app = wallet, more: Partial<CreatePaymentDeps> = {}) =>
     createPayment({ ...deps, ...more }, request, app, caller);
-  return { ...rest, start, create, deposits: deps.deposits };
+  const createKeyless = (request: NewPayment, more: Partial<CreatePaymentDeps> = {}) =>
+    createPayment({ ...deps, ...more }, request, wallet, { keyless: true, cause: 'keyless' });
+  return { ...rest, start, create, createKeyless, deposits: deps.deposits };
 }
 
 /** `code pointer` of a refusal. */

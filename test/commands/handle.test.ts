@@ -29,7 +29,7 @@ const codec: Codec = {
   check: (_, { data }) => assert.ok('ball' in data, 'only balls are put'),
   read: ({ type, data }) => (type === 'Put' ? { type, data: data as object } : undefined),
 };
-const facts: Facts = { cause: 'test', appId: 'wallet_demo' };
+const facts: Facts = { cause: 'worker:test', appId: 'wallet_demo' };
 
 /** Reads are counted, so that a cache shows. */
 function counted(inner: EventStore = memoryEventStore()) {
@@ -78,7 +78,12 @@ describe('handling a command', () => {
     const events = await store.read('box-a');
     assert.deepEqual(
       events.map(({ metadata: { prev, ...rest } }) => rest),
-      [minute(0), minute(0), minute(5)].map((at) => ({ at, cause: 'test', appId: 'wallet_demo', schemaVersion: 3 })),
+      [minute(0), minute(0), minute(5)].map((at) => ({
+        at,
+        cause: 'worker:test',
+        appId: 'wallet_demo',
+        schemaVersion: 3,
+      })),
     );
     assert.equal(verifyChain(events), null);
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);
@@ -88,7 +93,7 @@ describe('handling a command', () => {
     const { handle, typesIn } = world();
     await handle(box, 'a', put('red'), facts);
     const again = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
+    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
     const nothing = await handle(box, 'b', () => [], facts);
     assert.deepEqual(nothing, { state: [], revision: null, position: null, at: null, appended: 0 });
     assert.deepEqual(await handle(box, 'b', () => refuse('forbidden', 'no'), facts), refuse('forbidden', 'no'));
@@ -177,7 +182,7 @@ describe('handling a command', () => {
       const { handle, start } = world();
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
-      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: null, appended: 0 });
+      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
     });
 
     it('does not try to append what it knows to be there', async () => {

@@ -51,6 +51,17 @@ describe('the hash chain', () => {
     assert.equal(verifyChain([{ ...a, stream: 'payment-2' }, b, c])?.revision, 1n);
   });
 
+  it('covers who asked and in which request, and chains behind events that name no request', () => {
+    const by = { ...facts, cause: 'key:k1', requestId: 'r1' };
+    const [asked] = seal(stream, tipOf(first[1]!), decided('PaidOut'), by, ids);
+    const stored: StoredEvent = { ...JSON.parse(JSON.stringify(asked)), stream, revision: 2n, position: 0n };
+    assert.deepEqual(stored.metadata, { prev: linkOf(first[1]!), ...by });
+    const next = { ...chain[2]!, revision: 3n, metadata: { ...facts, prev: linkOf(stored) } };
+    assert.equal(verifyChain([...first, stored, next]), null);
+    const forged = { ...stored, metadata: { ...stored.metadata, requestId: 'r2' } };
+    assert.equal(verifyChain([...first, forged, next])?.revision, 3n);
+  });
+
   it('can be checked from the middle on', () => {
     const [a, b, c] = chain as [StoredEvent, StoredEvent, StoredEvent];
     assert.equal(verifyChain([b, c], tipOf(a)), null);

@@ -12,25 +12,28 @@ import { createAddressCheck, literalAddress } from '../../src/security/publicAdd
 import { createSecretBox } from '../../src/security/secretBox.ts';
 
 const appId = 'merchant_bakery';
+const by = { cause: 'operator:test' } as const;
 const url = 'https://bakery.example/hooks';
 const address = '0x00000000000000000000000000000000000000aa';
 
 function world(canReceive: ReceiverChecks = {}) {
   const store = memoryEventStore();
   const box = createSecretBox(randomBytes(32));
+  const told: string[] = [];
   const isPublic = createAddressCheck([]);
   const merchants = createManageMerchant({
     handle: createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec }),
     clock: systemClock,
     ids: randomIds,
     newKey: newApiKey,
+    revokedKeys: { add: async ({ keyId }) => void told.push(keyId), unconfirmed: async () => [] },
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
     canReceive,
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
   });
   const events = () => store.read(`merchant-${appId}`);
-  return { store, box, merchants, events };
+  return { store, box, merchants, events, told };
 }
 
 function accepted<T>(answer: T | Refusal): T {
@@ -43,7 +46,7 @@ const refusedWith = (answer: unknown) => (isRefusal(answer) ? [answer.refused, a
 describe('manage merchant', () => {
   it('registers in one append and shows the webhook secret once', async () => {
     const { merchants, events, box } = world();
-    const first = accepted(await merchants.register(appId, url, 'test'));
+    const first = accepted(await merchants.register(appId, url, by));
     assert.match(first.webhookSecret ?? '', /^[0-9a-f]{64}$/);
     assert.equal(
       first.webhookSecretFingerprint,
@@ -56,12 +59,12 @@ describe('manage merchant', () => {
       stored.map((event) => event.type),
       ['MerchantRegistered', 'WebhookUrlSet', 'WebhookSecretRotated'],
     );
-    assert(stored.every((event) => event.metadata.appId === appId && event.metadata.cause === 'test'));
+    assert(stored.every((event) => event.metadata.appId === appId && event.metadata.cause === by.cause));
     const { ciphertext } = stored.at(-1)!.data as { ciphertext: string };
     assert.equal(box.open(ciphertext, webhookSecretContext(appId)), first.webhookSecret);
     assert.throws(() => box.open(ciphertext, webhookSecretContext('merchant_other')));
 
-    const again = accepted(await merchants.register(appId, null, 'test'));
+    const again = accepted(await merchants.register(appId, null, by));
     assert.deepEqual(again, {
       position: null,
       created: false,
@@ -73,42 +76,43 @@ describe('manage merchant', () => {
 
   it('never stores a secret or a key in the clear', async () => {
     const { merchants, events } = world();
-    const { webhookSecret } = accepted(await merchants.register(appId, url, 'test'));
-    const rotated = accepted(await merchants.rotateSecret(appId, 'test'));
-    const { key } = accepted(await merchants.issueKey(appId, 'admin', 'till', 'test'));
+    const { webhookSecret } = accepted(await merchants.register(appId, url, by));
+    const rotated = accepted(await merchants.rotateSecret(appId, by));
+    const { key } = accepted(await merchants.issueKey(appId, 'admin', 'till', by));
     const text = JSON.stringify(await events(), (_, value) => (typeof value === 'bigint' ? value.toString() : value));
     for (const secret of [webhookSecret ?? '', rotated.webhookSecret, key]) assert(!text.includes(secret));
   });
 
   it('rotates the secret: another one, fingerprint to match', async () => {
     const { merchants } = world();
-    const { webhookSecret } = accepted(await merchants.register(appId, url, 'test'));
-    const rotated = accepted(await merchants.rotateSecret(appId, 'test'));
+    const { webhookSecret } = accepted(await merchants.register(appId, url, by));
+    const rotated = accepted(await merchants.rotateSecret(appId, by));
     assert.notEqual(rotated.webhookSecret, webhookSecret);
     assert.equal(rotated.webhookSecretFingerprint, fingerprintOf(rotated.webhookSecret));
     assert.equal(typeof rotated.position, 'bigint');
   });
 
   it('issues a key that is found by its hash, and revokes it', async () => {
-    const { merchants, events } = world();
-    await merchants.register(appId, url, 'test');
-    const issued = accepted(await merchants.issueKey(appId, 'orders', 'till', 'test'));
+    const { merchants, events, told } = world();
+    await merchants.register(appId, url, by);
+    const issued = accepted(await merchants.issueKey(appId, 'orders', 'till', by));
     const data = (await events()).at(-1)?.data as { hash: string; hint: string };
     assert.equal(data.hash, parseKey(issued.key));
     assert.equal(data.hint, issued.hint);
-    accepted(await merchants.revokeKey(appId, issued.keyId, 'test'));
+    accepted(await merchants.revokeKey(appId, issued.keyId, by));
     assert.deepEqual((await events()).at(-1)?.data, { keyId: issued.keyId });
+    assert.deepEqual(told, [issued.keyId]);
   });
 
   it('spells the settlement address in the chain’s way, and finds the token in the catalogue', async () => {
     const { merchants, events } = world();
-    await merchants.register(appId, url, 'test');
+    await merchants.register(appId, url, by);
     const wallet = {
       chainId: 56,
       tokenSymbol: 'USDT',
       receiverAddress: address.toUpperCase().replace('X', 'x'),
     } as const;
-    accepted(await merchants.setSettlement(appId, wallet, 'test'));
+    accepted(await merchants.setSettlement(appId, wallet, by));
     assert.deepEqual((await events()).at(-1)?.data, {
       chainId: 56,
       token: { symbol: 'USDT', address: '0x55d398326f99059fF775485246999027B3197955', decimals: 18 },
@@ -126,9 +130,9 @@ describe('manage merchant', () => {
         return asked.length === 2 ? refuse('invalidRequest', 'it has no trustline') : undefined;
       },
     });
-    await merchants.register(appId, url, 'test');
+    await merchants.register(appId, url, by);
     const wallet = { chainId: 56, tokenSymbol: 'USDT', receiverAddress: address } as const;
-    const settle = () => merchants.setSettlement(appId, wallet, 'test');
+    const settle = () => merchants.setSettlement(appId, wallet, by);
     assert.deepEqual(refusedWith(await settle()), ['unavailable', undefined]);
     assert.deepEqual(refusedWith(await settle()), ['invalidRequest', '/receiverAddress']);
     assert.notEqual((await events()).at(-1)?.type, 'SettlementWalletSet');
@@ -139,26 +143,28 @@ describe('manage merchant', () => {
 
   it('refuses with the field at fault', async () => {
     const { merchants } = world();
-    await merchants.register(appId, url, 'test');
+    await merchants.register(appId, url, by);
     const settle = (more: object) =>
-      merchants.setSettlement(appId, { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: address, ...more }, 'test');
+      merchants.setSettlement(appId, { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: address, ...more }, by);
     assert.deepEqual(refusedWith(await settle({ tokenSymbol: 'USDT' })), ['invalidRequest', '/tokenSymbol']);
     assert.deepEqual(refusedWith(await settle({ receiverAddress: 'bakery' })), ['invalidRequest', '/receiverAddress']);
     for (const target of [
       'https://127.0.0.1/',
       'https://[::1]/',
       'https://2130706433/',
+      ' https://127.0.0.1/',
+      'HTTPS://127.1/',
       'http://bakery.example/',
       'bakery',
     ]) {
-      assert.deepEqual(refusedWith(await merchants.setWebhookUrl(appId, target, 'test')), [
+      assert.deepEqual(refusedWith(await merchants.setWebhookUrl(appId, target, by)), [
         'invalidRequest',
         '/webhookUrl',
       ]);
-      const other = await merchants.register('merchant_other', target, 'test');
+      const other = await merchants.register('merchant_other', target, by);
       assert.deepEqual(refusedWith(other), ['invalidRequest', '/webhookUrl']);
     }
-    assert.deepEqual(refusedWith(await merchants.rotateSecret('merchant_unknown', 'test')), ['illegalStep', undefined]);
-    assert.deepEqual(refusedWith(await merchants.setKeylessCreation(appId, true, 'test')), ['forbidden', undefined]);
+    assert.deepEqual(refusedWith(await merchants.rotateSecret('merchant_unknown', by)), ['illegalStep', undefined]);
+    assert.deepEqual(refusedWith(await merchants.setKeylessCreation(appId, true, by)), ['forbidden', undefined]);
   });
 });

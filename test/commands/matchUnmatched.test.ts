@@ -25,7 +25,7 @@ const fromStellar = [created({ from: stellarUsdc })];
 async function world(history = fromStellar) {
   const { start, clock, store, typesIn } = processes({ now: minute(6) });
   const deps = { handle: start(), clock };
-  await accepted(deps.handle(paymentDecider, paymentId, () => history, { cause: 'test', appId: null }));
+  await accepted(deps.handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
   await recordUnmatched(deps, transfer);
   const paidWith = async () =>
     (await currentState(start(), paymentDecider, paymentId))?.payins.map(({ id: payinId, standing }) => [
@@ -47,7 +47,7 @@ describe('money that no payment has claimed', () => {
 
   it('funds the payment that it is given to', async () => {
     const { deps, typesIn, paidWith } = await world();
-    await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+    await accepted(matchUnmatched(deps, id, paymentId, { cause: 'operator:test' }));
     assert.deepEqual(await paidWith(), [[id, 'counted']]);
     assert.deepEqual((await typesIn(`payment-${paymentId}`)).slice(1), [
       'PayinDetected',
@@ -60,23 +60,25 @@ describe('money that no payment has claimed', () => {
 
   it('is held by a payment that it comes too late for, or that expected other money', async () => {
     const late = await world([...fromStellar, expired()]);
-    await accepted(matchUnmatched(late.deps, id, paymentId, 'operator'));
+    await accepted(matchUnmatched(late.deps, id, paymentId, { cause: 'operator:test' }));
     assert.deepEqual(await late.paidWith(), [[id, 'late']]);
     const other = await world([...unpaid]);
-    await accepted(matchUnmatched(other.deps, id, paymentId, 'operator'));
+    await accepted(matchUnmatched(other.deps, id, paymentId, { cause: 'operator:test' }));
     assert.deepEqual(await other.paidWith(), [[id, 'wrongChain']]);
   });
 
   it('is given again to the same payment without any change, and to no other', async () => {
     const { deps, start, store } = await world();
     const otherId = '0198f3c2-0000-8000-8000-000000000002';
-    await accepted(deps.handle(paymentDecider, otherId, () => unpaid, { cause: 'test', appId: null }));
-    await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+    await accepted(deps.handle(paymentDecider, otherId, () => unpaid, { cause: 'worker:test', appId: null }));
+    await accepted(matchUnmatched(deps, id, paymentId, { cause: 'operator:test' }));
     const tail = await store.tail();
-    await accepted(matchUnmatched({ ...deps, handle: start() }, id, paymentId, 'operator'));
-    assert.equal(refusalOf(await matchUnmatched(deps, id, otherId, 'operator')), 'illegalStep');
+    await accepted(matchUnmatched({ ...deps, handle: start() }, id, paymentId, { cause: 'operator:test' }));
+    assert.equal(refusalOf(await matchUnmatched(deps, id, otherId, { cause: 'operator:test' })), 'illegalStep');
     assert.equal(
-      refusalOf(await refundUnmatched({ ...deps, addresses: addressBook }, id, { reason: 'x' }, 'operator')),
+      refusalOf(
+        await refundUnmatched({ ...deps, addresses: addressBook }, id, { reason: 'x' }, { cause: 'operator:test' }),
+      ),
       'illegalStep',
     );
     assert.equal(await store.tail(), tail);
@@ -84,8 +86,11 @@ describe('money that no payment has claimed', () => {
 
   it('is given to no payment that does not exist', async () => {
     const { deps, typesIn } = await world();
-    assert.equal(refusalOf(await matchUnmatched(deps, id, 'nobody', 'operator')), 'paymentNotFound');
-    assert.equal(refusalOf(await matchUnmatched(deps, '1500:none:0', paymentId, 'operator')), 'illegalStep');
+    assert.equal(refusalOf(await matchUnmatched(deps, id, 'nobody', { cause: 'operator:test' })), 'paymentNotFound');
+    assert.equal(
+      refusalOf(await matchUnmatched(deps, '1500:none:0', paymentId, { cause: 'operator:test' })),
+      'illegalStep',
+    );
     assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
   });
 
@@ -94,10 +99,10 @@ describe('money that no payment has claimed', () => {
       const { deps, start, clock, paidWith } = await world();
       const crash = crashAt(point);
       const dying = { handle: start({ crash }), clock, crash };
-      await assert.rejects(matchUnmatched(dying, id, paymentId, 'operator'), Crashed);
+      await assert.rejects(matchUnmatched(dying, id, paymentId, { cause: 'operator:test' }), Crashed);
       assert.deepEqual(await paidWith(), []);
       assert.equal(await finishMatch({ handle: start(), clock }, id), undefined);
-      await accepted(matchUnmatched(deps, id, paymentId, 'operator'));
+      await accepted(matchUnmatched(deps, id, paymentId, { cause: 'operator:test' }));
       assert.deepEqual(await paidWith(), [[id, 'counted']]);
     });
   }
@@ -106,7 +111,12 @@ describe('money that no payment has claimed', () => {
     const ordered = async (to: { to?: string; memo?: string }) => {
       const { deps, store } = await world();
       await accepted(
-        refundUnmatched({ ...deps, addresses: addressBook }, id, { ...to, reason: 'no order' }, 'operator'),
+        refundUnmatched(
+          { ...deps, addresses: addressBook },
+          id,
+          { ...to, reason: 'no order' },
+          { cause: 'operator:test' },
+        ),
       );
       return (await store.read(stream)).at(-1)?.data;
     };
@@ -124,11 +134,14 @@ describe('money that no payment has claimed', () => {
     const withBook = { ...deps, addresses: addressBook };
     for (const to of [{ to: badChecksum }, { to: muxedReceiver, memo: '7' }, { memo: 'x'.repeat(29) }]) {
       assert.equal(
-        refusalOf(await refundUnmatched(withBook, id, { ...to, reason: 'x' }, 'operator')),
+        refusalOf(await refundUnmatched(withBook, id, { ...to, reason: 'x' }, { cause: 'operator:test' })),
         'invalidRequest',
       );
     }
-    assert.equal(refusalOf(await refundUnmatched(withBook, '1500:none:0', { reason: 'x' }, 'operator')), 'illegalStep');
+    assert.equal(
+      refusalOf(await refundUnmatched(withBook, '1500:none:0', { reason: 'x' }, { cause: 'operator:test' })),
+      'illegalStep',
+    );
     assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
   });
 });

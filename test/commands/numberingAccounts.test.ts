@@ -182,7 +182,7 @@ describe('signing through several numbering accounts', () => {
       await accepted(sign(first));
       const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
       const instance = treasuryInstance(1, treasuryAccount);
-      await accepted(start()(treasury, instance, pause, { cause: 'test', appId: null }));
+      await accepted(start()(treasury, instance, pause, { cause: 'worker:test', appId: null }));
       for (const paymentId of [...own, second, ...b])
         assert.equal(await refusalOf(sign(paymentId ?? '')), 'treasuryPaused');
       assert.equal(around.signatures, 1);

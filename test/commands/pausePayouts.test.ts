@@ -18,15 +18,16 @@ describe('pausing payouts', () => {
   async function pausing(minedNonce: bigint | null): Promise<void> {
     const { sign, start, store, around } = await signingWorld({ payments: ['first', 'second'] });
     around.minedNonce = minedNonce;
+    const by = { cause: 'operator:ada' } as const;
     const operator = { handle: start(), clock: processes({ store }).clock };
     await accepted(sign({ paymentId: 'first' }));
 
-    await accepted(pausePayouts(operator, account, 'audit'));
+    await accepted(pausePayouts(operator, account, 'audit', by));
     assert.equal((await loadTreasury(operator.handle, account)).paused, 'audit');
     const refused = await sign({ paymentId: 'second' });
     assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
 
-    await accepted(resumePayouts(operator, account));
+    await accepted(resumePayouts(operator, account, by));
     await accepted(sign({ paymentId: 'second' }));
     assert.equal(around.signatures, 2);
   }

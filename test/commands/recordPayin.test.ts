@@ -14,7 +14,7 @@ const stream = 'payment-p';
 
 async function world(store = memoryEventStore()) {
   const { start, clock, time, typesIn } = processes({ store });
-  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'test', appId: payment.appId }));
+  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'worker:test', appId: payment.appId }));
   const deps = (handle = start()) => ({ handle, clock });
   return { start, deps, time, typesIn, store };
 }
@@ -29,7 +29,7 @@ describe('recording a payin', () => {
       events.slice(1).map(({ type, metadata }) => [type, metadata.cause, metadata.appId, metadata.at]),
       ['PayinDetected', 'PayinConfirmed', 'PaymentFunded'].map((type) => [
         type,
-        `payin 8453:${payin().txHash}`,
+        `worker:payins payin 8453:${payin().txHash}`,
         'wallet_demo',
         minute(6),
       ]),
@@ -98,7 +98,7 @@ describe('recording that a payin left the chain', () => {
     assert.deepEqual(await typesIn(stream), ['PaymentCreated', 'PayinDetected', 'PayinOrphaned']);
     const [, , orphaned] = await store.read(stream);
     assert.deepEqual(orphaned?.data, gone);
-    assert.equal(orphaned?.metadata.cause, `orphaned ${gone.blockHash}`);
+    assert.equal(orphaned?.metadata.cause, `worker:payins orphaned ${gone.blockHash}`);
   });
 
   it('writes only what was seen, though callers hand in more', async () => {
@@ -121,7 +121,7 @@ describe('expiring a payment', () => {
     assert.deepEqual(await typesIn(stream), ['PaymentCreated', 'PaymentExpired']);
     const [, expired] = await store.read(stream);
     assert.deepEqual(expired?.data, { chainTime: minute(61), expiredAt: minute(600) });
-    assert.equal(expired?.metadata.cause, `final scan reached ${minute(61)}`);
+    assert.equal(expired?.metadata.cause, `worker:expiry final scan reached ${minute(61)}`);
   });
 
   it('loses against a payin that is recorded at the same time', async () => {

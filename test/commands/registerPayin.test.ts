@@ -14,30 +14,35 @@ const hint = { txHash, fromAddress: customerWallet };
 async function world() {
   const store = memoryEventStore();
   const { start, clock, typesIn } = processes({ store });
-  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'test', appId: own.appId }));
+  await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'worker:test', appId: own.appId }));
   const looked: (readonly [string, string])[] = [];
   const lookUp: RegisterPayinDeps['lookUp'] = ({ terms }, sought) => void looked.push([terms.appId, sought]);
   const deps = { handle: start(), clock, addresses: addressBook, canonicalTxHash, lookUp };
   return { register: registerPayin.bind(null, deps), looked, store, types: () => typesIn('payment-p') };
 }
 
+const by = { cause: 'key:k1' } as const;
+
 describe('registering a payin', () => {
-  it('keeps the hint, repeats it, and refuses another', async () => {
-    const { register, types } = await world();
-    const first = await register(own, hint, 'request-1');
-    assert.ok(!isRefusal(first) && first.at !== null);
-    const repeated = await register(own, hint, 'request-2');
-    assert.ok(!isRefusal(repeated));
-    assert.equal(repeated.at, null);
-    const other = await register(own, { ...hint, txHash: hashOf('other') }, 'request-3');
-    assert.equal(isRefusal(other) && other.refused, 'paymentNotUpdatable');
-    assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered']);
+  it('keeps the hint, answers a repeat with what it decided, and takes another', async () => {
+    const { register, types, looked } = await world();
+    const first = await accepted(register(own, hint, by));
+    assert.deepEqual(first.payment.registered, { txHash, senderAddress: customerWallet });
+    assert.deepEqual(await register(own, hint, by), first);
+    const another = hashOf('another');
+    const { payment } = await accepted(register(own, { ...hint, txHash: another }, by));
+    assert.equal(payment.registered?.txHash, another);
+    assert.deepEqual(
+      looked.map(([, sought]) => sought),
+      [txHash, txHash, another],
+    );
+    assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered', 'PayinRegistered']);
   });
 
   it('spells the hint as its chain does, and looks for the transaction each time', async () => {
     const { register, looked, store } = await world();
     const shouted = { txHash: `0x${txHash.slice(2).toUpperCase()}`, fromAddress: customerWallet.toLowerCase() };
-    for (const cause of ['request-1', 'request-2']) await register(own, shouted, cause);
+    for (const requestId of ['request-1', 'request-2']) await register(own, shouted, { ...by, requestId });
     const [, registered] = await store.read('payment-p');
     assert.deepEqual(registered?.data, {
       txHash,
@@ -58,7 +63,7 @@ describe('registering a payin', () => {
   ] as const) {
     it(`refuses ${what}`, async () => {
       const { register, looked, types } = await world();
-      const refused = await register(asked, payin, 'request-1');
+      const refused = await register(asked, payin, by);
       assert.ok(isRefusal(refused));
       assert.deepEqual([refused.refused, refused.pointer], [code, pointer]);
       assert.deepEqual([looked, await types()], [[], ['PaymentCreated']]);

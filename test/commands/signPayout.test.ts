@@ -156,7 +156,7 @@ describe('signing a payout', () => {
       await accepted(world.sign());
       const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'audit', minute(1));
       const instance = treasuryInstance(1, treasuryAccount);
-      await accepted(world.start()(treasury, instance, pause, { cause: 'test', appId: null }));
+      await accepted(world.start()(treasury, instance, pause, { cause: 'worker:test', appId: null }));
       const refusal = await world.sign({ paymentId: 'second' });
       assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryPaused');
       assert.equal(world.around.signatures, 1);

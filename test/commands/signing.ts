@@ -90,7 +90,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
   };
 
   const record = (paymentId: string, events: readonly PaymentEvent[]) =>
-    accepted(start()(paymentDecider, paymentId, () => events, { cause: 'test', appId: null }));
+    accepted(start()(paymentDecider, paymentId, () => events, { cause: 'worker:test', appId: null }));
   for (const paymentId of payments)
     await record(
       paymentId,

@@ -157,11 +157,40 @@ describe('merchant', () => {
       'bakery',
       'https://user:pass@bakery.example/',
       `https://x/${'y'.repeat(2_048)}`,
+      ' https://bakery.example/',
+      'https://bakery.example/ ',
+      '\thttps://bakery.example/',
+      'https://bakery.example/a\nb',
+      'https://bakery.example/a b',
+      'https:bakery.example',
+      'https:/bakery.example',
+      'https:///bakery.example',
+      'https:\\\\bakery.example',
+      'https://\u200bbakery.example/',
+      'https://bakery.example/#top',
+      'HTTP://bakery.example/',
     ]) {
       it(`refuse ${bad.slice(0, 40)}`, () =>
         given([registered])
           .when((state) => setWebhookUrl(state, bad))
           .thenRefused('invalidRequest', /webhookUrl/));
+    }
+
+    for (const [spelled, kept] of [
+      ['HTTPS://Bakery.Example', 'https://bakery.example/'],
+      ['https://bakery.example:443/Hooks?To=A', 'https://bakery.example/Hooks?To=A'],
+      ['https://bäckerei.example/', 'https://xn--bckerei-5wa.example/'],
+      ['https://bakery.example/a/../hooks', 'https://bakery.example/hooks'],
+    ] as const) {
+      it(`keep ${spelled} as ${kept}, once`, () => {
+        const set: MerchantEvent = { type: 'WebhookUrlSet', data: { url: kept } };
+        given([registered])
+          .when((state) => setWebhookUrl(state, spelled))
+          .then([set]);
+        given([registered, set])
+          .when((state) => setWebhookUrl(state, spelled))
+          .thenNothing();
+      });
     }
 
     it('rotate the secret', () => {

@@ -22,6 +22,7 @@ describe('payments at their expiry', function () {
   let appId: string;
   const shop = createShop({
     baseUrl: () => service.url,
+    operationsUrl: () => service.operationsUrl,
     rpcUrl: (chainId) => world.rpcUrl(chainId),
     customerKey: () => world.keys.customer,
   });
@@ -96,7 +97,7 @@ describe('payments at their expiry', function () {
 
   /** How often the source chain's passes have looked for blocks: the service lives on, and expiry has had its turns. */
   async function scans(): Promise<number> {
-    const { body } = await shop.call('GET', '/metrics');
+    const { body } = await shop.operations('/metrics');
     return Number(
       new RegExp(`^pi_work_total\\{worker="payins:${source}",result="done"\\} (\\d+)`, 'm').exec(body)?.[1] ?? 0,
     );

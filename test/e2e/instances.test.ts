@@ -1,9 +1,12 @@
 /** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
+import pg from 'pg';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';
 import { createCustomers } from '../support/customers.ts';
@@ -57,6 +60,37 @@ describe('two instances on the same stores', function () {
     }
   });
 
+  it('refuse a revoked key as soon as the command says so, with projections stopped', async () => {
+    const { appId } = sandbox.file().wallet;
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const merchant = async (...args: string[]) =>
+      (await promisify(execFile)(process.execPath, ['src/cli/merchant.ts', ...args], { env })).stdout;
+    const shown = await merchant('key', appId, 'till');
+    const [keyId = ''] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(shown) ?? [];
+    const [key = ''] = /pi_live_\w{38}/.exec(shown) ?? [];
+    const ask = async (url: string) =>
+      (await fetch(`${url}/payment-api/payments/order/${appId}/none`, { headers: { 'X-API-Key': key } })).status;
+    const both = [sandbox.file().baseUrl, other.url];
+    await sandbox.until(async () => (await Promise.all(both.map(ask))).every((status) => status === 404));
+
+    const start = await stopProjections(sandbox.dataDir);
+    try {
+      await merchant('revoke', appId, keyId);
+      assert.deepEqual(await Promise.all(both.map(ask)), [401, 401]);
+      const [row] = await sandbox.query<{ revoked_at: string | null }>(
+        `SELECT revoked_at FROM api_keys WHERE key_id = '${keyId}'`,
+      );
+      assert.equal(row?.revoked_at, null);
+      assert.match(await merchant('keys', appId), new RegExp(`${keyId}.*till.*orders.*pi_live_….*Z.*Z`));
+      assert.match(
+        await merchant('history', appId),
+        new RegExp(`operator:${userInfo().username}.*revoked key ${keyId}`),
+      );
+    } finally {
+      await start();
+    }
+  });
+
   it('hand the work over in the middle of payments, and one goes on alone when the other dies', async () => {
     const closing = new AbortController();
     const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
@@ -94,3 +128,18 @@ describe('two instances on the same stores', function () {
     }
   });
 });
+
+/** Takes the lease of the projections and keeps it. @returns what gives it back */
+async function stopProjections(dataDir: string): Promise<() => Promise<void>> {
+  const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));
+  const holder = new pg.Client({ connectionString: DATABASE_URL });
+  await holder.connect();
+  const taken = holder.query(`SELECT pg_advisory_lock(hashtextextended('projections:work', 0))`);
+  const tear = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`;
+  const tearer = new pg.Client({ connectionString: DATABASE_URL });
+  await tearer.connect();
+  await tearer.query(tear);
+  await taken;
+  await tearer.end();
+  return () => holder.end();
+}

@@ -26,9 +26,7 @@ describe('an outage', function () {
         await says('postgres');
         await isUnavailable(read);
         await isUnavailable(create);
-        await sandbox.until(
-          async () => !/^pi_role_active\{.*\} 1$/m.test((await sandbox.call('GET', '/metrics')).body),
-        );
+        await sandbox.until(async () => !/^pi_role_active\{.*\} 1$/m.test((await sandbox.operations('/metrics')).body));
         // Longer than it takes to try in vain to have the leases back.
         for (let tries = 0; tries < 8; tries += 1) await isUnavailable(read);
       } finally {
@@ -94,7 +92,7 @@ describe('an outage', function () {
 
     async function failures(): Promise<number> {
       const work = /^pi_work_total\{worker="payouts:1",result="failed"\} (\d+)$/m;
-      return Number(work.exec((await sandbox.call('GET', '/metrics')).body)?.[1] ?? 0);
+      return Number(work.exec((await sandbox.operations('/metrics')).body)?.[1] ?? 0);
     }
   });
 
@@ -127,7 +125,7 @@ describe('an outage', function () {
     await Promise.all(coming);
   }
 
-  const ready = (): Promise<Answer> => sandbox.call('GET', '/readyz');
+  const ready = (): Promise<Answer> => sandbox.operations('/readyz');
   const read = () => sandbox.call('GET', `/payment-api/payments/${customers.orders[0]?.payment.id}`);
   const create = () =>
     sandbox.tryToCreate(customers.bodyOf(customers.newOrder(8453, 1)), sandbox.file().wallet.ordersKey);

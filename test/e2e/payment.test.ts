@@ -210,6 +210,7 @@ function assertFullSchema(data: Json): void {
     'id',
     'appId',
     'orderId',
+    'keyless',
     'status',
     'errorCode',
     'errorMessage',

@@ -133,6 +133,21 @@ describe('payments over Stellar', function () {
       assert.equal(done.source.senderAddress, other.publicKey());
     });
 
+    it('are paid as well by a plain payment to the treasury with their memo, under the same limits', async () => {
+      const payer = await sandbox.stellarAccount('20');
+      const sendPlainly = async (amount: string) => {
+        const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
+        assert.equal(payment.source.receiverMemo, payment.source.receiverMemoContract);
+        const plain = { ...payment, source: { ...payment.source, receiverAddressContract: null } };
+        const txHash = await sandbox.pay(plain, amount, payer.secret());
+        const { status, source } = await sandbox.follow(payment.id);
+        assert.deepEqual([source.txHash, source.amountReceived], [txHash, amount]);
+        return status;
+      };
+      assert.equal(await sendPlainly('3.00'), 'payment_payout_completed');
+      assert.equal(await sendPlainly('0.0199999'), 'payment_bounced');
+    });
+
     for (const amount of ['0.0199999', '10000.0000001']) {
       it(`bounce with ${amount} of any amount: nothing is paid out, the money is kept for a refund`, async () => {
         const payer = await sandbox.stellarAccount('20000');

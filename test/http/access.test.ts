@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import type { By } from '../../commands/handle.ts';
+import { refuse } from '../../domain/decider.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { sampleView } from './samples.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
+const elsewhere = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const unknownId = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 const txHash = `0x${'ab'.repeat(32)}`;
 
@@ -105,6 +109,35 @@ describe('HTTP: who may do what', () => {
     assert.notEqual(theirs.body.id, body.id);
   });
 
+  it('has events name the key that caused them, whatever request id is sent', async () => {
+    const said: By[] = [];
+    const own = await startWorld({
+      createPayment: async (_request, _app, { keyless, ...by }) => {
+        said.push(by);
+        return refuse('routeUnavailable', 'enough is known');
+      },
+      registerPayin: async (_own, _hint, by) => {
+        said.push(by);
+        return refuse('paymentNotFound', 'enough is known');
+      },
+    });
+    try {
+      const claims = { 'X-Request-Id': 'operator:root', 'X-Forwarded-User': 'root', 'X-Key-Id': 'k1' };
+      const created = await own.call('POST', base, { headers: { ...own.keys.wallet, ...claims }, body: goodRequest() });
+      assert.equal(created.status, 503);
+      const payin = { headers: { ...own.keys.wallet, ...claims }, body: { txHash, fromAddress: receiver } };
+      await own.call('POST', `${base}/${unknownId}/payin`, payin);
+      await own.call('POST', base, { headers: claims, body: goodRequest({ appId: 'wallet_demo' }) });
+    } finally {
+      await own.stop();
+    }
+    const [creator, , nobody] = said;
+    assert.match(creator?.cause ?? '', /^key:[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    assert.deepEqual(said, [creator, creator, nobody]);
+    assert.deepEqual(nobody, { cause: 'keyless', requestId: 'operator:root' });
+    assert.equal(creator?.requestId, 'operator:root');
+  });
+
   describe('without a key', () => {
     const keyless = (body: object) => create(body, {});
 
@@ -112,10 +145,102 @@ describe('HTTP: who may do what', () => {
       const { status, body } = await keyless({ appId: 'wallet_demo', orderId: 'k-1', metadata: { a: 'b' } });
       assert.deepEqual([status, body.appId, body.orderId], [201, 'wallet_demo', 'k-1']);
       for (const hidden of ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant']) {
-        assert.ok(!(hidden in body), hidden);
+        assert.equal(body[hidden], null, hidden);
       }
       const again = await keyless({ appId: 'wallet_demo', orderId: 'k-1' });
       assert.deepEqual([again.status, again.body.id], [200, body.id]);
+    });
+
+    it('repeats an order under the same terms only, and each receiver has order ids of its own', async () => {
+      const asked = goodRequest({ appId: 'wallet_demo', orderId: 'k-2' });
+      const post = (more: object = {}) => world.call('POST', base, { headers: {}, body: { ...asked, ...more } });
+      const destination = (more: object) => ({ destination: { ...(asked['destination'] as object), ...more } });
+      const first = await post();
+      assert.deepEqual([first.status, first.body.keyless], [201, true]);
+      for (const body of [
+        {},
+        destination({ amount: '10' }),
+        destination({ receiverAddress: receiver.toLowerCase() }),
+      ]) {
+        const again = await post(body);
+        assert.deepEqual([again.status, again.body.id], [200, first.body.id]);
+      }
+      for (const body of [
+        destination({ amount: '0.01' }),
+        destination({ tokenSymbol: 'USDT' }),
+        { source: { chainId: 137, tokenSymbol: 'USDC' } },
+        { source: { chainId: 8453, tokenSymbol: 'USDC', senderAddress: receiver } },
+      ]) {
+        const { status, body: answer } = await post(body);
+        assert.deepEqual([status, answer.error, answer.errors[0].pointer], [409, 'orderConflict', '/orderId']);
+        assert.ok(!JSON.stringify(answer).includes(first.body.id));
+      }
+      const stranger = await post(destination({ receiverAddress: elsewhere, amount: '0.01' }));
+      assert.deepEqual([stranger.status, stranger.body.destination.receiverAddress], [201, elsewhere]);
+    });
+
+    it('takes no order from whoever is paid, however early a stranger comes', async () => {
+      const body = (receiverAddress: string) =>
+        goodRequest({
+          appId: 'wallet_demo',
+          orderId: 'early',
+          destination: { chainId: 1, tokenSymbol: 'USDC', amount: '10.00', receiverAddress },
+        });
+      const post = (sent: object, headers = {}) => world.call('POST', base, { headers, body: sent });
+      const stranger = await post(body(elsewhere));
+      const honest = await post(body(receiver));
+      assert.deepEqual([honest.status, honest.body.destination.receiverAddress], [201, receiver]);
+      const byOrder = () => get(`${base}/order/wallet_demo/early`, world.keys.wallet);
+      assert.deepEqual([stranger.status, (await byOrder()).status], [201, 404]);
+      const own = await post(body(receiver), world.keys.wallet);
+      assert.deepEqual([own.body.keyless, (await byOrder()).body.id], [false, own.body.id]);
+    });
+
+    it('tells nobody whether an order id is taken: a body that is not valid is answered alike', async () => {
+      await create({ orderId: 'known' });
+      await keyless({ appId: 'wallet_demo', orderId: 'known' });
+      for (const wrong of [
+        { type: 'nonsense' },
+        { source: { chainId: 8453, tokenSymbol: 'nonsense' } },
+        { destination: { chainId: 1, tokenSymbol: 'USDC', amount: '10.00', receiverAddress: 'nonsense' } },
+        { destination: null },
+      ]) {
+        for (const headers of [{}, world.keys.wallet]) {
+          const answers = [];
+          for (const orderId of ['known', 'unknown']) {
+            const { status, body } = await create({ appId: 'wallet_demo', orderId, ...wrong }, headers);
+            answers.push([status, body.error, body.errors]);
+          }
+          assert.equal(answers[0]?.[0], 400);
+          assert.deepEqual(answers[0], answers[1]);
+        }
+      }
+    });
+
+    it('registers a payin of a payment that came without one, while its app is open', async () => {
+      const { body } = await keyless({ appId: 'wallet_demo', orderId: 'k-3' });
+      const keyed = await create({ orderId: 'k-3' });
+      const register = (id: string) =>
+        world.call('POST', `${base}/${id}/payin`, { headers: {}, body: { txHash, fromAddress: receiver } });
+      for (const answer of [await register(body.id), await register(body.id)]) {
+        assert.equal(answer.status, 200);
+        assert.deepEqual([answer.body.source.txHash, answer.body.source.senderAddress], [txHash, receiver]);
+        assert.deepEqual(answer.body.payment.source, { txHash, senderAddress: receiver });
+        assert.deepEqual([answer.body.orderId, answer.body.metadata, answer.body.webhookUrl], [null, null, null]);
+      }
+      const [denied, nobody] = [await register(keyed.body.id), await register(unknownId)];
+      assert.deepEqual([denied.status, denied.body.error], [401, 'unauthenticated']);
+      assert.deepEqual([nobody.status, nobody.body.message], [401, denied.body.message]);
+      const closed = await startWorld({
+        getPayment: async () => ({ ...sampleView, keyless: true, appId: 'wallet_closed' }),
+      });
+      try {
+        const payin = { headers: {}, body: { txHash, fromAddress: receiver } };
+        const { status, body } = await closed.call('POST', `${base}/${unknownId}/payin`, payin);
+        assert.deepEqual([status, body.message], [401, denied.body.message]);
+      } finally {
+        await closed.stop();
+      }
     });
 
     it('does not create for any other app, and does not tell which apps there are', async () => {

@@ -23,7 +23,8 @@ const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels -
 /** Name, what is changed in a good request, the pointer of the answer, words of its message. */
 const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['an unknown field', { color: 'red' }, '/color', /is not known here/],
-  ['a missing field', { type: undefined }, '/type', /is required/],
+  ['a missing field', { source: { tokenSymbol: 'USDC' } }, '/source/chainId', /is required/],
+  ['a payment of no type and no amount', { type: undefined, ...out({ amount: undefined }) }, '/type', /or a type/],
   ['a missing source', { source: undefined }, '/source', /is required/],
   ['a number for a text', { orderId: 7 }, '/orderId', /must be a string or null/],
   ['a list for an object', { display: [] }, '/display', /must be an object or null/],
@@ -101,15 +102,23 @@ const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['half a surrogate', { orderId: '\ud800' }, '/orderId', /without control characters/],
   ['an empty order id', { orderId: '' }, '/orderId', /must not be empty/],
   ['a currency that is none', { display: { currency: '$' } }, '/display/currency', /such as USD/],
-  ['metadata that is not text', { metadata: { a: 1 } }, '/metadata/a', /must be a string/],
-  ['deep metadata', { metadata: deep(1_000) }, '/metadata/a', /must be a string/],
+  ['metadata that is no object', { metadata: ['a'] }, '/metadata', /must be an object/],
+  ['metadata of six levels', { metadata: deep(5) }, '/metadata/a/a/a/a/a', /deeper than 5 levels/],
+  ['deep metadata', { metadata: { list: deep(500) } }, '/metadata/list/a/a/a/a', /deeper than 5 levels/],
   [
-    '21 metadata entries',
-    { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, ''])) },
+    'metadata of 4,097 bytes',
+    { metadata: { a: `${'é'.repeat(2_044)}x` } },
     '/metadata',
-    /more than 20/,
+    /has 4097 bytes.*at most 4096/,
   ],
-  ['a metadata key that is too long', { metadata: { ['k'.repeat(65)]: '' } }, '/metadata', /name/],
+  ['half a surrogate in metadata', { metadata: { a: [{ b: '\ud800' }] } }, '/metadata/a/0/b', /surrogate/],
+  ['a NUL in a name of metadata', { metadata: { a: { '\0': 1 } } }, '/metadata/a', /a name that holds a NUL/],
+  [
+    'metadata that reaches for a prototype',
+    { metadata: { constructor: { prototype: 1 } } },
+    '/metadata/constructor',
+    /name/,
+  ],
   ['an appId that is none', { appId: '../..' }, '/appId', /merchant_<slug> or wallet_<slug>/],
 ];
 
@@ -136,16 +145,27 @@ describe('HTTP: bad input', () => {
 
   it('refuses __proto__ wherever it stands', async () => {
     const inside = (part: string) =>
-      JSON.stringify(goodRequest({ metadata: { a: 'b' } })).replace(part, '"\\u005f_proto__":"x"');
-    for (const part of ['"title":"Coffee beans"', '"a":"b"']) {
+      JSON.stringify(goodRequest({ metadata: { a: 'b', list: [{ c: 1 }] } })).replace(part, '"\\u005f_proto__":"x"');
+    for (const part of ['"title":"Coffee beans"', '"a":"b"', '"c":1']) {
       assert.equal((await post({ headers: json, body: inside(part) })).status, 400);
     }
     const top = await post({ headers: json, body: '{"__proto__":{"type":"exactIn"}}' });
     assert.ok(top.body.errors.some(({ pointer }: { pointer: string }) => pointer === '/__proto__'));
   });
 
+  it('refuses an object of ten thousand levels wherever one may stand', async () => {
+    const send = (field: string) => {
+      const body = JSON.stringify(goodRequest({ [field]: 0 }));
+      const levels = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+      return post({ headers: json, body: body.replace(`"${field}":0`, `"${field}":${levels}`) });
+    };
+    assert.equal((await send('metadata')).body.errors[0].pointer, '/metadata/a/a/a/a/a');
+    assert.equal((await send('display')).body.errors[0].pointer, '/display/a');
+    assert.equal((await send('merchant')).status, 201, 'a field of answers is not looked at');
+  });
+
   it('tells several errors at once, but not a thousand', async () => {
-    const { body } = await post({ body: { source: { chainId: true }, extra: 1 } });
+    const { body } = await post({ body: { source: { chainId: true }, type: 'exact', extra: 1 } });
     assert.deepEqual(body.errors.map(({ pointer }: { pointer: string }) => pointer).sort(), [
       '/extra',
       '/source/chainId',
@@ -195,11 +215,13 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ body: goodRequest() })).status, 201);
   });
 
-  it('refuses ids that are no UUID, unknown ids and broken paths', async () => {
+  it('knows no payment by a text that is no UUID, or by an unknown id, and refuses broken paths', async () => {
     const get = (path: string) => world.call('GET', path, { headers: world.keys.wallet });
     for (const id of ['1', 'f47ac10b-58cc-4372-a567-0e02b2c3d47', '%00', 'a'.repeat(5_000), '__proto__']) {
-      const { status, body } = await get(`${base}/${id}`);
-      assert.deepEqual([status, body.errors[0].pointer], [400, '/id'], id);
+      for (const path of [`${base}/${id}`, `${base}/${id}/transactions`]) {
+        const { status, body } = await get(path);
+        assert.deepEqual([status, body.error, body.errors[0].pointer], [404, 'paymentNotFound', '/id'], id);
+      }
     }
     assert.equal((await get(`${base}/f47ac10b-58cc-4372-a567-0e02b2c3d479`)).status, 404);
     assert.equal((await get(`${base}/%E0%A4%A`)).status, 400);
@@ -226,7 +248,11 @@ describe('HTTP: bad input', () => {
     }
   });
 
-  it('refuses a payin that is none', async () => {
+  it('refuses a payin that is none, or of a payment that is none', async () => {
+    const hint = { txHash: `0x${'ab'.repeat(32)}`, fromAddress: receiver };
+    const nowhere = await world.call('POST', `${base}/1/payin`, { headers: world.keys.wallet, body: hint });
+    assert.deepEqual([nowhere.status, nowhere.body.error], [404, 'paymentNotFound']);
+    assert.equal((await world.call('POST', `${base}/1/payin`, { body: hint })).status, 401);
     const { body } = await post({ body: goodRequest() });
     const payin = (sent: object) =>
       world.call('POST', `${base}/${body.id}/payin`, { headers: world.keys.wallet, body: sent });

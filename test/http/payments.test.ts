@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { registrationsMax } from '../../domain/payment/payins.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
 const txHash = `0x${'ab'.repeat(32)}`;
@@ -109,8 +110,10 @@ describe('HTTP: payments', () => {
       assert.equal(open.headers['access-control-allow-origin'], '*');
       assert.equal(open.headers['access-control-allow-credentials'], undefined);
       assert.deepEqual(open.body.source, created.body.source);
-      for (const hidden of ['appId', 'orderId', 'metadata', 'paymentLink', 'webhookUrl', 'webhookSecret', 'merchant']) {
-        assert.ok(!(hidden in open.body), hidden);
+      assert.deepEqual(Object.keys(open.body), Object.keys(own.body));
+      assert.equal(open.body.appId, 'wallet_demo');
+      for (const hidden of ['orderId', 'metadata', 'paymentLink', 'webhookUrl', 'webhookSecret', 'merchant']) {
+        assert.equal(open.body[hidden], null, hidden);
       }
     });
 
@@ -152,7 +155,7 @@ describe('HTTP: payments', () => {
   describe('registering a payin', () => {
     const payin = { txHash, fromAddress: receiver };
 
-    it('answers the payment and the short form; the same again is fine, another is not', async () => {
+    it('answers the payment and the short form; the same again and others are fine, but not without end', async () => {
       const { body: created } = await create();
       const path = `${base}/${created.id}/payin`;
       const { status, body } = await world.call('POST', path, { headers: world.keys.wallet, body: payin });
@@ -164,9 +167,14 @@ describe('HTTP: payments', () => {
         status: 'payment_unpaid',
         source: { txHash, senderAddress: receiver },
       });
-      assert.equal((await world.call('POST', path, { headers: world.keys.wallet, body: payin })).status, 200);
-      const other = { ...payin, txHash: `0x${'cd'.repeat(32)}` };
-      const refused = await world.call('POST', path, { headers: world.keys.wallet, body: other });
+      const register = (hash: string) =>
+        world.call('POST', path, { headers: world.keys.wallet, body: { ...payin, txHash: hash } });
+      assert.deepEqual((await register(txHash)).body, body);
+      for (let n = 1; n < registrationsMax; n++) {
+        const other = `0x${String(n).padStart(64, '0')}`;
+        assert.equal((await register(other)).body.payment.source.txHash, other);
+      }
+      const refused = await register(txHash);
       assert.deepEqual([refused.status, refused.body.error], [409, 'paymentNotUpdatable']);
     });
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import pino from 'pino';
 import { Unavailable } from '../../commands/ports.ts';
-import type { HttpDeps } from '../../src/http/deps.ts';
+import { createOperationsApp } from '../../src/http/app.ts';
+import { createClients } from '../../src/http/clients.ts';
+import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { unlimited } from '../../src/http/rates.ts';
+import { startHttp } from '../../src/http/server.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -103,6 +109,33 @@ describe('HTTP: the protocol', () => {
     }
   });
 
+  it('answers errors as application/json, and as problem details to those who ask for them', async () => {
+    const json = 'application/json; charset=utf-8';
+    const problem = 'application/problem+json; charset=utf-8';
+    for (const [accept, type] of [
+      [undefined, json],
+      ['*/*', json],
+      ['application/*', json],
+      ['application/json', json],
+      ['text/html', json],
+      ['application/problem+json', problem],
+      ['application/json, Application/Problem+JSON', problem],
+      ['application/json, application/problem+json;q=0.5', json],
+      ['application/problem+json;q=0', json],
+      ['application/problem+json;q=high', json],
+    ] as const) {
+      const answer = await fetch(`${world.url}/nowhere`, { headers: accept === undefined ? {} : { Accept: accept } });
+      const error = (await answer.json()) as object;
+      assert.equal(answer.headers.get('content-type'), type, accept);
+      assert.deepEqual(Object.keys(error), ['error', 'message', 'requestId', 'type', 'title', 'status']);
+
+      const asked = accept === undefined ? '' : `Accept: ${accept}\r\n`;
+      const long = `X-Long: ${'x'.repeat(20_000)}\r\n`;
+      const broken = await raw(world.url, `GET / HTTP/1.1\r\nHost: a\r\n${asked}${long}\r\n`);
+      assert.ok(broken.includes(`\r\nContent-Type: ${type}\r\n`), broken);
+    }
+  });
+
   it('answers 503 with Retry-After when the store is away, and 500 without details when the program fails', async () => {
     const away = async () => {
       throw new Unavailable('connection to 10.0.0.7 refused', 2);
@@ -143,7 +176,7 @@ describe('HTTP: the protocol', () => {
       reached.resolve();
       return go.promise;
     };
-    await withWorld({ getPayment, limits: { concurrentMax: 1 } }, async ({ call }) => {
+    await withWorld({ getPayment, limits: { ...defaultLimits, concurrentMax: 1 } }, async ({ call }) => {
       const first = call('GET', `${base}/${id}`);
       await reached.promise;
       const second = await call('GET', `${base}/${id}`);
@@ -172,14 +205,72 @@ describe('HTTP: the protocol', () => {
     await closed;
   });
 
-  it('says whether it is ready, and why not', async () => {
-    assert.equal((await world.call('GET', '/readyz')).body.ready, true);
+  it('says in public whether it is ready, and nothing more', async () => {
+    assert.deepEqual((await world.call('GET', '/readyz')).body, { ready: true });
     const readiness = async () => ({ ready: false, checks: { store: { ok: false, detail: 'no answer' } } });
     await withWorld({ readiness }, async ({ call }) => {
       const { status, body } = await call('GET', '/readyz');
-      assert.deepEqual([status, body.checks.store.ok], [503, false]);
+      assert.deepEqual([status, body], [503, { ready: false }]);
     });
-    assert.match((await world.call('GET', '/metrics')).text, /^up 1$/m);
+    assert.equal((await world.call('GET', '/metrics')).status, 404);
+  });
+
+  it('answers 300 who ask at once for readiness alike, asks the stores once, and lets honest requests through', async () => {
+    let asked = 0;
+    const go = Promise.withResolvers<void>();
+    const readiness = async () => {
+      asked += 1;
+      await go.promise;
+      return { ready: true, checks: {} };
+    };
+    await withWorld({ readiness, limits: { ...defaultLimits, concurrentMax: 1 } }, async ({ url, call, keys }) => {
+      const all = Array.from({ length: 300 }, () => fetch(`${url}/readyz`));
+      const signal = AbortSignal.timeout(1_000);
+      assert.equal((await fetch(`${url}${base}/${id}`, { headers: keys.wallet, signal })).status, 404);
+      go.resolve();
+      for (const answer of await Promise.all(all)) {
+        assert.deepEqual([answer.status, await answer.json()], [200, { ready: true }]);
+      }
+      assert.equal((await call('GET', '/readyz')).status, 200);
+      assert.equal(asked, 1);
+    });
+  });
+
+  it('asks again after a second', async () => {
+    let asked = 0;
+    const readiness = async () => ({ ready: ++asked > 1, checks: {} });
+    await withWorld({ readiness }, async ({ call, clock }) => {
+      assert.equal((await call('GET', '/readyz')).status, 503);
+      clock.advance(999);
+      assert.equal((await call('GET', '/readyz')).status, 503);
+      clock.advance(1);
+      assert.equal((await call('GET', '/readyz')).status, 200);
+    });
+  });
+
+  it('tells reasons and metrics at the operations port alone', async () => {
+    const checks = { store: { ok: false, detail: 'no answer' } };
+    const app = createOperationsApp({
+      clock: world.clock,
+      ids: randomIds,
+      logger: pino({ level: 'silent' }),
+      limits: defaultLimits,
+      clients: createClients([]),
+      rates: unlimited,
+      readiness: async () => ({ ready: false, checks }),
+      metrics: async () => 'up 1\n',
+    });
+    const listening = { port: 0, host: '127.0.0.1', clients: createClients([]) };
+    const server = await startHttp(app, { ...listening, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'] });
+    try {
+      const readiness = await fetch(`${server.url}/readyz`);
+      assert.deepEqual([readiness.status, await readiness.json()], [503, { ready: false, checks }]);
+      assert.equal(await (await fetch(`${server.url}/metrics`)).text(), 'up 1\n');
+      assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
+      assert.equal((await fetch(`${server.url}${base}/${id}`)).status, 404);
+    } finally {
+      await server.close();
+    }
   });
 
   it('tells each request to metrics by its pattern, never by its path', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { paymentResource, publicResource, webhookData } from '../../src/http/resource.ts';
+import { creatorResource, paymentResource, publicResource, webhookData } from '../../src/http/resource.ts';
 import { sampleView } from './samples.ts';
 
 const ofTheApp = ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant'];
@@ -11,6 +11,7 @@ describe('the payment resource', () => {
   it('holds the fields of the service reference, amounts and chain ids as strings', () => {
     assert.deepEqual(full, {
       id: sampleView.paymentId,
+      keyless: false,
       appId: 'merchant_demo',
       orderId: 'order-7',
       status: 'payment_payin_completed',
@@ -60,9 +61,13 @@ describe('the payment resource', () => {
     assert.deepEqual(webhookData(sampleView), expected);
   });
 
-  it('shows the public neither the app nor its order', () => {
-    const hidden = [...ofTheApp, 'appId', 'orderId', 'webhookSecret'];
-    const expected = Object.fromEntries(Object.entries(full).filter(([name]) => !hidden.includes(name)));
-    assert.deepEqual(publicResource(sampleView), expected);
+  it('shows the public every field, null where it belongs to the app', () => {
+    const hidden = Object.fromEntries([...ofTheApp, 'orderId'].map((name) => [name, null]));
+    assert.deepEqual(publicResource(sampleView), { ...full, ...hidden });
+  });
+
+  it('shows whoever created it without a key the order id besides', () => {
+    const hidden = Object.fromEntries(ofTheApp.map((name) => [name, null]));
+    assert.deepEqual(creatorResource(sampleView), { ...full, ...hidden });
   });
 });

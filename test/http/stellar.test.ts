@@ -34,6 +34,11 @@ describe('HTTP: payments on Stellar', () => {
     assert.deepEqual((await get(body.id)).body, body);
   });
 
+  it('into the contract: the answer holds what a plain transfer needs as well, with the same memo', async () => {
+    const { source } = (await create(intoContract())).body;
+    assert.deepEqual([source.receiverAddress, source.receiverMemo], [stellarTreasury, source.receiverMemoContract]);
+  });
+
   it('into the contract, exactOut: the amount to pay is what the receiver gets and the fee', async () => {
     const { body } = await create(
       intoContract({ type: 'exactOut', destination: { ...intoContract().destination, amount: '10.00' } }),

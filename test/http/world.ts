@@ -1,8 +1,9 @@
 /** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
 import pino from 'pino';
 import { eventCodec } from '../../commands/codec.ts';
-import { type AppSettings, createPayment, paymentIdOf } from '../../commands/createPayment.ts';
-import { createHandle, currentState } from '../../commands/handle.ts';
+import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
+import { createHandle, currentState, type Handle } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
@@ -16,8 +17,10 @@ import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
-import { type App, type Caller, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
-import { startHttp } from '../../src/http/server.ts';
+import { createClients } from '../../src/http/clients.ts';
+import { type App, type Caller, type Commands, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { unlimited } from '../../src/http/rates.ts';
+import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
@@ -51,8 +54,14 @@ export interface World {
 }
 export type Headers = Readonly<Record<string, string>>;
 
-/** @param replaced parts of the dependencies that a test brings itself */
-export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<World> {
+/**
+ * @param replaced parts of the dependencies that a test brings itself
+ * @param door proxies and limits of connections
+ */
+export async function startWorld(
+  replaced: Partial<HttpDeps> = {},
+  door: Partial<Pick<Listening, 'clients' | 'connections'>> = {},
+): Promise<World> {
   const clock = steppedClock();
   const apps = new Map(
     [
@@ -64,6 +73,7 @@ export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<Worl
   );
   const callers = new Map<string, Caller>();
   let lookUps = 0;
+  let listening = '';
   const keyFor = (appId: string, scope: KeyScope): Headers => {
     const { keyId, key, hash } = newApiKey();
     callers.set(hash, { keyId, appId, scope });
@@ -87,16 +97,27 @@ export async function startWorld(replaced: Partial<HttpDeps> = {}): Promise<Worl
       lookUps += 1;
       return callers.get(hash) ?? null;
     },
+    isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
-    metrics: async () => '# TYPE up gauge\nup 1\n',
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
     ids: randomIds,
     logger: pino({ level: 'silent' }),
     limits: defaultLimits,
+    publicUrl: () => listening,
+    clients: createClients([]),
+    rates: unlimited,
+    countOpenKeyless: async () => 0,
     ...replaced,
   };
-  const server = await startHttp(createApp(deps), { port: 0, host: '127.0.0.1' });
+  const server = await startHttp(createApp(deps), {
+    port: 0,
+    host: '127.0.0.1',
+    setBy: ['PORT', 'HOST'],
+    clients: createClients([]),
+    ...door,
+  });
+  listening = server.url;
   return {
     url: server.url,
     call: await createClient(server.url),
@@ -129,13 +150,9 @@ const canReceive: CanReceive = async (_chain, token, account) => {
   return refuse('invalidRequest', `the receiver has no trustline for ${token.symbol}: let it add one`);
 };
 
-/** Payments through the real commands; reads fold the streams. */
-function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
-  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
-  const newest: string[] = [];
-  const changed = new Map<string, Instant>();
-
-  const commands = {
+/** The real commands on a log, without chains behind them. */
+export function commandsOn(handle: Handle, clock: Clock): Commands {
+  const creating = {
     handle,
     clock,
     ids: randomIds,
@@ -147,6 +164,18 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     checkRoute: () => undefined,
   };
   const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
+  return {
+    createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
+    registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
+  };
+}
+
+/** Payments through the real commands; reads fold the streams. */
+function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
+  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
+  const newest: string[] = [];
+  const changed = new Map<string, Instant>();
+  const commands = commandsOn(handle, clock);
   const load = (paymentId: string) => currentState(handle, paymentDecider, paymentId);
   const read = async (paymentId: string): Promise<PaymentView | null> => {
     const payment = await load(paymentId);
@@ -155,13 +184,13 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
 
   return {
     createPayment: (async (request, settings, caller) => {
-      const created = await createPayment(commands, request, settings, caller);
+      const created = await commands.createPayment(request, settings, caller);
       if (!isRefusal(created) && created.createdNow) newest.unshift(created.payment.terms.paymentId);
       return created;
     }) satisfies HttpDeps['createPayment'],
 
-    registerPayin: (async (own, hint, cause) => {
-      const registered = await registerPayin(registering, own, hint, cause);
+    registerPayin: (async (own, hint, by) => {
+      const registered = await commands.registerPayin(own, hint, by);
       if (!isRefusal(registered) && registered.at) changed.set(own.paymentId, registered.at);
       return registered;
     }) satisfies HttpDeps['registerPayin'],
@@ -176,10 +205,10 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return payment ? transactionsOf(payment) : [];
     },
     listPayments: (async ({ appId, limit, cursor, status, orderId, createdAfter }) => {
-      if (cursor !== undefined && !/^[0-9]{1,6}$/.test(cursor)) {
+      const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64url').toString());
+      if (Number.isNaN(from)) {
         return refuse('invalidRequest', 'this cursor is not from here: start without one', '/cursor');
       }
-      const from = Number(cursor ?? 0);
       const views = (await Promise.all(newest.map(read))).filter(
         (view): view is PaymentView =>
           view?.appId === appId &&
@@ -188,10 +217,13 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
           (createdAfter === undefined || view.createdAt > createdAfter),
       );
       const end = from + limit;
-      return { payments: views.slice(from, end), nextCursor: end < views.length ? String(end) : null };
+      return { payments: views.slice(from, end), nextCursor: end < views.length ? cursorAt(end) : null };
     }) satisfies HttpDeps['listPayments'],
   };
 }
+
+/** As long as the real ones, which hold a time and an id. */
+const cursorAt = (place: number): string => Buffer.from(String(place).padStart(61, '0')).toString('base64url');
 
 /** A request that is as good as they come, for the open wallet app. */
 export const goodRequest = (more: object = {}): Record<string, unknown> => ({

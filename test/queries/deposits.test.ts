@@ -41,12 +41,13 @@ describe('deposits', () => {
       assert.deepEqual(await matchDeposits(given.database, []), []);
     });
 
-    it('finds those that share an address by their memo, and a contract’s by the contract’s', async () => {
+    it('finds those that share an address by their memo, and a contract’s at the contract and the treasury', async () => {
       const [first] = p.unpaid;
       assert.ok(first?.type === 'PaymentCreated');
       const account = { address: 'GTREASURY', memo: '17' };
       const contract = { address: 'GTREASURY', memo: null, contract: 'CPAYIN', contractMemo: 'x' };
-      for (const [index, deposit] of [account, contract].entries()) {
+      const either = { ...contract, memo: 'y', contractMemo: 'y' };
+      for (const [index, deposit] of [account, contract, either].entries()) {
         const data = {
           ...first.data,
           paymentId: paymentIdOf(index + 1),
@@ -68,6 +69,8 @@ describe('deposits', () => {
         [paymentIdOf(1), '17'],
         [paymentIdOf(2), 'x'],
       ]);
+      for (const place of ['CPAYIN', 'GTREASURY'])
+        assert.deepEqual(await owners([place, 'y']), [[paymentIdOf(3), 'y']]);
       assert.deepEqual(await owners(['GTREASURY', null], ['GTREASURY', 'x'], ['CPAYIN', '17'], ['CPAYIN', null]), []);
     });
   });

@@ -5,6 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
+import { countOpenKeyless } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -80,13 +81,13 @@ describe('payments asked for', () => {
   });
 
   describe('by order', () => {
-    /** The ids that an order’s payments could have; the log holds at most one of them. */
-    let possible: readonly string[] = [];
+    /** The id that the order’s payment has. */
+    let derived = '';
     beforeEach(() => {
-      possible = [id(8), id(9)];
+      derived = id(9);
     });
     const ask = (appId: string, orderId: string) =>
-      getPaymentByOrder({ ...reading(), paymentIdsOf: () => possible }, appId, orderId);
+      getPaymentByOrder({ ...reading(), paymentIdOf: () => derived }, appId, orderId);
 
     it('are found for their app only', async () => {
       await given(payment(1, { orderId: 'A-1' }));
@@ -99,16 +100,36 @@ describe('payments asked for', () => {
       await given(payment(1, { orderId: odd }));
       assert.equal((await ask('wallet_odd', odd))?.paymentId, id(1));
     });
-    it('are found by the ids that the order can have while the row is not there yet', async () => {
+    it('are not found when a stranger created them without a key', async () => {
+      await given(payment(1, { orderId: 'A-1', keyless: true }));
+      assert.equal(await ask('wallet_odd', 'A-1'), null);
+      await given(payment(3, { orderId: 'A-1' }));
+      assert.equal((await ask('wallet_odd', 'A-1'))?.paymentId, id(3));
+    });
+    it('are found by the id that the order’s payment has while the row is not there yet', async () => {
       await append(world, 'merchant-wallet_odd', [
         { type: 'MerchantRegistered', data: { appId: 'wallet_odd', idSalt: 'a'.repeat(64), registeredAt: minute(0) } },
       ]);
       await given();
       await append(world, `payment-${id(1)}`, payment(1, { orderId: 'A-1' }));
-      possible = [id(9), id(1)];
+      derived = id(1);
       assert.equal((await ask('wallet_odd', 'A-1'))?.paymentId, id(1));
       assert.equal(await ask('wallet_even', 'A-1'), null);
     });
+  });
+
+  it('are counted as open while their money is awaited, those that strangers created, up to a bound', async () => {
+    const keyless = { keyless: true };
+    await given(
+      payment(1, keyless),
+      payment(3, keyless),
+      payment(5),
+      payment(2, keyless),
+      payment(7, keyless, done.slice(1)),
+    );
+    assert.equal(await countOpenKeyless(database, 'wallet_odd', 10), 2);
+    assert.equal(await countOpenKeyless(database, 'wallet_odd', 1), 1);
+    assert.equal(await countOpenKeyless(database, 'wallet_none', 10), 0);
   });
 
   describe('as a list', () => {

@@ -149,7 +149,7 @@ describe('reports', () => {
         eventRevision: '3',
         startedAt: now,
       };
-      const facts = { cause: 'test', appId: null };
+      const facts = { cause: 'worker:test', appId: null } as const;
       await world.handle(webhook, deliveryId, (state) => startSend(state, start), facts);
       if (statusCode === undefined) return;
       const error = statusCode === null ? ('timeout' as const) : null;

@@ -50,9 +50,9 @@ describe('the list of unmatched money', () => {
     const back = await kept(money('back'));
     const older = await kept(money('older', '0.0100001', 'invoice 7'));
     const newer = await kept(money('newer'));
-    await accepted(matchUnmatched(world, given, paymentId, 'operator'));
+    await accepted(matchUnmatched(world, given, paymentId, { cause: 'operator:test' }));
     const refund = { memo: '7', reason: 'no order' };
-    await accepted(refundUnmatched({ ...world, addresses: addressBook }, back, refund, 'operator'));
+    await accepted(refundUnmatched({ ...world, addresses: addressBook }, back, refund, { cause: 'operator:test' }));
     await project();
 
     const list = await listUnmatched(database, 10);
@@ -74,10 +74,10 @@ describe('the list of unmatched money', () => {
 
   it('names a match without its payin, until the worker has recorded it', async () => {
     const whole = await kept(money('whole'));
-    await accepted(matchUnmatched(world, whole, paymentId, 'operator'));
+    await accepted(matchUnmatched(world, whole, paymentId, { cause: 'operator:test' }));
     const half = await kept(money('half'));
     const dying = { ...world, crash: crashAt('unmatched.afterAssigned') };
-    await assert.rejects(matchUnmatched(dying, half, paymentId, 'operator'), Crashed);
+    await assert.rejects(matchUnmatched(dying, half, paymentId, { cause: 'operator:test' }), Crashed);
     await project();
     assert.deepEqual(await unfinished(), [{ id: half }]);
 
@@ -92,7 +92,7 @@ describe('the list of unmatched money', () => {
   it('names no match whose payin failed a moment ago', async () => {
     const half = await kept(money('half'));
     const dying = { ...world, crash: crashAt('unmatched.afterAssigned') };
-    await assert.rejects(matchUnmatched(dying, half, paymentId, 'operator'), Crashed);
+    await assert.rejects(matchUnmatched(dying, half, paymentId, { cause: 'operator:test' }), Crashed);
     await project();
     await createFailures(database).failed(unfinishedMatchesName, half, new Error('no'), minute(90));
     assert.deepEqual(await unfinished(), []);

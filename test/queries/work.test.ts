@@ -108,7 +108,7 @@ describe('the to-do list', () => {
     const { eventRevision, ...delivery } = first;
     const start = { ...delivery, eventRevision: eventRevision.toString(), startedAt: p.minute(10) };
     await given.world.handle(webhook, first.deliveryId, (state) => startSend(state, start), {
-      cause: 'test',
+      cause: 'worker:test',
       appId: null,
     });
     await given.project();

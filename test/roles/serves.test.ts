@@ -38,13 +38,18 @@ const env = {
 
 const told = () => {
   const config = readConfig(env);
-  return serves(config, { url: 'http://127.0.0.1:3000', eventStoreUrl: config.eventStoreUrl ?? '' });
+  return serves(config, {
+    url: 'http://127.0.0.1:3000',
+    operationsUrl: 'http://127.0.0.1:3001',
+    eventStoreUrl: config.eventStoreUrl ?? '',
+  });
 };
 
 describe('what an instance tells at its start', () => {
   it('names roles, chains, treasuries and stores', () => {
     assert.deepEqual(told(), {
       url: 'http://127.0.0.1:3000',
+      operationsUrl: 'http://127.0.0.1:3001',
       mode: 'production',
       roles: ['api', 'subscribers'],
       chains: ['Base (8453)', 'Ethereum (1)', 'Solana (501)', 'Stellar (1500)'],

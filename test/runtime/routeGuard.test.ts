@@ -35,9 +35,9 @@ describe('the guard of routes', () => {
     assert.equal(check('1.00'), 'routeUnavailable');
   });
 
-  it('refuses what the signer would not sign', async () => {
+  it('refuses what the signer would not sign, pointing at the amount', async () => {
     const { check } = await guarded();
-    assert.equal(check('1000.01'), 'invalidRequest');
+    assert.equal(check('1000.01'), 'invalidRequest /source/amount');
   });
 
   it('tells the operator once a minute, however often somebody asks for too much', async () => {
@@ -72,8 +72,8 @@ async function guarded() {
   const refresh = () => guard.refresh(signal);
   await refresh();
   const check = (amount: string | null) => {
-    const refusal = guard.check(chain, token, amount === null ? null : usdc(amount));
-    return isRefusal(refusal) ? refusal.refused : 'free';
+    const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount');
+    return isRefusal(refusal) ? [refusal.refused, refusal.pointer].filter(Boolean).join(' ') : 'free';
   };
   return { check, refresh, around };
 }

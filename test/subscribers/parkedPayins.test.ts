@@ -35,7 +35,7 @@ describe('trying a transfer again that was set aside', () => {
 async function world(history: typeof paid, transfers: readonly Transfer[]) {
   const { start, clock } = processes();
   const handle = start();
-  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'test', appId: null }));
+  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
   const ingester = { chainId: 8453, lookUp: async () => transfers } as Partial<Ingester> as Ingester;
   const worker = parkedPayinsWorker({ handle, clock, ingester, due: async () => [item] });
   return {

@@ -246,7 +246,7 @@ async function watching(transfers: readonly Transfer[]) {
     /** What was told of them, and where the cursor stood then. */
     missed: [] as object[],
     async payment() {
-      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
       assert.ok('state' in found && found.state);
       return found.state;
     },

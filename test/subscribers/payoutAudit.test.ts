@@ -48,7 +48,7 @@ describe('looking again at settled payouts', () => {
 async function audited(history: typeof done) {
   const { start } = processes();
   const handle = start();
-  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'test', appId: null }));
+  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
   const around = { stands: true, asked: 0, alarms: [] as string[], since: '' };
   const rail = {
     chainId: 1,

@@ -172,7 +172,7 @@ async function paying() {
     },
   };
   const record = start();
-  await accepted(record(paymentDecider, paymentId, () => paid, { cause: 'test', appId: null }));
+  await accepted(record(paymentDecider, paymentId, () => paid, { cause: 'worker:test', appId: null }));
   time.now = minute(6);
 
   const payment = async () => {

@@ -136,7 +136,7 @@ async function operator(ingester: Ingester, address: string, memo: string | null
     parked,
     read: (blocks: Blocks) => rescan(deps, blocks, signal),
     async payins() {
-      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
       assert.ok('state' in found && found.state);
       return found.state.payins.map(({ amount }) => amount).sort((a, b) => Number(a - b));
     },

@@ -36,7 +36,7 @@ describe('webhook worker', () => {
   async function world() {
     const store = memoryEventStore();
     const handle = createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec });
-    const facts = { cause: 'test', appId };
+    const facts = { cause: 'worker:test', appId } as const;
     const appended = await handle(paymentDecider, paymentId, () => done, facts);
     assert(!isRefusal(appended));
     const events = await store.read(`payment-${paymentId}`);

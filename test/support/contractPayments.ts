@@ -22,7 +22,7 @@ export const badChecksum = stellarReceiver.replace(/.$/, (last) => (last === 'A'
 export const contractDeposit: Terms['deposit'] = {
   scheme: 'test-stellar-1',
   address: stellarTreasury,
-  memo: null,
+  memo: 'memo-of-this-payment',
   contract: stellarContract,
   contractMemo: 'memo-of-this-payment',
   salt: '0x01',
@@ -48,6 +48,12 @@ export const paid = (amount: string, sketch: PayinSketch & { readonly from?: str
   from: sketch.from ?? payer,
   to: stellarContract,
   memo: contractDeposit.contractMemo,
+});
+
+/** The same by a plain transfer to the treasury. */
+export const sent = (amount: string, sketch: PayinSketch & { readonly from?: string } = {}): Transfer => ({
+  ...paid(amount, sketch),
+  to: stellarTreasury,
 });
 
 /** As in production; without the contract where the installation has none. */

@@ -109,7 +109,8 @@ const termsOf = ({ who, n }: Step, now: Instant) => {
     paymentId: paymentIdOf(who),
     appId: appIdOf(who),
     orderId: who % 2 ? `order ${who} \0\ud800 "\\u0000"` : null,
-    metadata: who % 3 ? null : { b: '2', a: `käse ${who}` },
+    metadata:
+      who % 3 ? null : { b: '2', a: `käse ${who}`, cart: { lines: [{ n: who, price: 2.5, gift: true }, null] }, 7: '' },
     deposit: { ...terms.deposit, address: addressOf(who) },
     now,
   };
@@ -127,7 +128,7 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
   clock.advance(minute_ms / 2);
   const now = clock.now();
   const appId = appIdOf(step.who);
-  const facts = { cause: 'history', appId };
+  const facts = { cause: 'worker:history', appId } as const;
   if (step.kind === 'settings' || step.kind === 'key') {
     await handle(merchant, appId, (state) => settings(state, step, now), facts);
   } else if (step.kind === 'unmatched') {
@@ -249,7 +250,7 @@ function settings(state: MerchantState, step: Step, now: Instant): Decision<Merc
 /** Puts events straight into a stream, sealed as the handle seals them. */
 export async function append(world: World, stream: string, events: readonly DomainEvent[]): Promise<bigint> {
   const before = await world.store.read(stream);
-  const metadata = { prev: null, at: world.clock.now(), cause: 'test', appId: null, schemaVersion: 1 };
+  const metadata = { prev: null, at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion: 1 };
   const sealed = events.map((event) => ({ ...event, id: randomIds.eventId(), metadata }));
   const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
   return (await world.store.append(stream, expected, sealed)).position;

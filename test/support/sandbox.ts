@@ -76,6 +76,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const self: Sandbox = {
     ...createShop({
       baseUrl: () => file().baseUrl,
+      operationsUrl: () => file().operationsUrl,
       rpcUrl: (chainId) => file().chains[String(chainId)]?.rpcUrl ?? '',
       customerKey: () => keepKeys(dataDir).customer,
       stellarCustomer: () => keepKeys(dataDir).stellar.customer,

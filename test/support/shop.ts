@@ -27,6 +27,8 @@ export interface CallOptions {
 
 export interface Shop {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Reads from the operations port. */
+  operations(path: '/readyz' | '/metrics'): Promise<Answer>;
   /** Asks again for a while when it is told to: a machine that does too much at once is no failure. */
   create(body: Json, key?: string): Promise<Answer>;
   /** Asks once. */
@@ -53,6 +55,7 @@ export interface Shop {
 export interface ShopWorld {
   /** Asked at each use: they change from start to start. */
   readonly baseUrl: () => string;
+  readonly operationsUrl?: () => string;
   readonly rpcUrl: (chainId: ChainId) => string;
   readonly customerKey: () => Hex;
   /** Secrets of the customer. */
@@ -63,7 +66,15 @@ export interface ShopWorld {
 }
 
 export function createShop(world: ShopWorld): Shop {
-  const { baseUrl, rpcUrl, customerKey, stellarCustomer, solanaCustomer, hint = () => '' } = world;
+  const {
+    baseUrl,
+    operationsUrl = baseUrl,
+    rpcUrl,
+    customerKey,
+    stellarCustomer,
+    solanaCustomer,
+    hint = () => '',
+  } = world;
   const chain = (chainId: ChainId) =>
     createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
@@ -80,6 +91,11 @@ export function createShop(world: ShopWorld): Shop {
       });
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text ? parsed(text) : undefined };
+    },
+
+    async operations(path) {
+      const response = await fetch(`${operationsUrl()}${path}`);
+      return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
     },
 
     tryToCreate: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),

@@ -1,10 +1,12 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
 import type { NewPayment } from '../../../commands/createPayment.ts';
+import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
-import { type Access, unauthenticated } from '../keys.ts';
-import { fullResource, paymentFacts, viewAfter } from '../resource.ts';
-import { type Answer, type AnyRoute, route } from '../route.ts';
+import { type Access, openApp, unauthenticated } from '../keys.ts';
+import { createOpenQuota } from '../openQuota.ts';
+import { creatorResource, fullResource, viewAfter } from '../resource.ts';
+import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
@@ -16,20 +18,31 @@ const defaultCurrency = 'USD';
 interface CreateRequest {
   readonly body: requests.CreatePaymentRequest;
   readonly caller: Caller | null;
-  readonly requestId: string;
+  readonly by: By;
 }
 
 /** The two addresses at which payments are created. */
 export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
   const handle = createHandler(deps, access);
-  const answers = {
-    201: { description: 'Created; Location says where it is read.', schema: responses.CreateResponse },
-    200: { description: 'The payment that this orderId has (Idempotent-Replayed).', schema: responses.CreateResponse },
+  const answers: Route['answers'] = {
+    201: { description: 'Created', schema: responses.PaymentResponse, headers: ['Location'] },
+    200: {
+      description: 'The payment that this orderId has',
+      schema: responses.PaymentResponse,
+      headers: ['Idempotent-Replayed'],
+    },
   };
   const description =
-    'A key acts for its own app. Without a key only wallet_ apps that the operator has opened for it can be used.';
-  const errors = ['invalidRequest', 'unauthenticated', 'forbidden', 'settlementMissing', 'routeUnavailable'] as const;
-  const common = { method: 'post', auth: 'optional', answers, errors, handle } as const;
+    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409.';
+  const errors = [
+    'invalidRequest',
+    'unauthenticated',
+    'forbidden',
+    'orderConflict',
+    'settlementMissing',
+    'routeUnavailable',
+  ] as const;
+  const common = { method: 'post', auth: 'optional', creates: true, answers, errors, handle } as const;
   return [
     route({
       ...common,
@@ -48,16 +61,19 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 
 function createHandler(deps: HttpDeps, access: Access) {
   const full = fullResource(deps);
-  return async ({ body, caller, requestId }: CreateRequest): Promise<Answer | Refusal> => {
-    const app = caller ? await ownApp(access, caller, body.appId) : await openApp(access, body.appId);
+  const quota = createOpenQuota(deps);
+  return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
+    const appId = body.appId ?? undefined;
+    const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
-    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, cause: requestId });
+    if (keyless) await quota.take(app.appId);
+    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
-    const view = await viewAfter(deps, created);
+    const view = viewAfter(created);
     return {
       status: created.createdNow ? 201 : 200,
-      body: keyless ? paymentFacts(view) : full(view),
+      body: keyless ? creatorResource(view) : full(view),
       headers: created.createdNow
         ? { Location: `/payment-api/payments/${view.paymentId}` }
         : { 'Idempotent-Replayed': 'true' },
@@ -74,10 +90,10 @@ async function ownApp(access: Access, caller: Caller, appId: string | undefined)
 }
 
 /** A closed app and one that does not exist are answered alike: nobody learns which apps exist. */
-async function openApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
+async function statedApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
   if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
-  const app = appId.startsWith('wallet_') ? await access.findApp(appId) : null;
-  if (!app?.keylessAllowed) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
+  const app = await openApp(access, appId);
+  if (!app) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
   return app;
 }
 
@@ -87,25 +103,29 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
   return {
     appId,
     orderId: body.orderId ?? null,
-    type: body.type,
+    type: body.type ?? null,
     intent: body.intent ?? null,
     display: {
       title: display?.title ?? display?.name ?? null,
       description: display?.description ?? null,
-      currency: display?.currency ?? defaultCurrency,
+      currency: (display?.currency ?? defaultCurrency).toUpperCase(),
     },
     metadata: body.metadata ?? null,
     source: {
       chainId: source.chainId,
       tokenSymbol: source.tokenSymbol,
+      tokenAddress: source.tokenAddress ?? undefined,
       amount: source.amount ?? undefined,
       senderAddress: source.senderAddress ?? undefined,
     },
     destination: destination
       ? {
-          ...destination,
+          chainId: destination.chainId ?? undefined,
+          tokenSymbol: destination.tokenSymbol ?? undefined,
+          tokenAddress: destination.tokenAddress ?? undefined,
           amount: destination.amount ?? undefined,
           receiverAddress: destination.receiverAddress ?? undefined,
+          receiverMemo: destination.receiverMemo ?? undefined,
         }
       : null,
   };

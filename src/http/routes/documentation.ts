@@ -1,6 +1,8 @@
 /** The OpenAPI document and its reader, wholly from here: no other host, nothing inline. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type { Json } from '../openapi/components.ts';
+import { asOpenApi30 } from '../openapi/version30.ts';
 import { type Answer, type AnyRoute, route } from '../route.ts';
 
 const page = `<!doctype html>
@@ -14,7 +16,7 @@ const page = `<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
-<noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>, in OpenAPI 3.0 at <a href="/openapi-3.0.json">/openapi-3.0.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
@@ -34,8 +36,8 @@ const files = {
 const cacheable = { 'Cache-Control': 'public, max-age=3600' };
 const resolve = createRequire(import.meta.url).resolve;
 
-export function documentationRoutes(document: object): readonly AnyRoute[] {
-  const json = JSON.stringify(document);
+/** @param document asked once, at its first reader */
+export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
   const get = (path: string, handle: () => Promise<Answer>) =>
     route({
       method: 'get',
@@ -47,7 +49,14 @@ export function documentationRoutes(document: object): readonly AnyRoute[] {
       handle,
     });
   return [
-    get('/openapi.json', async () => ({ status: 200, type: 'application/json; charset=utf-8', body: json })),
+    get(
+      '/openapi.json',
+      once(async () => jsonAnswer(document())),
+    ),
+    get(
+      '/openapi-3.0.json',
+      once(async () => jsonAnswer(asOpenApi30(document()))),
+    ),
     get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
     ...Object.entries(files).map(([name, type]) =>
@@ -58,6 +67,12 @@ export function documentationRoutes(document: object): readonly AnyRoute[] {
     ),
   ];
 }
+
+const jsonAnswer = (document: Json): Answer => ({
+  status: 200,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(document),
+});
 
 async function fileAnswer(name: string, type: string): Promise<Answer> {
   const body = await readFile(resolve(`swagger-ui-dist/${name}`));

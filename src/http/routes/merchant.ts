@@ -1,10 +1,9 @@
 import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
-import { DeliveriesQuery, StatsQuery } from '../schemas/requests.ts';
+import { DeliveriesQuery, pageSize, StatsQuery } from '../schemas/requests.ts';
 import { DeliveriesResponse, StatsResponse } from '../schemas/responses.ts';
 
 const tag = 'Merchant';
-const pageSize = 20;
 const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
 
 /** The merchant API: what an app's owner reads about it. */

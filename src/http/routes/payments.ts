@@ -1,21 +1,36 @@
-import { isRefusal, refuse } from '../../../domain/decider.ts';
+import type { PayinHint } from '../../../commands/registerPayin.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
+import { type Access, openApp, unauthenticated } from '../keys.ts';
 import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
 const tag = 'Payments';
-const pageSize = 20;
 /** Another app's payment is answered like one that does not exist. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
 /** The payment API but for creation: read, list, register a payin. */
-export function paymentRoutes(deps: HttpDeps): readonly AnyRoute[] {
+export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
   const full = fullResource(deps);
-  return [...reading(deps, full), ...following(deps, full)];
+  return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids are found in any letter case. Undefined for a text that no payment can have as its id. */
+function idIn(text: string): string | undefined {
+  const id = text.toLowerCase();
+  return uuid.test(id) ? id : undefined;
+}
+
+async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
+  const id = idIn(text);
+  return id === undefined ? null : getPayment(id);
 }
 
 function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
@@ -40,12 +55,12 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       path: '/payment-api/payments/{id}',
       auth: 'optional',
       params: requests.PaymentPath,
-      answers: { 200: { description: 'The payment', schema: responses.GetResponse } },
+      answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
       publicRead: true,
       doc: { id: 'getPayment', tag, summary: 'Get a payment', description: 'Poll until the status is terminal.' },
       async handle({ caller, params }) {
-        const view = await deps.getPayment(params.id);
+        const view = await find(deps, params.id);
         if (!view || (caller && view.appId !== caller.appId)) return noPayment;
         return ok(caller ? full(view) : publicResource(view));
       },
@@ -57,7 +72,12 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       params: requests.OrderPath,
       answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      doc: { id: 'getPaymentByOrder', tag, summary: 'Get a payment by order id' },
+      doc: {
+        id: 'getPaymentByOrder',
+        tag,
+        summary: 'Get a payment by order id',
+        description: 'Knows payments that were created with a key only: without one, anybody chooses the order id.',
+      },
       async handle({ caller, params: { appId, orderId } }) {
         const view = appId === caller.appId ? await deps.getPaymentByOrder(appId, orderId) : null;
         return view ? ok(full(view)) : noOrder;
@@ -68,43 +88,71 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
 
 const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
 
-function following(deps: HttpDeps, full: Full): readonly AnyRoute[] {
-  return [
-    route({
-      method: 'post',
-      path: '/payment-api/payments/{id}/payin',
-      auth: 'orders',
-      params: requests.PaymentPath,
-      body: requests.PaymentUpdateRequest,
-      answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
-      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound', 'paymentNotUpdatable'],
-      doc: {
-        id: 'registerPayin',
-        tag,
-        summary: 'Register the payin transaction',
-        description: 'Optional: payins are detected anyway. It speeds up confirmation.',
-      },
-      async handle({ caller, params, body, requestId }) {
-        const registered = await deps.registerPayin({ paymentId: params.id, appId: caller.appId }, body, requestId);
-        if (isRefusal(registered)) return registered;
-        return ok(payinAnswer(full(await viewAfter(deps, registered))));
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/payment-api/payments/{id}/transactions',
-      auth: 'orders',
-      params: requests.PaymentPath,
-      answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
-      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
-      async handle({ caller, params }) {
-        const view = await deps.getPayment(params.id);
-        if (view?.appId !== caller.appId) return noPayment;
-        return ok({ data: (await deps.listTransactions(params.id)).map(transactionOf) });
-      },
-    }),
-  ];
+function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
+  return route({
+    method: 'post',
+    path: '/payment-api/payments/{id}/payin',
+    auth: 'optional',
+    params: requests.PaymentPath,
+    body: requests.PaymentUpdateRequest,
+    answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound', 'paymentNotUpdatable'],
+    doc: {
+      id: 'registerPayin',
+      tag,
+      summary: 'Register the payin transaction',
+      description:
+        'Optional: payins are detected anyway. It speeds up confirmation. Another transaction may replace the registered one until that one is found on its chain. No key is needed for a payment that was created without one, while its app is open for that.',
+    },
+    async handle({ caller, params, body, by }) {
+      const appId = caller?.appId ?? (await appOfKeyless(deps, access, params.id));
+      const paymentId = idIn(params.id);
+      if (paymentId === undefined) return noPayment;
+      const hint = hintOf(body);
+      if (isRefusal(hint)) return hint;
+      const registered = await deps.registerPayin({ paymentId, appId }, hint, by);
+      if (isRefusal(registered)) return asSpelled(registered, body);
+      const view = viewAfter(registered);
+      return ok(payinAnswer(caller ? full(view) : publicResource(view)));
+    },
+  });
+}
+
+/** The buyer under either name: answers show it as source.senderAddress. */
+function hintOf({ txHash, fromAddress, senderAddress }: requests.PaymentUpdateRequest): PayinHint | Refusal {
+  const buyer = fromAddress ?? senderAddress ?? null;
+  if (buyer === null) return refuse('invalidRequest', 'is required: the buyer’s address', '/fromAddress');
+  if (buyer.toLowerCase() === (senderAddress ?? buyer).toLowerCase()) return { txHash, fromAddress: buyer };
+  return refuse('invalidRequest', 'is another one than fromAddress: send one of the two', '/senderAddress');
+}
+
+/** Points at the buyer's address by the name that was sent. */
+const asSpelled = (refusal: Refusal, { fromAddress }: requests.PaymentUpdateRequest): Refusal =>
+  refusal.pointer === '/fromAddress' && !fromAddress ? { ...refusal, pointer: '/senderAddress' } : refusal;
+
+/** A payment that needs a key and one that does not exist are answered alike. */
+async function appOfKeyless(deps: HttpDeps, access: Access, id: string): Promise<string> {
+  const view = await find(deps, id);
+  const app = view?.keyless ? await openApp(access, view.appId) : null;
+  if (app) return app.appId;
+  throw unauthenticated('only a payment that was created without a key takes a payin without one: send the API key');
+}
+
+function transactions(deps: HttpDeps): AnyRoute {
+  return route({
+    method: 'get',
+    path: '/payment-api/payments/{id}/transactions',
+    auth: 'orders',
+    params: requests.PaymentPath,
+    answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
+    doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
+    async handle({ caller, params }) {
+      const view = await find(deps, params.id);
+      if (view?.appId !== caller.appId) return noPayment;
+      return ok({ data: (await deps.listTransactions(view.paymentId)).map(transactionOf) });
+    },
+  });
 }
 
 const transactionOf = (transaction: PaymentTransaction) => ({ ...transaction, chainId: String(transaction.chainId) });
@@ -121,7 +169,7 @@ function payinAnswer(payment: responses.PaymentResponse) {
 }
 
 /** Times are brought to UTC with milliseconds, as rows hold them. */
-function filterOf({ limit = pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter {
+function filterOf({ limit = requests.pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter {
   const times = {
     createdAfter: query.createdAfter,
     createdBefore: query.createdBefore,

@@ -1,10 +1,12 @@
 /**
  * Building blocks and enumerations of the public API. A schema's `title` is its name: named schemas become OpenAPI components.
- * A `description` on a pattern ends the sentence "must be …" of the error message that a caller gets.
+ * A `description` on a pattern ends the sentence "must be …" of the error message that a caller gets. Two keywords are our own:
+ * `shownAs` is the schema that the document shows in place of the one that checks, `alsoShown` is what it shows besides.
  */
-import Type from 'typebox';
-import { chainIds, tokenSymbols } from '../../../domain/chains.ts';
+import Type, { type Static, type TSchema } from 'typebox';
+import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
+import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { webhookEventTypes } from '../../../domain/webhook.ts';
 
@@ -18,80 +20,121 @@ const nullableString = (options: Options) => Type.Unsafe<string | null>({ type: 
 
 export const oneOf = <const T extends readonly string[]>(values: T, options: Options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
-export const oneOfOrNull = <const T extends readonly string[]>(values: T, options: Options = {}) =>
-  Type.Unsafe<T[number] | null>({ type: ['string', 'null'], enum: [...values, null], ...options });
 
-/** No control characters (line breaks and tabs aside) and no broken surrogates: what a database or a chain would choke on. */
-const printable = {
-  pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$',
-  description: 'text without control characters',
-};
+/** The same schema, and null: which is as good as leaving the field out, for answers hold nulls and callers send them back. */
+export function orNull<T extends TSchema>(schema: T) {
+  const { type, enum: values, ...rest } = schema as T & { readonly type: string | string[]; readonly enum?: unknown[] };
+  const nullable = { ...rest, type: [type, 'null'].flat(), ...(values ? { enum: [...values, null] } : {}) };
+  return Type.Unsafe<Static<T> | null>(nullable);
+}
+
+/** `wellFormed` refuses halves of surrogate pairs, which a pattern that every generator reads cannot name. */
+const text = { wellFormed: true, description: 'text without control characters' };
+/** Line breaks and tabs aside, no control characters: what a database or a chain would choke on. */
+const printable = { ...text, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' };
 const identifier = {
+  ...text,
   minLength: 1,
   maxLength: 128,
-  pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$',
+  pattern: '^[^\\x00-\\x1f\\x7f]*$',
   description: 'text of 1 to 128 characters without control characters',
 };
-const address = { ...identifier, pattern: '^[!-~]*$', description: 'an address as its chain spells it' };
-const decimal = {
-  maxLength: 60,
-  pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$',
-  description: 'a plain decimal string such as "10.00"',
+const address = {
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[!-~]*$',
+  description: 'an address as its chain spells it',
 };
+const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
 export const Text = (maxLength: number) => nullableString({ ...printable, maxLength });
-export const Entry = (maxLength: number) => string({ ...printable, maxLength });
 export const Identifier = string(identifier);
 export const IdentifierOrNull = nullableString(identifier);
 export const Address = string(address);
 export const AddressOrNull = nullableString(address);
 export const Memo = nullableString({ ...identifier, description: 'a memo of 1 to 128 characters' });
-export const Decimal = string(decimal);
-export const DecimalOrNull = nullableString(decimal);
+export const Decimal = string({
+  title: 'Decimal',
+  maxLength: 60,
+  pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$',
+  description: 'a plain decimal string such as "10.00"',
+});
+export const DecimalOrNull = orNull(Decimal);
 export const Uuid = string({ format: 'uuid', description: 'a UUID' });
-export const Time = string({ format: 'date-time', maxLength: 40, description: 'an ISO 8601 time' });
-export const TimeOrNull = nullableString({ format: 'date-time', description: 'an ISO 8601 time' });
+export const Time = string(time);
+export const TimeOrNull = nullableString(time);
+/** A time that is sent: long ones are refused, which the document leaves out. */
+export const TimeSent = string({ ...time, maxLength: 40 });
 export const NullableText = nullableString({});
 export const TxHash = string({
-  pattern: '^(0x)?[0-9A-Za-z]{32,128}$',
+  title: 'TxHash',
+  pattern: '^(0x[0-9a-fA-F]{64}|[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$',
   description: 'a transaction hash as its chain spells it',
 });
-export const TxHashOrNull = nullableString({ description: 'transaction hash' });
+export const TxHashOrNull = orNull(TxHash);
 
 export const appIdPattern = '^(merchant|wallet)_[a-z0-9]([a-z0-9_-]{0,46}[a-z0-9])?$';
 export const AppId = string({ pattern: appIdPattern, description: 'of the form merchant_<slug> or wallet_<slug>' });
 
+/** What a list answers as nextCursor: base64url of a time, a space and a payment's id. */
+export const Cursor = string({
+  title: 'Cursor',
+  pattern: '^[A-Za-z0-9_-]{82}$',
+  description: 'the nextCursor of a former answer',
+});
+
 /** Digits in answers; requests may also send a number or an alias. */
 export const ChainId = oneOf(chainIds.map(String), {
   title: 'ChainId',
+  'x-enum-varnames': chainIds.map((id) => chainOf(id).name.toUpperCase().replaceAll(' ', '_')),
   description:
-    '8453 Base, 56 BNB Chain, 1 Ethereum, 42161 Arbitrum, 137 Polygon, 501 Solana, 1500 Stellar. Which of them an installation offers is its configuration.',
+    '8453 Base, 56 BNB Chain, 1 Ethereum, 42161 Arbitrum, 137 Polygon, 501 Solana, 1500 Stellar. Which of them an installation offers is its configuration. Requests may send it as a number, too, and 900 for Solana.',
 });
+/** The document shows the form of answers, so that clients have one type for both, which every generator reads. */
 export const ChainIdInput = Type.Unsafe<string | number>({
-  title: 'ChainIdInput',
+  shownAs: ChainId,
   type: ['string', 'integer'],
   minLength: 1,
   maxLength: 16,
   description: 'a chain id as string or number (900 is read as 501)',
-  examples: ['8453', 8453],
 });
 export const TokenSymbol = oneOf(tokenSymbols, { title: 'TokenSymbol' });
+/** The document shows the spelling of answers. */
+export const TokenSymbolInput = string({
+  shownAs: TokenSymbol,
+  pattern: '^[Uu][Ss][Dd][CcTt]$',
+  description: `one of ${tokenSymbols.join(', ')}, in any letter case`,
+});
+/** The command checks what is in it. */
+export const Metadata = Type.Unsafe<AnyMetadata>({
+  title: 'Metadata',
+  type: 'object',
+  additionalProperties: true,
+  description: `Any JSON object for your own use: at most ${metadataMax_bytes.keyed} bytes as JSON (without a key ${metadataMax_bytes.keyless}), ${metadataLevels} levels of objects and lists, the object itself included. No entry is named __proto__, constructor or prototype.`,
+});
+/** Callers may send back what they got. */
+export const Ignored = Type.Unsafe<unknown>({
+  readOnly: true,
+  description: 'A field of answers; here it says nothing.',
+});
 export const PaymentStatus = oneOf(paymentStatuses, {
   title: 'PaymentStatus',
   description:
     'payment_payout_completed and payment_completed both mean: fulfil the order. A poller may stop at these two and at payment_bounced, payment_expired and payment_refunded.',
 });
-export const PaymentErrorCode = oneOfOrNull(bounceCodes, {
+export const PaymentErrorCode = oneOf(bounceCodes, {
   title: 'PaymentErrorCode',
   description: 'Why a payment bounced; its money is held and can be refunded. Null for every other payment.',
 });
 export const FeeType = oneOf(['fixed', 'basisPoints'], {
   title: 'FeeType',
-  description: 'The parts that source.fee is made of: a fixed amount, and hundredths of a percent, both set per route.',
+  description:
+    'The parts that source.fee is made of: a fixed amount, and hundredths of a percent, both set by the operator.',
 });
 export const PaymentType = oneOf(paymentTypes, {
+  title: 'PaymentType',
   description:
     'exactIn: source.amount is given. exactOut: destination.amount is given. anyAmount: none, the payin decides.',
 });
-export const StatsPeriod = oneOf(['today', '7d', '30d']);
+export const StatsPeriod = oneOf(['today', '7d', '30d'], { title: 'StatsPeriod' });
 export const WebhookEventType = oneOf(webhookEventTypes, { title: 'WebhookEventType' });

@@ -1,29 +1,37 @@
 /** What callers send. */
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static, type TObject } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
 import {
-  Address,
   AddressOrNull,
   AppId,
   ChainIdInput,
+  Cursor,
   closed,
   DecimalOrNull,
-  Entry,
   Identifier,
   IdentifierOrNull,
+  Ignored,
   Memo,
-  oneOfOrNull,
+  Metadata,
+  oneOf,
+  orNull,
   PaymentStatus,
   PaymentType,
   StatsPeriod,
   Text,
-  Time,
-  TokenSymbol,
+  TimeSent,
+  TokenSymbolInput,
   TxHash,
-  Uuid,
 } from './base.ts';
+import { DestinationResponse, PaymentResponse, SourceResponse } from './responses.ts';
 
 const { Optional } = Type;
+
+/** The answer's fields that the request does not read: callers may send back what they got. */
+function answered(answer: TObject, read: object): Record<never, never> {
+  const names = Object.keys(answer.properties).filter((name) => !(name in read));
+  return Object.fromEntries(names.map((name) => [name, Optional(Ignored)]));
+}
 
 const DisplayRequest = Type.Object(
   {
@@ -31,11 +39,13 @@ const DisplayRequest = Type.Object(
     name: Optional(Text(200)),
     description: Optional(Text(1_000)),
     currency: Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        pattern: '^[A-Z]{3,8}$',
-        description: 'a currency code such as USD',
-      }),
+      orNull(
+        Type.Unsafe<string>({
+          type: 'string',
+          pattern: '^[A-Za-z]{3,8}$',
+          description: 'a currency code such as USD, in any letter case',
+        }),
+      ),
     ),
   },
   {
@@ -45,78 +55,100 @@ const DisplayRequest = Type.Object(
   },
 );
 
+const tokenAddress = Optional(AddressOrNull);
+
+const sourceProperties = {
+  chainId: ChainIdInput,
+  tokenSymbol: TokenSymbolInput,
+  tokenAddress,
+  amount: Optional(DecimalOrNull),
+  senderAddress: Optional(AddressOrNull),
+};
+
 export const SourceRequest = Type.Object(
-  {
-    chainId: ChainIdInput,
-    tokenSymbol: TokenSymbol,
-    amount: Optional(DecimalOrNull),
-    senderAddress: Optional(AddressOrNull),
-  },
+  { ...sourceProperties, ...answered(SourceResponse, sourceProperties) },
   {
     ...closed,
     title: 'SourceRequest',
     description:
-      'Where the customer pays. amount only for exactIn. Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
+      'Where the customer pays. amount is for exactIn; exactOut computes it, whatever is sent. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
   },
 );
 
+const destinationProperties = {
+  chainId: Optional(orNull(ChainIdInput)),
+  tokenSymbol: Optional(orNull(TokenSymbolInput)),
+  tokenAddress,
+  receiverAddress: Optional(AddressOrNull),
+  receiverMemo: Optional(Memo),
+  amount: Optional(DecimalOrNull),
+};
+
 export const DestinationRequest = Type.Object(
-  {
-    chainId: Optional(ChainIdInput),
-    tokenSymbol: Optional(TokenSymbol),
-    receiverAddress: Optional(AddressOrNull),
-    receiverMemo: Optional(Memo),
-    amount: Optional(DecimalOrNull),
-  },
+  { ...destinationProperties, ...answered(DestinationResponse, destinationProperties) },
   {
     ...closed,
     title: 'DestinationRequest',
     description:
-      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut: its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
+      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it, whatever is sent): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
   },
 );
 
-/** Null is as good as leaving the field out: answers hold nulls, and callers send them back. */
-const orNull = <T extends TSchema>(schema: T) => Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] });
-
-const Metadata = Type.Unsafe<Record<string, string> | null>({
-  type: ['object', 'null'],
-  maxProperties: 20,
-  propertyNames: { ...Entry(64), minLength: 1, not: { const: '__proto__' } },
-  additionalProperties: Entry(500),
-  description: 'at most 20 string entries, for your own use',
-});
-
-const Intent = oneOfOrNull(intents, {
+const Intent = oneOf(intents, {
+  title: 'PaymentIntent',
   description:
-    'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a call outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
+    'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract, or sends a plain payment to source.receiverAddress with source.receiverMemo as its memo. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a payment outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
 });
 
-const paymentProperties = {
-  appId: Optional(AppId),
+/** Conditions look at some fields; they say so, for linters take every object for closed. */
+const having = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: true,
+});
+const ofType = (type: string) => having({ type: { const: type } }, ['type']);
+const withAmount = having({ amount: { type: 'string' } }, ['amount']);
+
+/** `type` says which amount is needed. The command checks it, for its message names the type. */
+const amountByType = {
+  if: ofType('exactIn'),
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nothing awaits it
+  then: having({ source: withAmount }, ['source']),
+  else: {
+    if: ofType('exactOut'),
+    // biome-ignore lint/suspicious/noThenProperty: as above
+    then: having({ destination: withAmount }, ['destination']),
+  },
+};
+
+const readProperties = {
+  appId: Optional(orNull(AppId)),
   orderId: Optional(IdentifierOrNull),
-  type: PaymentType,
-  intent: Optional(Intent),
+  type: Optional(orNull(PaymentType)),
+  intent: Optional(orNull(Intent)),
   display: Optional(orNull(DisplayRequest)),
-  metadata: Optional(Metadata),
+  metadata: Optional(orNull(Metadata)),
   source: SourceRequest,
   destination: Optional(orNull(DestinationRequest)),
 };
+const paymentProperties = { ...readProperties, ...answered(PaymentResponse, readProperties) };
 
 export const CreatePaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'CreatePaymentRequest',
+  alsoShown: amountByType,
   description:
-    'appId is needed only without a key. Sending an orderId again answers the payment that it already has, whatever else the body says.',
+    'appId is needed only without a key. type may be left out where the one amount that is given says it (exactIn or exactOut), or where an intent takes any amount. Fields of a payment’s answer may be sent back: those that are no input say nothing. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.',
   examples: [
     {
       appId: 'wallet_demo',
       orderId: 'order-1001',
       type: 'exactOut',
       display: { title: 'Coffee beans', currency: 'USD' },
-      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      source: { chainId: '8453', tokenSymbol: 'USDC' },
       destination: {
-        chainId: 1,
+        chainId: '1',
         tokenSymbol: 'USDC',
         amount: '10.00',
         receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -129,12 +161,12 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
       intent: 'stellar_payin_contracts',
       display: { title: 'Top up', currency: 'USD' },
       source: {
-        chainId: 1500,
+        chainId: '1500',
         tokenSymbol: 'USDC',
         senderAddress: 'GBRPYHIL2CI3FNQ4BXLFMNDLFJUNPU2HY3ZMFSHONUCEOASW7QC7OX2H',
       },
       destination: {
-        chainId: 8453,
+        chainId: '8453',
         tokenSymbol: 'USDC',
         receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
       },
@@ -147,37 +179,51 @@ export type CreatePaymentRequest = Static<typeof CreatePaymentRequest>;
 export const PaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'PaymentRequest',
+  alsoShown: amountByType,
   description: 'CreatePaymentRequest by its other name.',
 });
 
 export const PaymentUpdateRequest = Type.Object(
-  { txHash: TxHash, fromAddress: Address },
-  { ...closed, title: 'PaymentUpdateRequest', description: 'The payin transaction and the buyer’s address.' },
+  { txHash: TxHash, fromAddress: Optional(AddressOrNull), senderAddress: Optional(AddressOrNull) },
+  {
+    ...closed,
+    title: 'PaymentUpdateRequest',
+    description:
+      'The payin transaction and the buyer’s address, as fromAddress or by the name that answers give it, senderAddress. One of the two is required.',
+  },
 );
+export type PaymentUpdateRequest = Static<typeof PaymentUpdateRequest>;
 
-export const PaymentPath = Type.Object({ id: Uuid }, closed);
+/** No format: a text that is no UUID is answered like the id of no payment. */
+export const PaymentPath = Type.Object(
+  { id: Type.String({ description: 'The payment’s id, in any letter case. Another text is paymentNotFound, too.' }) },
+  closed,
+);
 export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, closed);
 
+/** Of lists: how many a page holds unless asked for another number, and at most. */
+export const pageSize = 20;
+export const pageMax = 100;
+
 const limit = (what: string) =>
-  Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: `a number of ${what} from 1 to 100` }));
+  Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageMax,
+      default: pageSize,
+      description: `a number of ${what} from 1 to ${pageMax}`,
+    }),
+  );
 
 export const ListQuery = Type.Object(
   {
     limit: limit('payments'),
-    cursor: Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        minLength: 1,
-        maxLength: 200,
-        pattern: '^[A-Za-z0-9_-]+$',
-        description: 'the nextCursor of a former answer',
-      }),
-    ),
+    cursor: Optional(Cursor),
     status: Optional(PaymentStatus),
     orderId: Optional(Identifier),
-    createdAfter: Optional(Time),
-    createdBefore: Optional(Time),
-    updatedAfter: Optional(Time),
+    createdAfter: Optional(TimeSent),
+    createdBefore: Optional(TimeSent),
+    updatedAfter: Optional(TimeSent),
   },
   closed,
 );

@@ -3,12 +3,14 @@ import Type, { type Static } from 'typebox';
 import {
   AppId,
   ChainId,
+  Cursor,
   Decimal,
   DecimalOrNull,
   IdentifierOrNull,
+  Metadata,
   NullableText,
   oneOf,
-  oneOfOrNull,
+  orNull,
   PaymentErrorCode,
   PaymentStatus,
   PaymentType,
@@ -22,7 +24,6 @@ import {
 } from './base.ts';
 
 const { Array: List, Integer, Object: Shape } = Type;
-const Null = Type.Null();
 const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description });
 
 export const DisplayInfo = Shape(
@@ -69,10 +70,15 @@ export const DestinationResponse = Shape(
   { title: 'DestinationResponse', description: 'amount is what the receiver gets.' },
 );
 
-const publicProperties = {
+const webhookProperties = {
   id: Uuid,
+  appId: AppId,
+  orderId: IdentifierOrNull,
+  keyless: Type.Boolean({
+    description: 'Created without a key: anybody may have chosen its orderId, amounts and receiver.',
+  }),
   status: PaymentStatus,
-  errorCode: PaymentErrorCode,
+  errorCode: orNull(PaymentErrorCode),
   errorMessage: NullableText,
   type: PaymentType,
   createdAt: Time,
@@ -81,57 +87,49 @@ const publicProperties = {
   display: DisplayInfo,
   source: SourceResponse,
   destination: DestinationResponse,
+  webhookSecret: NullableText,
 };
-const ownProperties = { ...publicProperties, appId: AppId, orderId: IdentifierOrNull, webhookSecret: Null };
-const Merchant = Type.Unsafe<{ name: string | null; logoUrl: string | null } | null>({
-  type: ['object', 'null'],
-  properties: { name: NullableText, logoUrl: NullableText },
-  description: 'branding of the hosted payment page',
-});
-const fullProperties = {
-  ...ownProperties,
-  metadata: Type.Unsafe<Readonly<Record<string, string>> | null>({
-    type: ['object', 'null'],
-    additionalProperties: { type: 'string' },
-  }),
+const Merchant = Shape(
+  { name: NullableText, logoUrl: NullableText },
+  { title: 'Merchant', description: 'branding of the hosted payment page' },
+);
+const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
+const paymentProperties = {
+  ...webhookProperties,
+  metadata: orNull(Metadata),
   webhookUrl: NullableText,
-  webhookSecretSource: oneOfOrNull(['app']),
+  webhookSecretSource: orNull(WebhookSecretSource),
   paymentLink: NullableText,
-  merchant: Merchant,
+  merchant: orNull(Merchant),
 };
 
-export const PaymentResponse = Shape(fullProperties, { title: 'PaymentResponse' });
+export const PaymentResponse = Shape(paymentProperties, {
+  title: 'PaymentResponse',
+  description:
+    'Every field is always there. Without a key, what belongs to the app is null: orderId, metadata, webhook settings, links.',
+});
 export type PaymentResponse = Static<typeof PaymentResponse>;
 
-export const PaymentFacts = Shape(ownProperties, {
-  title: 'PaymentFacts',
-  description: 'The payment without what belongs to its app: metadata, webhook settings, links.',
+export const WebhookPayment = Shape(webhookProperties, {
+  title: 'WebhookPayment',
+  description:
+    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks leave out.',
 });
-export type PaymentFacts = Static<typeof PaymentFacts>;
-
-export const PublicPaymentResponse = Shape(publicProperties, {
-  title: 'PublicPaymentResponse',
-  description: 'What whoever holds the id may see: what to pay, until when, and how far it is.',
-});
-export type PublicPaymentResponse = Static<typeof PublicPaymentResponse>;
-
-export const CreateResponse = Type.Union([PaymentResponse, PaymentFacts], {
-  description: 'PaymentResponse with a key, PaymentFacts without.',
-});
-export const GetResponse = Type.Union([PaymentResponse, PublicPaymentResponse], {
-  description: 'PaymentResponse with a key, PublicPaymentResponse without.',
-});
+export type WebhookPayment = Static<typeof WebhookPayment>;
 
 export const PayinResponse = Shape(
   {
-    ...fullProperties,
+    ...paymentProperties,
     success: Type.Boolean(),
     message: Type.String(),
-    payment: Shape({
-      id: Uuid,
-      status: PaymentStatus,
-      source: Shape({ txHash: TxHashOrNull, senderAddress: NullableText }),
-    }),
+    payment: Shape(
+      {
+        id: Uuid,
+        status: PaymentStatus,
+        source: Shape({ txHash: TxHashOrNull, senderAddress: NullableText }, { title: 'RegisteredPayin' }),
+      },
+      { title: 'RegisteredPayment' },
+    ),
   },
   { title: 'PayinResponse', description: 'The payment, and the short form of what was registered.' },
 );
@@ -140,17 +138,14 @@ export const PaymentListResponse = Shape(
   {
     data: List(PaymentResponse),
     hasMore: Type.Boolean(),
-    nextCursor: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Send it as cursor to read on; null at the end.',
-    }),
+    nextCursor: orNull(Cursor),
   },
-  { title: 'PaymentListResponse', description: 'Newest first.' },
+  { title: 'PaymentListResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
 );
 
 const Transaction = Shape(
   {
-    kind: oneOf(['payin', 'payout', 'refund']),
+    kind: oneOf(['payin', 'payout', 'refund'], { title: 'TransactionKind' }),
     chainId: ChainId,
     txHash: Type.String(),
     index: Integer({ description: 'Payin: place among the transaction’s own logs. Payout and refund: the attempt.' }),
@@ -181,7 +176,12 @@ export const StatsResponse = Shape(
     paymentCount: Integer(),
     avgOrderUsdc: Decimal,
     netToWalletUsdc: Decimal,
-    chart: List(Shape({ date: Type.String({ format: 'date' }), volumeUsdc: Decimal, paymentCount: Integer() })),
+    chart: List(
+      Shape(
+        { date: Type.String({ format: 'date' }), volumeUsdc: Decimal, paymentCount: Integer() },
+        { title: 'StatsDay' },
+      ),
+    ),
   },
   {
     title: 'StatsResponse',
@@ -200,7 +200,7 @@ export const DeliveriesResponse = Shape(
           statusCode: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
           responsePreview: NullableText,
           deliveredAt: TimeOrNull,
-          status: oneOf(['delivered', 'exhausted']),
+          status: oneOf(['delivered', 'exhausted'], { title: 'DeliveryStatus' }),
           attemptNumber: Integer({ minimum: 1, maximum: 1 }),
         },
         { title: 'WebhookDelivery' },
@@ -211,7 +211,7 @@ export const DeliveriesResponse = Shape(
 );
 
 export const WebhookEvent = Shape(
-  { event_id: Uuid, type: WebhookEventType, timestamp: Time, data: PaymentFacts },
+  { event_id: Uuid, type: WebhookEventType, timestamp: Time, data: WebhookPayment },
   {
     title: 'WebhookEvent',
     description:
@@ -219,11 +219,5 @@ export const WebhookEvent = Shape(
   },
 );
 
-export const HealthResponse = Shape({ status: oneOf(['ok']) }, { title: 'HealthResponse' });
-export const ReadinessResponse = Shape(
-  {
-    ready: Type.Boolean(),
-    checks: Type.Record(Type.String(), Shape({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
-  },
-  { title: 'ReadinessResponse' },
-);
+export const HealthResponse = Shape({ status: oneOf(['ok'], { title: 'HealthStatus' }) }, { title: 'HealthResponse' });
+export const ReadinessResponse = Shape({ ready: Type.Boolean() }, { title: 'ReadinessResponse' });

@@ -7,11 +7,19 @@ import { expire } from '../../../domain/payment/close.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { contractRoutes } from '../../../domain/payment/intent.ts';
-import { recordPayin } from '../../../domain/payment/payins.ts';
+import { paysInto, recordPayin } from '../../../domain/payment/payins.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
-import { contractCreated, contractTerms, otherPayer, paid, payer } from '../../support/contractPayments.ts';
+import {
+  contractCreated,
+  contractDeposit,
+  contractTerms,
+  otherPayer,
+  paid,
+  payer,
+  sent,
+} from '../../support/contractPayments.ts';
 import {
   type Asset,
   bnbUsdc,
@@ -86,6 +94,26 @@ describe('a payment into the Stellar contract', () => {
       }
     });
 
+    it('holds a plain transfer to the treasury to the same limits as a call', () => {
+      const taken = sent('0.02');
+      given([any])
+        .when(seen(taken))
+        .then([detected(taken), confirmed(taken), paidOut([taken], '0.02', '0.01')]);
+      for (const [amount, code] of [
+        ['0.0199999', 'amountTooLow'],
+        ['10000.0000001', 'amountTooHigh'],
+      ] as const) {
+        const transfer = sent(amount);
+        given([any])
+          .when(seen(transfer))
+          .then([detected(transfer), confirmed(transfer), bounced(code, amount, minute(6), stellarUsdc)]);
+      }
+      const [call, rest] = [paid('0.0199999', { from: otherPayer }), sent('0.0000001', { tx: 'rest' })];
+      given([any, detected(call), confirmed(call)])
+        .when(seen(rest))
+        .then([detected(rest), confirmed(rest), paidOut([call, rest], '0.02', '0.01')]);
+    });
+
     it('is not ended by a stranger’s too small call: it waits, adds up, and bounces when it expires', () => {
       const dust = paid('0.0199999', { from: otherPayer });
       given([any])
@@ -106,6 +134,16 @@ describe('a payment into the Stellar contract', () => {
         .when(seen(call))
         .then([detected(call), confirmed(call), paidOut([call], '1.0000009', '0.99', '0.0000009')]);
     });
+  });
+
+  it('is paid into by a call or by a plain transfer with its memo, and by nothing else', () => {
+    for (const transfer of [paid('1.00'), sent('1.00')]) {
+      assert.ok(paysInto(contractDeposit, transfer));
+      assert.ok(!paysInto(contractDeposit, { ...transfer, memo: 'another' }));
+      assert.ok(!paysInto(contractDeposit, { ...transfer, memo: null }));
+    }
+    const asBefore = { ...contractDeposit, memo: null };
+    assert.deepEqual([paysInto(asBefore, paid('1.00')), paysInto(asBefore, sent('1.00'))], [true, false]);
   });
 
   it('counts whoever pays with its memo, and shows who did', () => {

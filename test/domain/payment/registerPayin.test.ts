@@ -1,4 +1,5 @@
-import { registerPayin } from '../../../domain/payment/payins.ts';
+import { transferId } from '../../../domain/payment/events.ts';
+import { registerPayin, registrationsMax } from '../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   confirmed,
@@ -11,6 +12,7 @@ import {
   hashOf,
   minute,
   paid,
+  payin,
   unpaid,
 } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';
@@ -24,6 +26,7 @@ describe('a registered payin', () => {
     senderAddress: customerWallet,
     registeredAt: minute(2),
   });
+  const found = payin({ tx: 'announced' });
 
   it('is a hint, taken while money is awaited or confirming', () => {
     for (const history of [unpaid, [...unpaid, detected()]]) {
@@ -39,12 +42,37 @@ describe('a registered payin', () => {
       .thenNothing();
   });
 
-  it('cannot be replaced by another', () => {
-    for (const other of [{ txHash: hashOf('another') }, { senderAddress: '0x0' }]) {
-      given([...unpaid, registered])
-        .when((state) => registerPayin(state, { ...hint, ...other }))
-        .thenRefused('paymentNotUpdatable', /already registered/);
+  const others = [{ txHash: hashOf('another') }, { senderAddress: '0x0' }];
+
+  it('is replaced by another as long as no payin of its transaction is recorded', () => {
+    const elsewhere = detected(payin({ tx: 'elsewhere' }));
+    const gone = event('PayinOrphaned', { transferId: transferId(found), blockHash: found.blockHash });
+    for (const history of [[], [elsewhere], [detected(found), gone]]) {
+      for (const other of others) {
+        const { now: registeredAt, ...data } = { ...hint, ...other };
+        given([...unpaid, registered, ...history])
+          .when((state) => registerPayin(state, { ...hint, ...other }))
+          .then([event('PayinRegistered', { ...data, registeredAt })]);
+      }
     }
+  });
+
+  it('is not replaced once its transaction is a payin', () => {
+    for (const other of others) {
+      given([...unpaid, registered, detected(found)])
+        .when((state) => registerPayin(state, { ...hint, ...other }))
+        .thenRefused('paymentNotUpdatable', /found on its chain/);
+    }
+  });
+
+  it('is replaced so often and no more', () => {
+    const history = Array.from({ length: registrationsMax }, (_, n) => ({
+      ...registered,
+      data: { ...registered.data, txHash: hashOf(`hint ${n}`) },
+    }));
+    given([...unpaid, ...history])
+      .when((state) => registerPayin(state, hint))
+      .thenRefused('paymentNotUpdatable', /20 payins/);
   });
 
   it('is refused once the payment is funded or closed', () => {

@@ -6,12 +6,12 @@ import type { DepositScheme } from '../../ports.ts';
 /** Names the derivation of the memos. Another derivation gets another name: old payments keep their memos. */
 export const depositScheme = 'stellar-memo-1';
 
-/** The contract's memo: 14 bytes as 28 hexadecimal digits. */
+/** The contract's memo: 14 bytes as 28 hexadecimal digits, as many as a text memo of a plain transfer holds. */
 const contractMemo_bytes = 14;
 
 /**
- * The treasury's account, or the payin contract, with a memo of the payment's own. Memos are derived one way, so the chain never shows
- * payment ids.
+ * The treasury's account with a memo of the payment's own; for the contract intent the payin contract with one, which a plain transfer
+ * to the treasury may bear as well. Memos are derived one way, so the chain never shows payment ids.
  *
  * A classic memo is a number below 2^63 in decimal. It can be sent as a text, as an id or inside an M address, whichever the payer's
  * wallet or exchange offers, and reads the same. Two of ten million payments share a memo with a chance of 1 in 180,000.
@@ -25,7 +25,7 @@ export function createStellarDeposits({ treasury, payinContract }: StellarDeposi
       if (intent === null) return { ...own, memo: numberIn(salt), contract: null, contractMemo: null };
       assert(payinContract !== null, 'the intent is offered only where the contract is configured');
       const contractMemo = salt.subarray(-contractMemo_bytes).toString('hex');
-      return { ...own, memo: null, contract: payinContract, contractMemo };
+      return { ...own, memo: contractMemo, contract: payinContract, contractMemo };
     },
   };
 }

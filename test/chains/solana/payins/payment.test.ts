@@ -95,7 +95,7 @@ async function paying(world: SolanaWorld) {
   const cursors = new Map<Pass, Cursor>();
 
   const payment = async () => {
-    const found = await log.handle(paymentDecider, paymentId, () => [], { cause: 'test', appId: null });
+    const found = await log.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
     assert.ok('state' in found && found.state);
     return found.state;
   };

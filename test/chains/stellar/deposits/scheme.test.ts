@@ -21,9 +21,9 @@ describe('deposits on Stellar', () => {
     assert.equal(numbers.size, 100);
   });
 
-  it('of the contract intent are the contract with a memo of 28 bytes, and nothing else', async () => {
+  it('of the contract intent are the contract or the treasury, with one memo of 28 bytes', async () => {
     const deposit = await deposits.assign('payment-1', token, 'stellar_payin_contracts');
-    assert.deepEqual([deposit.contract, deposit.memo], [contract, null]);
+    assert.deepEqual([deposit.contract, deposit.address, deposit.memo], [contract, account, deposit.contractMemo]);
     assert.match(deposit.contractMemo ?? '', /^[0-9a-f]{28}$/);
     assert.deepEqual(await deposits.assign('payment-1', token, 'stellar_payin_contracts'), deposit);
   });

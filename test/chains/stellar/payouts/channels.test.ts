@@ -209,7 +209,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
     const receiver = (await world.lab.person(0n)).publicKey();
     receivers.push(receiver);
     await accepted(
-      record(paymentDecider, paymentId, () => fundedFor(paymentId, receiver), { cause: 'test', appId: null }),
+      record(paymentDecider, paymentId, () => fundedFor(paymentId, receiver), { cause: 'worker:test', appId: null }),
     );
   }
   return {

@@ -1,0 +1,63 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+/** Formats 16 bytes as a UUID of version 8 (RFC 9562, 5.8: content is the application's own). */
+export function uuidV8(bytes: Uint8Array): string {
+  const octets = Buffer.from(bytes.subarray(0, 16));
+  octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);
+  octets.writeUInt8((octets.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = octets.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** What an id is made from; the number is part of it, so that ids of one kind are never those of another. */
+const kinds = { keyed: 0, formerKeyless: 1, keyless: 2 } as const;
+
+/**
+ * The payment id of an app's own order: the same for the same app and order, so that creating twice meets the same stream,
+ * and not guessable without the app's salt.
+ *
+ * @param idSalt the app's random salt (hex), recorded at its registration
+ */
+export const paymentIdOf = (idSalt: string, orderId: string): string => idOf(idSalt, kinds.keyed, [orderId]);
+
+/** Whom a payment pays. */
+export interface Receiver {
+  readonly chainId: number;
+  readonly address: string;
+  readonly memo: string | null;
+}
+
+/**
+ * The payment id of an order that came without a key. Anybody may send any order id, so each receiver has order ids of its own:
+ * who takes one first takes it from nobody who is paid elsewhere, and learns nothing of theirs or of the app's.
+ */
+export const keylessPaymentIdOf = (idSalt: string, orderId: string, { chainId, address, memo }: Receiver): string =>
+  idOf(idSalt, kinds.keyless, [orderId, String(chainId), address, memo ?? '']);
+
+/** As keyless payments were named when all receivers shared their order ids: repeats of those find them. */
+export const formerKeylessIdOf = (idSalt: string, orderId: string): string =>
+  idOf(idSalt, kinds.formerKeyless, [orderId]);
+
+function idOf(idSalt: string, kind: number, parts: readonly string[]): string {
+  const hmac = createHmac('sha256', keyOf(idSalt)).update(Uint8Array.of(kind));
+  for (const part of parts) {
+    const bytes = Buffer.from(part, 'utf8');
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    hmac.update(length).update(bytes);
+  }
+  return uuidV8(hmac.digest());
+}
+
+/** Making a key costs five times what using it costs; few apps create most payments. */
+const keys = new Map<string, KeyObject>();
+const keysMax = 1_000;
+
+function keyOf(idSalt: string): KeyObject {
+  const known = keys.get(idSalt);
+  if (known) return known;
+  if (keys.size >= keysMax) keys.clear();
+  const key = createSecretKey(Buffer.from(idSalt, 'hex'));
+  keys.set(idSalt, key);
+  return key;
+}

@@ -1,0 +1,49 @@
+/** What an app keeps with its payment: any JSON object, bounded so that every store, answer and check can hold it. */
+
+import type { Json } from '../schema.ts';
+
+export type Metadata = { readonly [name: string]: Json };
+
+/** As compact JSON in UTF-8. A stranger gets less to fill the store with. */
+export const metadataMax_bytes = { keyed: 4_096, keyless: 1_024 } as const;
+/** Of objects and lists within one another; the metadata itself is the first. */
+export const metadataLevels = 5;
+
+/** Names that programs take for a part of the object itself when they copy it. */
+const dangerous: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export interface MetadataProblem {
+  /** JSON pointer within the metadata. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Why the object cannot be kept, and what to do; undefined when it can. No deeper than five levels is looked at. */
+export function metadataProblem(metadata: Metadata, max_bytes: number): MetadataProblem | undefined {
+  const inside = problemIn(metadata, '', 1);
+  if (inside) return inside;
+  const length_bytes = new TextEncoder().encode(JSON.stringify(metadata)).length;
+  if (length_bytes <= max_bytes) return undefined;
+  return { path: '', message: `has ${length_bytes} bytes as JSON: at most ${max_bytes} are kept` };
+}
+
+function problemIn(value: Json, path: string, level: number): MetadataProblem | undefined {
+  if (typeof value === 'string') return storable(value) ? undefined : { path, message: unstorable };
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return { path, message: 'is a number that is too large: send it as text' };
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (level > metadataLevels) return { path, message: `is deeper than ${metadataLevels} levels: flatten it` };
+  for (const [name, inner] of Object.entries(value)) {
+    const within = `${path}/${name.slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (dangerous.has(name)) return { path: within, message: 'has a name that is not allowed: choose another' };
+    if (!storable(name)) return { path, message: `has a name that ${unstorable}` };
+    const problem = problemIn(inner, within, level + 1);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** Databases keep neither of the two in a text. */
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+const unstorable = 'holds a NUL or half a surrogate pair: leave it out';

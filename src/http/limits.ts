@@ -1,0 +1,68 @@
+/** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
+import { amountMax_usd } from '../../commands/paymentAmounts.ts';
+import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
+import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
+import { registrationsMax } from '../../domain/payment/payins.ts';
+import { previewCharacters } from '../../domain/webhook.ts';
+import { defaultConnectionLimits } from './connections.ts';
+import { defaultLimits } from './deps.ts';
+import { bodyMax_bytes, errorsMax } from './input.ts';
+import { defaultRates } from './rates.ts';
+import { pageMax, pageSize } from './schemas/requests.ts';
+import { headersMax_bytes } from './server.ts';
+
+const count = (value: number | bigint): string => value.toLocaleString('en-US');
+const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;
+const perMinute = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} a minute`;
+const limited = '429 `rateLimited`, Retry-After';
+const { min, max } = anyAmountLimits;
+
+/** What is limited, to how much, and what comes of more. */
+const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
+  ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
+  ['its headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
+  ['its headers’ arrival', seconds(defaultConnectionLimits.headersTimeout_ms), '408 `requestTimeout`'],
+  ['the whole request’s arrival', seconds(defaultConnectionLimits.requestTimeout_ms), '408 `requestTimeout`'],
+  ['requests in progress, of one instance', count(defaultLimits.concurrentMax), '503 `unavailable`, Retry-After'],
+  ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
+  ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
+  ['requests without a valid key, of one address', perMinute(defaultRates.address), limited],
+  ['requests of one key', perMinute(defaultRates.key), limited],
+  ['requests of one app’s keys', perMinute(defaultRates.app), limited],
+  ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
+  ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
+  ['open payments without a key, of one app', count(defaultLimits.keylessOpenPerAppMax), limited],
+  ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
+  ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
+  ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
+  ['`display.title`, `display.name`', '200 characters', '400'],
+  ['`display.description`', '1,000 characters', '400'],
+  ['`display.currency`', '3 to 8 letters', '400'],
+  [
+    '`metadata`',
+    `${count(metadataMax_bytes.keyed)} bytes as JSON (${count(metadataMax_bytes.keyless)} without a key), ${metadataLevels} levels`,
+    '400',
+  ],
+  ['an amount’s digits', '60 characters; decimals as both tokens have them', '400'],
+  ['an amount', `${count(amountMax_usd)} USD`, '400'],
+  ['what one payment pays out', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
+  [
+    'what `anyAmount` takes',
+    `${formatted(min)} to ${formatted(max)} of the token`,
+    '`payment_bounced`; the money is held and can be refunded',
+  ],
+  ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
+  ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
+  ['POSTs of one webhook event', '1', 'never again'],
+  ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
+  ['a webhook’s timestamp', '5 minutes from the receiver’s clock', 'the receiver refuses it'],
+  ['`responsePreview` of a delivery', `${previewCharacters} characters`, 'cut off'],
+];
+
+function formatted({ value, decimals }: { readonly value: bigint; readonly decimals: number }): string {
+  return (Number(value) / 10 ** decimals).toLocaleString('en-US');
+}
+
+/** A table in Markdown. */
+export const limitsTable = (): string =>
+  [['what', 'limit', 'beyond it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -1,0 +1,83 @@
+/** Schemas as the document shows them: those with a title become components, referred to by it. */
+import { isDeepStrictEqual } from 'node:util';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Hands out references; keeps what they lead to. */
+export interface Components {
+  /** A reference to the schema by its title, or the schema itself when it has none. */
+  refer(schema: object): Json;
+  /** All that was referred to, by title. */
+  schemas(): Json;
+}
+
+/**
+ * Components hold no null: `anyOf` of the reference and null stands where the schema allows it, for an enum with null in it
+ * becomes a type of its own in most languages. Two schemas of one title are a mistake of ours. @throws then
+ */
+export function createComponents(): Components {
+  const known = new Map<string, Json>();
+
+  return {
+    refer,
+    schemas: () => Object.fromEntries([...known].sort(byTitle)),
+  };
+
+  function refer(checked: object): Json {
+    const schema = shownFor(checked as Json);
+    const { title, description } = schema;
+    if (typeof title !== 'string') return inside(schema);
+    const shown = inside(withoutNull(schema));
+    const before = known.get(title);
+    if (!before) known.set(title, shown);
+    else if (!isDeepStrictEqual({ ...shown, description: null }, { ...before, description: null })) {
+      throw new Error(`two different schemas have the title ${title}`);
+    }
+    const own = before && before['description'] !== description ? { description } : {};
+    const $ref = `#/components/schemas/${title}`;
+    return allowsNull(schema) ? { anyOf: [{ $ref }, { type: 'null' }], ...own } : { $ref, ...own };
+  }
+
+  function inside(schema: Json): Json {
+    const { wellFormed: _, alsoShown, maxLength, ...open } = schema;
+    // Clients hold times as such, without a length.
+    const length = maxLength === undefined || open['format'] === 'date-time' ? {} : { maxLength };
+    const shown = { ...open, ...length, ...(alsoShown as Json | undefined) };
+    return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, insideValue(key, value)]));
+  }
+
+  function insideValue(key: string, value: unknown): unknown {
+    if (dataKeywords.has(key) || typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? refer(item) : item));
+    return key === 'properties' ? objectMap(value as Record<string, Json>, refer) : refer(value);
+  }
+}
+
+/** Values under these keywords are data, not schemas. */
+const dataKeywords = new Set(['enum', 'examples', 'default', 'const', 'required', 'type', 'x-enum-varnames']);
+
+const byTitle = ([left]: readonly [string, Json], [right]: readonly [string, Json]): number => (left < right ? -1 : 1);
+
+const allowsNull = ({ type }: Json): boolean => Array.isArray(type) && type.includes('null');
+
+/** The schema that stands for the one that checks, null allowed in it as in that. */
+function shownFor(schema: Json): Json {
+  const { shownAs } = schema;
+  if (shownAs === undefined) return schema;
+  const shown = shownAs as Json;
+  return allowsNull(schema) ? { ...shown, type: [shown['type'], 'null'].flat() } : shown;
+}
+
+function withoutNull(schema: Json): Json {
+  if (!allowsNull(schema)) return schema;
+  const types = (schema['type'] as readonly string[]).filter((type) => type !== 'null');
+  const values = schema['enum'] as readonly unknown[] | undefined;
+  return {
+    ...schema,
+    type: types.length === 1 ? types[0] : types,
+    ...(values ? { enum: values.filter((value) => value !== null) } : {}),
+  };
+}
+
+export const objectMap = <V, R>(entries: Readonly<Record<string, V>>, make: (value: V) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, make(value)]));

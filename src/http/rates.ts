@@ -1,0 +1,95 @@
+/** How often callers may ask, and how answers tell them (draft-ietf-httpapi-ratelimit-headers). */
+import type { Request, Response } from 'express';
+import { lifetime_ms } from '../../domain/payment/create.ts';
+import type { Caller } from '../../queries/apps.ts';
+import type { Clients } from './clients.ts';
+import { ApiError } from './errors.ts';
+
+/** At most so many requests in a window; 0 is no limit. */
+export interface Rate {
+  readonly requestsMax: number;
+  readonly window_s: number;
+}
+
+/**
+ * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
+ * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
+ */
+export const rateNames = ['address', 'key', 'app', 'keylessCreation', 'keylessOpen'] as const;
+export type RateName = (typeof rateNames)[number];
+export type RateLimits = Readonly<Record<RateName, Rate>>;
+
+const minute_s = 60;
+/** As long as a payment may be paid. */
+const open_s = lifetime_ms / 1_000;
+
+export const defaultRates: RateLimits = {
+  address: { requestsMax: 6_000, window_s: minute_s },
+  key: { requestsMax: 120_000, window_s: minute_s },
+  app: { requestsMax: 240_000, window_s: minute_s },
+  keylessCreation: { requestsMax: 300, window_s: minute_s },
+  keylessOpen: { requestsMax: 2_000, window_s: open_s },
+};
+
+/** How a caller stands after a request was counted. */
+export interface Counted extends Rate {
+  readonly name: RateName;
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Until the window ends; at least 1. */
+  readonly reset_s: number;
+}
+
+export interface Rates {
+  /** Counts a request of somebody. Null where there is no limit. @throws Unavailable where the count must be known and is not */
+  count(name: RateName, who: string): Promise<Counted | null>;
+}
+
+/** Nobody is counted. */
+export const unlimited: Rates = { count: async () => null };
+
+export interface Admission {
+  /** All throw ApiError rateLimited. */
+  ofStranger(request: Request, response: Response): Promise<void>;
+  ofCaller(caller: Caller, response: Response): Promise<void>;
+  ofKeylessCreation(request: Request, response: Response): Promise<void>;
+}
+
+export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Admission {
+  const admit = async (response: Response, name: RateName, who: string): Promise<void> => {
+    const counted = await rates.count(name, who);
+    if (!counted) return;
+    tell(response, counted);
+    if (!counted.allowed) throw rateLimited(refusals[name], counted.reset_s);
+  };
+  return {
+    ofStranger: (request, response) => admit(response, 'address', clients.of(request)),
+    async ofCaller({ keyId, appId }, response) {
+      await admit(response, 'app', appId);
+      await admit(response, 'key', keyId);
+    },
+    async ofKeylessCreation(request, response) {
+      const client = clients.of(request);
+      await admit(response, 'keylessOpen', client);
+      await admit(response, 'keylessCreation', client);
+    },
+  };
+}
+
+const refusals: Readonly<Record<RateName, string>> = {
+  address: 'too many requests without a key from this address',
+  key: 'too many requests with this key',
+  app: 'too many requests with the keys of this app',
+  keylessCreation: 'too many payments created without a key from this address',
+  keylessOpen: 'too many open payments created without a key from this address',
+};
+
+export const rateLimited = (what: string, retryAfter_s: number): ApiError =>
+  new ApiError('rateLimited', `${what}: try again in ${retryAfter_s} s`, {
+    headers: { 'Retry-After': String(retryAfter_s) },
+  });
+
+function tell(response: Response, { name, requestsMax, window_s, remaining, reset_s }: Counted): void {
+  response.setHeader('RateLimit-Policy', `"${name}";q=${requestsMax};w=${window_s}`);
+  response.setHeader('RateLimit', `"${name}";r=${remaining};t=${reset_s}`);
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf } from '../../commands/paymentId.ts';
+import { isRefusal, refuse } from '../../domain/decider.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { customerWallet, merchantWallet } from '../support/payments.ts';
+import { accepted, Crashed, crashAt } from '../support/processes.ts';
+import { order, wallet, world } from './creating.ts';
+
+const to = (receiverAddress: string, amount = '10.00') =>
+  order({ destination: { chainId: 1, tokenSymbol: 'USDC', amount, receiverAddress } });
+
+describe('an order without a key', () => {
+  it('has an id that follows from app, order and receiver; ids that were given before stay as they are', () => {
+    const { idSalt } = wallet;
+    assert.equal(paymentIdOf(idSalt, 'order-1'), 'bfd7439a-c4fa-88de-bc24-7ae3c929abbc');
+    assert.equal(formerKeylessIdOf(idSalt, 'order-1'), 'c8440f43-09af-8a56-98ce-bc1273d34435');
+    const base = { chainId: 1, address: '0xab', memo: null };
+    const ids = [
+      ['order-1', base],
+      ['order-2', base],
+      ['order-1', { ...base, chainId: 137 }],
+      ['order-1', { ...base, address: '0xac' }],
+      ['order-1', { ...base, memo: '7' }],
+    ] as const;
+    assert.equal(keylessPaymentIdOf(idSalt, 'order-1', base), '7fe0e710-6912-8211-b489-26f6c9835b5a');
+    assert.equal(new Set(ids.map(([orderId, receiver]) => keylessPaymentIdOf(idSalt, orderId, receiver))).size, 5);
+  });
+
+  it('is one payment for fifty creators at once; who came with other terms is refused', async () => {
+    const { createKeyless, start } = world();
+    const amounts = Array.from({ length: 50 }, (_, i) => `${1 + (i % 2)}.00`);
+    const answers = await Promise.all(
+      amounts.map((amount) => createKeyless(to(merchantWallet, amount), { handle: start() })),
+    );
+    const taken = answers.flatMap((answer) => (isRefusal(answer) ? [] : [answer.payment.terms]));
+    const refused = answers.flatMap((answer) => (isRefusal(answer) ? [answer.refused] : []));
+    assert.equal(new Set(taken.map(({ paymentId, destination }) => `${paymentId} ${destination.amount}`)).size, 1);
+    assert.deepEqual([taken.length, refused], [25, Array(25).fill('orderConflict')]);
+  });
+
+  it('is answered when it is repeated, also while it could not be created, and after a crash', async () => {
+    const { createKeyless, start } = world();
+    const crash = start({ crash: crashAt('PaymentCreated.afterAppend') });
+    await assert.rejects(createKeyless(order(), { handle: crash }), Crashed);
+    const checkRoute = () => refuse('routeUnavailable', 'the float is too low for now: try again later');
+    const again = await accepted(createKeyless(order(), { checkRoute }));
+    assert.deepEqual([again.createdNow, again.payment.terms.keyless], [false, true]);
+    const other = await createKeyless(to(merchantWallet, '9.00'), { checkRoute });
+    assert.equal(isRefusal(other) && other.refused, 'orderConflict');
+    const elsewhere = await createKeyless(to(customerWallet), { checkRoute });
+    assert.equal(isRefusal(elsewhere) && elsewhere.refused, 'routeUnavailable');
+  });
+
+  it('of the time when receivers shared their order ids is found by its receiver, and by nobody else', async () => {
+    const { createKeyless, start } = world();
+    const { payment } = await accepted(createKeyless(order()));
+    const paymentId = formerKeylessIdOf(wallet.idSalt, 'order-0');
+    const data = { ...payment.terms, paymentId, orderId: 'order-0' };
+    const by = { cause: 'keyless', appId: wallet.appId } as const;
+    await accepted(start()(paymentDecider, paymentId, () => [{ type: 'PaymentCreated' as const, data }], by));
+    const before = { ...order(), orderId: 'order-0' };
+    const again = await accepted(createKeyless(before));
+    assert.deepEqual([again.createdNow, again.payment.terms.paymentId], [false, paymentId]);
+    const stranger = await accepted(createKeyless({ ...to(customerWallet), orderId: 'order-0' }));
+    assert.equal(stranger.createdNow, true);
+  });
+});

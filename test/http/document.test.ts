@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { chainIds } from '../../domain/chains.ts';
+import { startWorld, type World } from './world.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Every object of a document with the path to it. */
+function* objectsIn(value: unknown, path = ''): Generator<readonly [path: string, object: Json]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path, value as Json];
+  for (const [key, inner] of Object.entries(value)) yield* objectsIn(inner, `${path}/${key}`);
+}
+
+/** The places where a rule is broken: `rule` answers true for an object that breaks it. */
+const broken = (document: Json, rule: (object: Json, path: string) => boolean): readonly string[] =>
+  [...objectsIn(document)].flatMap(([path, object]) => (rule(object, path) ? [path] : []));
+
+const isNull = (schema: unknown): boolean => (schema as Json)?.['type'] === 'null';
+
+/** What eight generators for seven languages stumbled over, and what they need. */
+describe('HTTP: the OpenAPI document as generators read it', () => {
+  let world: World;
+  let document: Json;
+  let old: Json;
+  before(async () => {
+    world = await startWorld();
+    document = (await world.call('GET', '/openapi.json')).body;
+    old = (await world.call('GET', '/openapi-3.0.json')).body;
+  });
+  after(() => world.stop());
+
+  const operations = (): readonly Json[] =>
+    Object.values(document['paths'] as Json).flatMap((item) => Object.values(item as Json) as Json[]);
+  const schemas = () => (document['components'] as Json)['schemas'] as Record<string, Json>;
+
+  it('has patterns that RE2, Rust and Python compile as JavaScript does', () => {
+    const patterns = [...objectsIn(document)].flatMap(([, { pattern }]) =>
+      typeof pattern === 'string' ? [pattern] : [],
+    );
+    assert.ok(patterns.length > 10);
+    for (const pattern of patterns) {
+      assert.doesNotMatch(pattern, /\\[uUdDwWsSbB]|\(\?|\\p|\\[1-9]/, pattern);
+      assert.doesNotThrow(() => new RegExp(pattern, 'u'));
+    }
+    assert.ok(patterns.includes('^[^\\x00-\\x1f\\x7f]*$'));
+  });
+
+  it('gives times no length, and maps no patternProperties', () => {
+    assert.deepEqual(
+      broken(document, ({ format, maxLength }) => format === 'date-time' && maxLength !== undefined),
+      [],
+    );
+    assert.deepEqual(
+      broken(document, (object) => 'patternProperties' in object),
+      [],
+    );
+  });
+
+  it('has no keyword of our own', () => {
+    for (const word of ['wellFormed', 'shownAs', 'alsoShown', '~kind']) {
+      assert.deepEqual(
+        broken(document, (object) => word in object),
+        [],
+      );
+    }
+  });
+
+  it('has one schema for a payment, which every answer with a payment refers to', () => {
+    const payment = { $ref: '#/components/schemas/PaymentResponse' };
+    const answersOf = (id: string, status: number) => {
+      const operation = operations().find(({ operationId }) => operationId === id) as Json;
+      const answer = (operation['responses'] as Record<string, Json>)[status] as Json;
+      return ((answer['content'] as Json)['application/json'] as Json)['schema'];
+    };
+    assert.deepEqual(answersOf('createPayment', 201), payment);
+    assert.deepEqual(answersOf('createPayment', 200), payment);
+    assert.deepEqual(answersOf('getPayment', 200), payment);
+    assert.deepEqual(answersOf('getPaymentByOrder', 200), payment);
+    assert.deepEqual(schemas()['PaymentListResponse']?.['properties'], {
+      data: { type: 'array', items: payment },
+      hasMore: { type: 'boolean' },
+      nextCursor: { anyOf: [{ $ref: '#/components/schemas/Cursor' }, { type: 'null' }] },
+    });
+    const { properties, required } = schemas()['PaymentResponse'] as { properties: Json; required: string[] };
+    assert.deepEqual(required.toSorted(), Object.keys(properties).toSorted(), 'every field is always there');
+    assert.deepEqual((properties['webhookSecret'] as Json)['type'], ['string', 'null']);
+  });
+
+  it('has no unions but those with null', () => {
+    assert.deepEqual(
+      broken(document, (object) => 'oneOf' in object || 'allOf' in object),
+      [],
+    );
+    assert.deepEqual(
+      broken(document, ({ anyOf }) => {
+        if (anyOf === undefined) return false;
+        const [named, nothing, ...more] = anyOf as readonly Json[];
+        return !named?.['$ref'] || !isNull(nothing) || more.length > 0;
+      }),
+      [],
+    );
+    assert.deepEqual(
+      broken(document, ({ type }) => Array.isArray(type) && (type.length !== 2 || type[1] !== 'null')),
+      [],
+    );
+    const alone = (schema: Json, path: string) => isNull(schema) && !/\/anyOf\/1$/.test(path);
+    assert.deepEqual(broken(document, alone), [], 'null alone');
+  });
+
+  it('names every enum, every object and every text of many places, and keeps null out of them', () => {
+    const isSchema = (path: string) =>
+      !/\/(examples|if|then|else)\b/.test(path) && !/^\/webhooks|^\/components\/headers/.test(path);
+    const named = (path: string) => /^\/components\/schemas\/\w+$/.test(path);
+    assert.deepEqual(
+      broken(document, ({ enum: values }, path) => values !== undefined && isSchema(path) && !named(path)),
+      [],
+    );
+    assert.deepEqual(
+      broken(document, ({ enum: values }) => Array.isArray(values) && values.includes(null)),
+      [],
+    );
+    assert.deepEqual(
+      broken(
+        document,
+        ({ type, properties }, path) => type === 'object' && properties !== undefined && isSchema(path) && !named(path),
+      ),
+      [],
+    );
+    for (const name of ['Merchant', 'Metadata', 'Transaction', 'WebhookDelivery', 'FieldError', 'ErrorCode', 'Decimal'])
+      assert.ok(schemas()[name], name);
+  });
+
+  it('names the chains in code, and asks for them as it answers them', () => {
+    assert.deepEqual(schemas()['ChainId']?.['enum'], chainIds.map(String));
+    assert.deepEqual(schemas()['ChainId']?.['x-enum-varnames'], [
+      'BASE',
+      'BNB_CHAIN',
+      'ETHEREUM',
+      'ARBITRUM',
+      'POLYGON',
+      'SOLANA',
+      'STELLAR',
+    ]);
+    const { properties } = schemas()['SourceRequest'] as { properties: Json };
+    assert.equal((properties['chainId'] as Json)['$ref'], '#/components/schemas/ChainId');
+  });
+
+  it('keeps webhooks apart from the operations that are called', () => {
+    const tagsOf = (items: unknown) =>
+      Object.values(items as Json).flatMap((item) => (Object.values(item as Json)[0] as Json)['tags']);
+    assert.deepEqual([...new Set(tagsOf(document['webhooks']))], ['Webhooks']);
+    assert.ok(!tagsOf(document['paths']).includes('Webhooks'));
+  });
+
+  it('says what any request may be answered with, and which headers come along', () => {
+    for (const { operationId, responses } of operations()) {
+      const { '4XX': refused, '5XX': failed, ...own } = responses as Record<string, Json>;
+      assert.deepEqual(refused, { $ref: '#/components/responses/Refused' }, String(operationId));
+      assert.deepEqual(failed, { $ref: '#/components/responses/Failed' }, String(operationId));
+      for (const [status, { headers }] of Object.entries(own)) {
+        assert.ok((headers as Json)['X-Request-Id'], `${operationId} ${status}`);
+        assert.equal('Retry-After' in (headers as Json), ['429', '503'].includes(status), `${operationId} ${status}`);
+      }
+    }
+    const created = operations().find(({ operationId }) => operationId === 'createPayment')?.['responses'] as Record<
+      string,
+      Json
+    >;
+    const headersOf = (status: number) => Object.keys((created[status]?.['headers'] ?? {}) as Json);
+    assert.deepEqual(headersOf(201), ['X-Request-Id', 'Location']);
+    assert.deepEqual(headersOf(200), ['X-Request-Id', 'Idempotent-Replayed']);
+  });
+
+  it('has errors of one media type', () => {
+    const types = operations().flatMap(({ responses }) =>
+      Object.entries(responses as Record<string, Json>).flatMap(([status, { content }]) =>
+        Number(status) >= 400 ? Object.keys(content as Json) : [],
+      ),
+    );
+    assert.deepEqual([...new Set(types)], ['application/json']);
+  });
+
+  it('names the address that the operator sets, or else where the service listens', async () => {
+    assert.deepEqual(document['servers'], [{ url: world.url }]);
+    const behind = await startWorld({ publicUrl: () => 'https://pay.example.com/api' });
+    try {
+      const { body } = await behind.call('GET', '/openapi.json');
+      assert.deepEqual(body.servers, [{ url: 'https://pay.example.com/api' }]);
+    } finally {
+      await behind.stop();
+    }
+  });
+
+  it('comes in OpenAPI 3.0.3 as well: the same operations and schemas in its words', () => {
+    assert.equal(old['openapi'], '3.0.3');
+    assert.deepEqual(Object.keys(old['paths'] as Json), Object.keys(document['paths'] as Json));
+    assert.deepEqual(Object.keys((old['components'] as Json)['schemas'] as Json), Object.keys(schemas()));
+    const newer = ['if', 'then', 'else', 'propertyNames', 'const', 'anyOf', 'examples', 'webhooks', 'identifier'];
+    for (const word of newer) {
+      assert.deepEqual(
+        broken(old, (object, path) => word in object && !/\/(properties|example)$/.test(path)),
+        [],
+      );
+    }
+    assert.deepEqual(
+      broken(old, ({ type }, path) => Array.isArray(type) || (type === 'null' && !path.endsWith('/properties'))),
+      [],
+    );
+    assert.deepEqual(
+      broken(old, (object) => '$ref' in object && Object.keys(object).length > 1),
+      [],
+      'nothing stands beside a $ref',
+    );
+  });
+});

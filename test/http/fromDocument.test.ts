@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Answered } from './client.ts';
+import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
+import { goodRequest, receiver, startWorld, type World } from './world.ts';
+
+const runs = 400;
+
+const likely = {
+  appId: ['wallet_demo'],
+  chainId: ['8453', '1', '56'],
+  tokenSymbol: ['USDC'],
+  tokenAddress: [null],
+  amount: ['10.00', '7', null],
+  receiverAddress: [receiver],
+  senderAddress: [receiver, null],
+  receiverMemo: [null],
+  intent: [null],
+  txHash: [`0x${'ab'.repeat(32)}`],
+  fromAddress: [receiver],
+};
+
+interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: Schema | undefined;
+  readonly query: readonly { readonly name: string; readonly required: boolean; readonly schema: Schema }[];
+}
+
+/** The routes of the document: a new one is among them by itself. */
+function operationsOf(document: Schema): readonly Operation[] {
+  return Object.entries(document['paths'] as Record<string, Record<string, Schema>>).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => {
+      const { requestBody, parameters, operationId } = operation as {
+        requestBody?: { content: { 'application/json': { schema: Schema } } };
+        parameters: readonly (Operation['query'][number] & { in: string })[];
+        operationId: string;
+      };
+      const body = requestBody?.content['application/json'].schema;
+      return {
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        body,
+        query: parameters.filter((each) => each.in === 'query'),
+      };
+    }),
+  );
+}
+
+/** The client that calls holds every answer to the document: its status, its body, its headers. */
+describe('HTTP: requests made from the OpenAPI document', function () {
+  this.timeout(180_000);
+  let world: World;
+  let operations: readonly Operation[];
+  let values: SchemaValues;
+  let place: (path: string) => string;
+
+  before(async () => {
+    world = await startWorld();
+    const { body: document } = await world.call('GET', '/openapi.json');
+    operations = operationsOf(document);
+    values = schemaValues(document, likely);
+    const { body } = await world.call('POST', '/payment-api', {
+      headers: world.keys.wallet,
+      body: goodRequest({ orderId: 'known' }),
+    });
+    place = (path) => path.replace('{id}', body.id).replace('{appId}', 'wallet_demo').replace('{orderId}', 'known');
+  });
+  after(() => world.stop());
+
+  const accepted = ({ status }: Answered) => status === 200 || status === 201;
+
+  function refusedWithPointer({ status, body, text }: Answered): void {
+    assert.ok(status >= 400 && status < 500, text);
+    assert.equal(typeof body.errors?.[0]?.pointer, 'string', text);
+  }
+
+  const send = (method: string, path: string, body: unknown): Promise<Answered> =>
+    world.call(method, place(path), {
+      headers: { ...world.keys.wallet, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('accepts bodies that the schema allows, or refuses them with a documented code and a pointer', async () => {
+    for (const { method, path, body, operationId } of operations.filter(({ body }) => body)) {
+      let good = 0;
+      await fc.assert(
+        fc.asyncProperty(values.allowed(body as Schema), async (sent) => {
+          const answered = await send(method, path, sent);
+          if (accepted(answered)) good += 1;
+          else refusedWithPointer(answered);
+        }),
+        { numRuns: runs },
+      );
+      assert.ok(good > 0, `${operationId}: nothing was accepted, so this says nothing`);
+    }
+  });
+
+  it('refuses bodies that the schema forbids with 400 and a pointer', async () => {
+    for (const { method, path, body } of operations.filter(({ body }) => body)) {
+      await fc.assert(
+        fc.asyncProperty(values.forbidden(body as Schema), async (sent) => {
+          const answered = await send(method, path, sent);
+          assert.deepEqual([answered.status, answered.body.error], [400, 'invalidRequest'], JSON.stringify(sent));
+          refusedWithPointer(answered);
+        }),
+        { numRuns: runs },
+      );
+    }
+  });
+
+  it('accepts parameters that the schema allows, and refuses others with 400 and a pointer', async () => {
+    const texts = fc.constantFrom(
+      '',
+      ' ',
+      '0',
+      '101',
+      '1.5',
+      'x',
+      'x'.repeat(130),
+      '\u0000',
+      '2026-13-01T00:00:00Z',
+      'null',
+    );
+    for (const { method, path, query } of operations.filter(({ query }) => query.length > 0)) {
+      const fields = query.map(({ name, required, schema }) => {
+        const read = (text: string) => (schema['type'] === 'integer' && /^[0-9]+$/.test(text) ? Number(text) : text);
+        const wrong = texts.filter((text) => values.check(schema)(read(text)) === false);
+        const some = fc.oneof(
+          { weight: 4, arbitrary: values.allowed(schema).map((value) => ({ name, text: String(value), good: true })) },
+          { weight: 1, arbitrary: wrong.map((text) => ({ name, text, good: false })) },
+        );
+        return required ? some : fc.option(some);
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.tuple(...fields), async (chosen) => {
+          const sent = chosen.filter((each) => each !== null);
+          const search = new URLSearchParams(
+            sent.map(({ name, text }): [string, string] => [name, text.toWellFormed()]),
+          );
+          const answered = await world.call(method, `${place(path)}?${search}`, { headers: world.keys.walletAdmin });
+          // A cursor of the right form may still be none that was ever answered.
+          if (accepted(answered))
+            assert.ok(
+              sent.every(({ good }) => good),
+              String(search),
+            );
+          else if (sent.every(({ good }) => good))
+            assert.equal(answered.body.errors[0].pointer, '/cursor', answered.text);
+          else assert.deepEqual([answered.status, answered.body.error], [400, 'invalidRequest'], answered.text);
+        }),
+        { numRuns: runs },
+      );
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle, readStream } from '../../commands/handle.ts';
+import type { Cause } from '../../domain/decider.ts';
+import { type MerchantEvent, merchant } from '../../domain/merchant.ts';
+import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { randomIds } from '../../src/runtime/system.ts';
+import * as p from '../support/payments.ts';
+
+const appId = 'merchant_shop';
+const [salt, hash, fingerprint] = ['aa'.repeat(32), 'bb'.repeat(32), `sha256:${'cc'.repeat(32)}`];
+const till = { keyId: 'k1', scope: 'orders', hash, hint: 'pi_live_…1234', name: 'till' } as const;
+const wallet = { chainId: 1, token: p.ethereumUsdc.token, receiverAddress: '0xShop', receiverMemo: null } as const;
+
+const story: readonly (readonly [Cause, MerchantEvent])[] = [
+  ['operator:ada', { type: 'MerchantRegistered', data: { appId, idSalt: salt, registeredAt: p.minute(0) } }],
+  ['operator:ada', { type: 'WebhookUrlSet', data: { url: 'https://shop.example/hooks?token=t0p' } }],
+  ['operator:ada', { type: 'WebhookSecretRotated', data: { ciphertext: 'v1.sealed', fingerprint } }],
+  ['operator:ada', { type: 'ApiKeyIssued', data: till }],
+  ['operator:ada', { type: 'ApiKeyIssued', data: { ...till, keyId: 'k2', scope: 'admin', name: 'office' } }],
+  ['operator:bob', { type: 'SettlementWalletSet', data: wallet }],
+  ['operator:bob', { type: 'ApiKeyRevoked', data: { keyId: 'k1' } }],
+  ['operator:bob', { type: 'WebhookUrlSet', data: { url: null } }],
+  ['operator:bob', { type: 'KeylessCreationSet', data: { allowed: false } }],
+];
+
+async function log() {
+  let minutes = 0;
+  const store = memoryEventStore();
+  const clock = { now: () => p.minute(minutes), sleep: async () => {} };
+  const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
+  for (const [cause, event] of story) {
+    await handle(merchant, appId, () => [event], { cause, appId });
+    minutes += 1;
+  }
+  return { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+}
+
+describe('the audit trail of an app', () => {
+  it('lists its keys as people know them, and when each came and went', async () => {
+    assert.deepEqual(await listKeys(await log(), appId), [
+      { keyId: 'k1', name: 'till', scope: 'orders', hint: till.hint, createdAt: p.minute(3), revokedAt: p.minute(6) },
+      { keyId: 'k2', name: 'office', scope: 'admin', hint: till.hint, createdAt: p.minute(4), revokedAt: null },
+    ]);
+  });
+
+  it('tells of each change who made it, when, and what it was', async () => {
+    const changes = (await listChanges(await log(), appId)) ?? [];
+    assert.deepEqual(
+      changes.map(({ at, by }) => [at, by]),
+      story.map(([cause], index) => [p.minute(index), cause]),
+    );
+    assert.deepEqual(
+      changes.map(({ what }) => what),
+      [
+        'registered the app',
+        'set its webhook: https://shop.example/hooks?…',
+        `made a new webhook secret, fingerprint ${fingerprint}`,
+        'issued key k1 "till" (orders, pi_live_…1234)',
+        'issued key k2 "office" (admin, pi_live_…1234)',
+        'set its wallet: USDC on chain 1 to 0xShop',
+        'revoked key k1 "till"',
+        'removed its webhook',
+        'closed it for creation without a key',
+      ],
+    );
+  });
+
+  it('shows no secret, whatever is asked', async () => {
+    const text = JSON.stringify([await listKeys(await log(), appId), await listChanges(await log(), appId)]);
+    for (const secret of [salt, hash, 'v1.sealed', 't0p']) assert.ok(!text.includes(secret));
+  });
+
+  it('has nothing to tell of an app that is not there', async () => {
+    assert.equal(await listKeys(await log(), 'merchant_none'), null);
+    assert.equal(await listChanges(await log(), 'merchant_none'), null);
+  });
+});

@@ -1,0 +1,102 @@
+/** Two instances on one Postgres count the same callers. */
+import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
+import type { Sql } from '../../projections/sql.ts';
+import type { RateLimits, RateName } from '../../src/http/rates.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { createRates } from '../../src/runtime/rates.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+const rate = (requestsMax: number) => ({ requestsMax, window_s: 600 });
+const limits: RateLimits = {
+  address: rate(20),
+  key: rate(20),
+  app: rate(0),
+  keylessCreation: rate(3),
+  keylessOpen: rate(3),
+};
+
+describe('rates', () => {
+  let database: Database;
+  let statements: number;
+  let away: boolean;
+  const sql: Sql = {
+    async query(text, values) {
+      statements += 1;
+      if (away) throw new Unavailable('away');
+      return database.query(text, values);
+    },
+  };
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(async () => {
+    await database.query('DELETE FROM ops.rate_limits');
+    statements = 0;
+    away = false;
+  });
+
+  const twoInstances = () => [createRates(sql, limits), createRates(sql, limits)] as const;
+  async function times(count: number, rates: ReturnType<typeof createRates>, name: RateName, who = '192.0.2.1') {
+    const all = [];
+    for (let time = 0; time < count; time += 1) all.push((await rates.count(name, who))?.allowed);
+    return all;
+  }
+
+  it('of creation without a key hold over all instances, for each address by itself', async () => {
+    const [one, other] = twoInstances();
+    assert.deepEqual(await times(2, one, 'keylessCreation'), [true, true]);
+    assert.deepEqual(await times(2, other, 'keylessCreation'), [true, false]);
+    const refused = await one.count('keylessCreation', '192.0.2.1');
+    assert.deepEqual([refused?.allowed, refused?.remaining, refused?.requestsMax], [false, 0, 3]);
+    assert.ok(refused && refused.reset_s > 590 && refused.reset_s <= 600);
+    assert.equal((await one.count('keylessCreation', '192.0.2.2'))?.allowed, true);
+  });
+
+  it('cost Postgres nothing for somebody who is refused already', async () => {
+    const [one] = twoInstances();
+    await times(3, one, 'keylessCreation');
+    statements = 0;
+    assert.deepEqual(await times(100, one, 'keylessCreation'), Array(100).fill(false));
+    assert.equal(statements, 0);
+  });
+
+  it('of requests are counted without asking Postgres, and hold over all instances once they are settled', async () => {
+    const [one, other] = twoInstances();
+    assert.deepEqual(await times(20, one, 'key', 'k'), Array(20).fill(true));
+    assert.equal(statements, 0);
+    assert.deepEqual(await times(1, other, 'key', 'k'), [true]);
+    await one.settle();
+    await times(1, other, 'key', 'k');
+    await other.settle();
+    assert.deepEqual(await times(1, one, 'key', 'k'), [false]);
+    assert.deepEqual(await times(1, other, 'key', 'k'), [false]);
+    assert.deepEqual(await times(1, other, 'key', 'another'), [true]);
+  });
+
+  it('do not write callers to Postgres who use little of what they may', async () => {
+    const [one] = twoInstances();
+    for (let host = 0; host < 50; host += 1) await times(1, one, 'address', `192.0.2.${host}`);
+    await one.settle();
+    assert.equal(statements, 0);
+  });
+
+  it('go on in each instance while Postgres is away, but for creation without a key, which is unavailable', async () => {
+    const [one, other] = twoInstances();
+    away = true;
+    assert.deepEqual(await times(20, one, 'address'), Array(20).fill(true));
+    assert.deepEqual(await times(1, one, 'address'), [false]);
+    await assert.rejects(one.settle(), Unavailable);
+    await assert.rejects(one.count('keylessCreation', '192.0.2.1'), Unavailable);
+    away = false;
+    await one.settle();
+    await times(2, other, 'address');
+    await other.settle();
+    assert.deepEqual(await times(1, other, 'address'), [false]);
+  });
+
+  it('of 0 are no limits', async () => {
+    const [one] = twoInstances();
+    assert.equal(await one.count('app', 'a'), null);
+  });
+});
