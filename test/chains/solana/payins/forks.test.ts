@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { Keypair, type PublicKey } from 'solana-web3-v1';
+import type { Keypair, PublicKey } from 'solana-web3-v1';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { startProxy } from '../../proxy.ts';
-import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
-import { briefly, watching } from './watching.ts';
+import { type SolanaWorld, signal } from '../world.ts';
+import { briefly, depositWorld, watching } from './watching.ts';
 
 describe('a fork on Solana', () => {
   let world: SolanaWorld;
   let payer: Keypair;
   let deposit: PublicKey;
   beforeEach(async () => {
-    world = await solanaWorld();
-    payer = await world.lab.person();
-    deposit = Keypair.generate().publicKey;
-    world.settle();
+    ({ world, payer, deposit } = await depositWorld());
   });
   afterEach(() => world.lab.stop());
 

@@ -13,18 +13,15 @@ import { fundWallet, plantMint } from '../../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
 import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccount, usdcMint } from '../../../support/solana.ts';
-import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
-import { briefly, watching } from './watching.ts';
+import { type SolanaWorld, signal } from '../world.ts';
+import { briefly, depositWorld, watching } from './watching.ts';
 
 describe('reading payins on Solana', () => {
   let world: SolanaWorld;
   let payer: Keypair;
   let deposit: PublicKey;
   beforeEach(async () => {
-    world = await solanaWorld();
-    payer = await world.lab.person();
-    deposit = Keypair.generate().publicKey;
-    world.settle();
+    ({ world, payer, deposit } = await depositWorld());
   });
   afterEach(() => world.lab.stop());
 

@@ -3,18 +3,15 @@ import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { addFault, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
 import { honest, startProxy } from '../../proxy.ts';
-import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
-import { briefly, watching } from './watching.ts';
+import { type SolanaWorld, signal } from '../world.ts';
+import { briefly, depositWorld, watching } from './watching.ts';
 
 describe('reading payins on Solana from nodes', () => {
   let world: SolanaWorld;
   let payer: Keypair;
   let deposit: PublicKey;
   beforeEach(async () => {
-    world = await solanaWorld();
-    payer = await world.lab.person();
-    deposit = Keypair.generate().publicKey;
-    world.settle();
+    ({ world, payer, deposit } = await depositWorld());
   });
   afterEach(() => world.lab.stop());
 

@@ -1,8 +1,8 @@
 /** The service's ingester on a local Solana, for deposits that a test names. */
-import type { PublicKey } from 'solana-web3-v1';
+import { Keypair, type PublicKey } from 'solana-web3-v1';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../../commands/chainPorts.ts';
 import { createSolanaIngester } from '../../../../src/chains/solana/payins/ingester.ts';
-import { type SolanaWorld, signal } from '../world.ts';
+import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
 export interface Watcher {
   readonly ingester: Ingester;
@@ -43,3 +43,11 @@ export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly Pu
 /** What matters of logs. */
 export const briefly = (range: ScannedRange | undefined) =>
   (range?.logs ?? []).map(({ to, from, amount, txHash }: TransferLog) => ({ to, from, amount, txHash }));
+
+/** A local chain, somebody who pays on it, and a deposit; what came before is final. */
+export async function depositWorld() {
+  const world = await solanaWorld();
+  const payer = await world.lab.person();
+  world.settle();
+  return { world, payer, deposit: Keypair.generate().publicKey };
+}
