@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
 import { findApiKey } from '../queries/apps.ts';
+import { createAccess } from '../src/http/access.ts';
 import { compileBody } from '../src/http/input.ts';
-import { createAccess } from '../src/http/keys.ts';
 import { CreatePaymentRequest } from '../src/http/schemas/requests.ts';
 import { systemClock } from '../src/runtime/system.ts';
 
@@ -25,6 +25,8 @@ const access = createAccess({
   findApiKey: (hash) => findApiKey(sql, hash),
   isRevoked: () => false,
   findApp: async () => null,
+  findSession: async () => null,
+  appsOf: async () => [],
   clock: systemClock,
 });
 const check = compileBody(CreatePaymentRequest);

@@ -13,7 +13,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 3,
+  version: 4,
   projections: [payments, payins, deposits, unmatched, todoPayments, todoWebhooks, apps, apiKeys],
   channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
 };
@@ -21,7 +21,7 @@ export const workSet: ProjectionSet = {
 /** What people read: transactions, statistics, deliveries. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 1,
+  version: 2,
   projections: [transactions, hourlyStats, deliveries],
   channels: {},
 };

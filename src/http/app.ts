@@ -1,9 +1,9 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
+import { type Access, createAccess } from './access.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
-import { type Access, createAccess } from './keys.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createAdmission } from './rates.ts';
 import type { AnyRoute } from './route.ts';
@@ -28,7 +28,7 @@ export function createApp(deps: HttpDeps): Express {
 
 /** For operators alone: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
-  const nobody = { authenticate: async () => null, findApp: async () => null };
+  const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
   return serve(deps, nobody, operationRoutes(deps));
 }
 

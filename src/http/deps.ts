@@ -11,6 +11,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
 import type { Rates } from './rates.ts';
 
@@ -56,6 +57,10 @@ export interface Queries {
   /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
   readonly isRevoked: (keyId: string) => boolean;
   readonly findApp: (appId: string) => Promise<App | null>;
+  /** Whose session a token is of; null for a token that is forged, too old, or of a session that has ended. */
+  readonly findSession: (token: string) => Promise<SignedIn | null>;
+  /** Ids of the apps that somebody owns. */
+  readonly appsOf: (developerId: string) => Promise<readonly string[]>;
   /** Open payments of an app that were created without a key, counted up to `max`. */
   readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }

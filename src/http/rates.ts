@@ -1,7 +1,7 @@
 /** How often callers may ask, and how answers tell them (draft-ietf-httpapi-ratelimit-headers). */
 import type { Request, Response } from 'express';
 import { lifetime_ms } from '../../domain/payment/create.ts';
-import type { Caller } from '../../queries/apps.ts';
+import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError } from './errors.ts';
 
@@ -51,7 +51,7 @@ export const unlimited: Rates = { count: async () => null };
 export interface Admission {
   /** All throw ApiError rateLimited. */
   ofStranger(request: Request, response: Response): Promise<void>;
-  ofCaller(caller: Caller, response: Response): Promise<void>;
+  ofCaller(caller: AnyCaller, response: Response): Promise<void>;
   ofKeylessCreation(request: Request, response: Response): Promise<void>;
 }
 
@@ -64,9 +64,10 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   };
   return {
     ofStranger: (request, response) => admit(response, 'address', clients.of(request)),
-    async ofCaller({ keyId, appId }, response) {
-      await admit(response, 'app', appId);
-      await admit(response, 'key', keyId);
+    async ofCaller(caller, response) {
+      if ('appId' in caller) await admit(response, 'app', caller.appId);
+      // A session is counted like a key: it is somebody's own.
+      await admit(response, 'key', 'keyId' in caller ? caller.keyId : caller.sessionId);
     },
     async ofKeylessCreation(request, response) {
       const client = clients.of(request);

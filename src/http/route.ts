@@ -2,15 +2,8 @@
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
-import type { Caller } from './deps.ts';
+import type { Auth, CallerOf } from './callers.ts';
 import type { ErrorCode } from './errors.ts';
-
-/**
- * none: keys are not looked at. optional: a key that is sent must be valid. orders, admin: a key of at least that scope.
- */
-export type Auth = 'none' | 'optional' | 'orders' | 'admin';
-
-type CallerOf<A extends Auth> = A extends 'orders' | 'admin' ? Caller : Caller | null;
 
 export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly caller: CallerOf<A>;

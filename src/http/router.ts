@@ -1,11 +1,11 @@
 /** The route table as an express router. */
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { isRefusal } from '../../domain/decider.ts';
-import type { Caller } from './deps.ts';
+import { type Cause, isRefusal } from '../../domain/decider.ts';
+import type { Access } from './access.ts';
+import type { AnyCaller } from './callers.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
 import { localsOf, type RequestLimit } from './guards.ts';
 import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
-import type { Access } from './keys.ts';
 import type { Admission } from './rates.ts';
 import type { Answer, AnyRoute } from './route.ts';
 
@@ -53,7 +53,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     locals.route = route.path;
     if (route.publicRead && isAnonymous(request)) response.setHeader('Access-Control-Allow-Origin', '*');
     const caller = await identify(request, response);
-    locals.keyId = caller?.keyId ?? null;
+    locals.keyId = caller && 'keyId' in caller ? caller.keyId : null;
     checkParams?.(request.params);
     const query = route.auth === 'none' ? {} : readQuery(request, checkQuery);
     const body = checkBody ? await readBody(request, response) : undefined;
@@ -61,14 +61,14 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response);
     // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
     if (!route.always) gate.limit.enter(response);
-    const by = { cause: caller ? (`key:${caller.keyId}` as const) : ('keyless' as const), requestId: locals.requestId };
+    const by = { cause: causeOf(caller), requestId: locals.requestId };
     const answer = await route.handle({ caller, params: request.params, query, body, by });
     if (isRefusal(answer)) throw errorOfRefusal(answer);
     send(response, answer);
   };
 
   /** Whose key it is; and whether he, or the address without a good key, may ask again already. */
-  async function identify(request: Request, response: Response): Promise<Caller | null> {
+  async function identify(request: Request, response: Response): Promise<AnyCaller | null> {
     const { access, admission } = gate;
     if (route.always) return null;
     const caller = await access.authenticate(request, route.auth).catch(async (error: unknown) => {
@@ -80,6 +80,11 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     return caller;
   }
 }
+
+const causeOf = (caller: AnyCaller | null): Cause => {
+  if (!caller) return 'keyless';
+  return 'keyId' in caller ? `key:${caller.keyId}` : `developer:${caller.developerId}`;
+};
 
 const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && headers.authorization === undefined;
 

@@ -153,6 +153,8 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId),
+    findSession: async () => null,
+    appsOf: async () => [],
     countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

@@ -74,7 +74,7 @@ describe('HTTP: the OpenAPI document', () => {
   it('says of each operation what it needs and what it may answer', async () => {
     const { body } = await world.call('GET', '/openapi.json');
     const operation = body.paths['/merchant-api/me/stats'].get;
-    assert.deepEqual(operation.security, [{ ApiKey: [] }, { BearerKey: [] }]);
+    assert.deepEqual(operation.security, [{ ApiKey: [] }, { BearerKey: [] }, { SignedIn: [] }]);
     assert.deepEqual(Object.keys(operation.responses), ['200', '400', '401', '403', '429', '503', '4XX', '5XX']);
     assert.deepEqual(body.paths['/payment-api/payments'].post.security[0], {});
   });

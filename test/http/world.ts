@@ -99,6 +99,8 @@ export async function startWorld(
     },
     isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
+    findSession: async () => null,
+    appsOf: async () => [],
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
     ids: randomIds,

@@ -37,7 +37,7 @@ export function compileWasm(wasm: Buffer): Compiled {
 
 function parse(wasm: Buffer): WebAssembly.Module {
   try {
-    return new WebAssembly.Module(wasm);
+    return new WebAssembly.Module(new Uint8Array(wasm));
   } catch (error) {
     throw new HostError('WasmVm', 'InvalidInput', `not WebAssembly: ${(error as Error).message}`);
   }

@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
 import type { TSchema } from 'typebox';
 import { webhookEventTypes } from '../../../domain/webhook.ts';
+import type { Auth } from '../callers.ts';
 import { limitsTable } from '../limits.ts';
-import type { AnyRoute, Auth } from '../route.ts';
+import type { AnyRoute } from '../route.ts';
 import { FeeType } from '../schemas/base.ts';
 import { type Components, createComponents, type Json } from './components.ts';
 import { headers, responsesOf, sharedResponses } from './responses.ts';
@@ -29,6 +30,7 @@ const tags = [
 const securitySchemes = {
   ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   BearerKey: { type: 'http', scheme: 'bearer', description: 'The same API key' },
+  SignedIn: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token that signing in answers' },
 };
 
 /** @param url where the service is reached from outside, without a slash at the end */
@@ -61,12 +63,24 @@ const security: Readonly<Record<Auth, readonly object[]>> = {
   optional: [{}, ...keys],
   orders: keys,
   admin: keys,
+  person: [{ SignedIn: [] }],
+  owner: [{ SignedIn: [] }],
+  app: [...keys, { SignedIn: [] }],
+};
+
+const whoMay: Readonly<Record<Auth, string>> = {
+  none: '',
+  optional: '',
+  orders: '',
+  admin: 'Needs a key of scope admin.',
+  person: 'For people who have signed in.',
+  owner: 'For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.',
+  app: 'Needs a key of scope admin, or the app’s owner signed in.',
 };
 
 function operation(route: AnyRoute, components: Components): Json {
   const { doc, auth, params, query, body } = route;
-  const scope = auth === 'admin' ? 'Needs a key of scope admin.' : '';
-  const description = [doc?.description, scope].filter(Boolean).join(' ');
+  const description = [doc?.description, whoMay[auth]].filter(Boolean).join(' ');
   return {
     operationId: doc?.id,
     tags: [doc?.tag],

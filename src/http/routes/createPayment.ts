@@ -2,8 +2,8 @@
 import type { NewPayment } from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
-import { type Access, openApp, unauthenticated } from '../keys.ts';
 import { createOpenQuota } from '../openQuota.ts';
 import { creatorResource, fullResource, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';

@@ -11,7 +11,7 @@ export const merchantRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/merchant-api/me/stats',
-    auth: 'admin',
+    auth: 'app',
     query: StatsQuery,
     answers: { 200: { description: 'Statistics of the period', schema: StatsResponse } },
     errors,
@@ -21,7 +21,7 @@ export const merchantRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/merchant-api/me/webhook/deliveries',
-    auth: 'admin',
+    auth: 'app',
     query: DeliveriesQuery,
     answers: { 200: { description: 'The newest deliveries', schema: DeliveriesResponse } },
     errors,

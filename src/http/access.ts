@@ -1,0 +1,132 @@
+/** Who calls: API keys, looked up by hash through a short-lived cache, and people who have signed in. */
+import type { Request } from 'express';
+import { type Instant, plus } from '../../domain/time.ts';
+import { parseKey } from '../security/apiKey.ts';
+import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
+import type { App, Caller, HttpDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
+
+/** Changed settings take effect at the latest after this, plus the read model's delay. Revoked keys do not wait for it. */
+const cacheLife_ms = 500;
+const cachedMax = 10_000;
+
+export interface Access {
+  /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
+  authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
+  findApp(appId: string): Promise<App | null>;
+}
+
+type AccessDeps = Pick<HttpDeps, 'findApiKey' | 'isRevoked' | 'findApp' | 'findSession' | 'appsOf' | 'clock'>;
+
+export function createAccess(deps: AccessDeps): Access {
+  const keys = briefly(deps.findApiKey, deps.clock);
+  const apps = briefly(deps.findApp, deps.clock);
+
+  return {
+    findApp: apps,
+    authenticate: <A extends Auth>(request: Request, auth: A) => identified(request, auth) as Promise<CallerOf<A>>,
+  };
+
+  async function identified(request: Request, auth: Auth): Promise<AnyCaller | null> {
+    if (auth === 'none') return null;
+    const credential = presented(request);
+    if (auth === 'person' || auth === 'owner') return signedIn(request, credential, auth);
+    if (credential === null) {
+      if (auth === 'optional') return null;
+      throw unauthenticated('send an API key in the X-API-Key header, or as Authorization: Bearer');
+    }
+    if (auth === 'app' && isSessionToken(credential)) return signedIn(request, credential, 'owner');
+    return keyed(credential, auth);
+  }
+
+  async function keyed(key: string, auth: Auth): Promise<Caller> {
+    const hash = parseKey(key);
+    if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
+    const caller = await keys(hash);
+    if (!caller || deps.isRevoked(caller.keyId))
+      throw unauthenticated('the API key is unknown or revoked: use another one');
+    if ((auth === 'admin' || auth === 'app') && caller.scope !== 'admin') {
+      throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
+    }
+    return caller;
+  }
+
+  async function signedIn(request: Request, token: string | null, auth: 'person' | 'owner'): Promise<SignedIn | Owner> {
+    if (token !== null && parseKey(token) !== undefined) {
+      throw unauthenticated('no API key may do this: sign in, and send the token as Authorization: Bearer');
+    }
+    const person = token === null ? null : await deps.findSession(token);
+    if (!person) throw unauthenticated('sign in, and send the token as Authorization: Bearer');
+    return auth === 'person' ? person : { ...person, appId: await appActedOn(request, person) };
+  }
+
+  /** Somebody else's app is answered like one that does not exist. */
+  async function appActedOn({ headers }: Request, { developerId }: SignedIn): Promise<string> {
+    const named = headers['x-app-id'];
+    const own = await deps.appsOf(developerId);
+    const [only] = own;
+    if (named === undefined && only !== undefined && own.length === 1) return only;
+    if (typeof named === 'string' && own.includes(named)) return named;
+    const message =
+      own.length === 0
+        ? 'you have no app: register one first'
+        : `must name one of your apps: ${own.slice(0, namedMax).join(', ')}`;
+    throw new ApiError('invalidRequest', `X-App-Id ${message}`, { errors: [{ pointer: '/X-App-Id', message }] });
+  }
+}
+
+/** Apps named in an error at most. */
+const namedMax = 10;
+
+/** A JSON web token has three parts; no API key has a dot. */
+const isSessionToken = (credential: string): boolean => credential.split('.').length === 3;
+
+/** The app, if payments of it are created without a key; null of a closed app and of one that does not exist. */
+export async function openApp({ findApp }: Access, appId: string): Promise<App | null> {
+  const app = appId.startsWith('wallet_') ? await findApp(appId) : null;
+  return app?.keylessAllowed ? app : null;
+}
+
+export const unauthenticated = (message: string): ApiError =>
+  new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
+
+function presented({ headers }: Request): string | null {
+  // An empty header is what a client without a key configured sends.
+  const own = headers['x-api-key'] || undefined;
+  const { authorization } = headers;
+  if (authorization === undefined) return own === undefined ? null : String(own);
+  const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
+  if (bearer === undefined) throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
+  return bearer;
+}
+
+/** Remembers found answers for `cacheLife_ms`; those who ask at the same time share one look-up. */
+function briefly<V>(
+  find: (key: string) => Promise<V | null>,
+  clock: HttpDeps['clock'],
+): (key: string) => Promise<V | null> {
+  const entries = new Map<string, { readonly answer: Promise<V | null>; readonly until: Instant }>();
+
+  return (key) => {
+    const now = clock.now();
+    const known = entries.get(key);
+    if (known && now < known.until) return known.answer;
+    const answer = find(key);
+    entries.delete(key);
+    entries.set(key, { answer, until: plus(now, cacheLife_ms) });
+    if (entries.size > cachedMax) dropOldest();
+    const forget = () => {
+      if (entries.get(key)?.answer === answer) entries.delete(key);
+    };
+    answer.then((found) => {
+      if (found === null) forget();
+    }, forget);
+    return answer;
+  };
+
+  function dropOldest(): void {
+    const oldest = entries.keys().next();
+    if (!oldest.done) entries.delete(oldest.value);
+  }
+}
