@@ -29,7 +29,12 @@ export type RefusalCode =
   | 'illegalStep'
   | 'treasuryBusy'
   | 'treasuryPaused'
-  | 'treasuryBehindChain';
+  | 'treasuryBehindChain'
+  | 'codeWrong'
+  | 'codeExpired'
+  | 'appIdTaken'
+  | 'registrationClosed'
+  | 'rateLimited';
 
 export interface Refusal {
   readonly refused: RefusalCode;
@@ -37,6 +42,8 @@ export interface Refusal {
   readonly message: string;
   /** JSON pointer to the field of the request, when one is at fault. */
   readonly pointer?: string;
+  /** When asking again may help, in seconds. */
+  readonly retryAfter_s?: number;
 }
 
 export const refuse = (refused: RefusalCode, message: string, pointer?: string): Refusal =>

@@ -1,11 +1,8 @@
 /** Who may call a route, and who does. */
 import type { Caller } from '../../queries/apps.ts';
+import type { SignedIn } from '../accounts/accounts.ts';
 
-/** Somebody who has signed in. */
-export interface SignedIn {
-  readonly developerId: string;
-  readonly sessionId: string;
-}
+export type { SignedIn };
 
 /** Somebody who has signed in and acts on an app of theirs. */
 export interface Owner extends SignedIn {

@@ -11,6 +11,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
 import type { Rates } from './rates.ts';
@@ -23,6 +24,8 @@ export interface HttpDeps extends Commands, Queries {
   readonly logger: Logger;
   readonly clients: Pick<Clients, 'of'>;
   readonly rates: Rates;
+  /** People: registration, sign-in, sessions. */
+  readonly accounts: Accounts;
   readonly limits: HttpLimits;
   /** Where callers reach the service, without a slash at the end. Asked when it listens. */
   readonly publicUrl: () => string;

@@ -5,9 +5,12 @@ import { oneOf } from './schemas/base.ts';
 
 const kinds = {
   invalidRequest: [400, 'The request is not valid'],
+  codeWrong: [400, 'The code is another one'],
+  codeExpired: [400, 'The code can no longer be used'],
   unauthenticated: [401, 'A valid API key is required'],
   scope_insufficient: [403, 'The key’s scope does not cover this'],
   forbidden: [403, 'Not allowed'],
+  registrationClosed: [403, 'Registration is closed'],
   paymentNotFound: [404, 'No such payment'],
   notFound: [404, 'No such endpoint'],
   methodNotAllowed: [405, 'The endpoint has no such method'],
@@ -15,6 +18,7 @@ const kinds = {
   paymentNotUpdatable: [409, 'The payment’s status does not allow this'],
   orderConflict: [409, 'The order has other terms'],
   settlementMissing: [409, 'The app has no settlement wallet'],
+  appIdTaken: [409, 'The app’s id is taken'],
   payloadTooLarge: [413, 'The body is too large'],
   unsupportedMediaType: [415, 'The body must be JSON'],
   rateLimited: [429, 'Too many requests'],
@@ -129,13 +133,18 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   treasuryBusy: 'unavailable',
   treasuryPaused: 'unavailable',
   treasuryBehindChain: 'unavailable',
+  codeWrong: 'codeWrong',
+  codeExpired: 'codeExpired',
+  appIdTaken: 'appIdTaken',
+  registrationClosed: 'registrationClosed',
+  rateLimited: 'rateLimited',
 };
 
 const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };
 
-export function errorOfRefusal({ refused, message, pointer }: Refusal): ApiError {
+export function errorOfRefusal({ refused, message, pointer, retryAfter_s: told_s }: Refusal): ApiError {
   const code = codeOfRefusal[refused];
-  const retryAfter_s = retryLater_s[code];
+  const retryAfter_s = told_s ?? retryLater_s[code];
   return new ApiError(code, message, {
     errors: pointer === undefined ? [] : [{ pointer, message }],
     headers: retryAfter_s === undefined ? {} : { 'Retry-After': String(retryAfter_s) },

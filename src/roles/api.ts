@@ -10,6 +10,7 @@ import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
+import { noAccounts } from '../accounts/none.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
@@ -64,6 +65,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...queries(core),
     clients,
     rates,
+    accounts: noAccounts,
     limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
     paymentLink: paymentLinkOf,

@@ -13,6 +13,7 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
+import { noAccounts } from '../../src/accounts/none.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
@@ -101,6 +102,7 @@ export async function startWorld(
     findApp: async (appId) => apps.get(appId) ?? null,
     findSession: async () => null,
     appsOf: async () => [],
+    accounts: noAccounts,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
     ids: randomIds,
