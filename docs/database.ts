@@ -15,7 +15,7 @@ A role for analysts, without the tables that hold secrets:
 
 \`\`\`sql
 CREATE ROLE analyst;
-GRANT SELECT ON payments, payins, transactions, hourly_stats, deliveries TO analyst;
+GRANT SELECT ON payments, payins, transactions, app_events, hourly_stats, hourly_payments, daily_durations, deliveries TO analyst;
 \`\`\`
 
 Volume by day and app:

@@ -15,7 +15,7 @@ export interface Table {
   readonly others: readonly Column[];
   /** Of all columns. */
   readonly names: ReadonlySet<string>;
-  readonly statements: Readonly<Record<RowChange['op'], string>>;
+  readonly statements: Readonly<Record<RowChange['op'] | 'sweep', string>>;
 }
 
 /** @param schema of one generation */
@@ -59,44 +59,85 @@ function statementsOf(target: string, key: readonly Column[], others: readonly C
     remove: `DELETE FROM ${target} AS held USING ${given(key)} WHERE ${same}`,
     add: `INSERT INTO ${target} AS held (${names(all)}) SELECT ${names(key)}, ${sums} FROM ${given(all)} GROUP BY ${names(key)}
           ON CONFLICT (${names(key)}) DO UPDATE SET ${added}`,
+    // A row that sums up to nothing is as good as none: else a row would tell in what batches it was filled.
+    sweep: `DELETE FROM ${target} AS held USING ${given(key)} WHERE ${same} AND ${others.map(({ name }) => `held.${quoted(name)} = 0`).join(' AND ')}`,
+    number: numbering(target, key, others),
   };
 }
 
-/** @returns the tables that were touched */
+/**
+ * Goes on counting where each group stands. The checkpoint's row is locked by now: nobody else numbers rows meanwhile.
+ * Answers the groups with their newest numbers.
+ */
+function numbering(target: string, key: readonly Column[], others: readonly Column[]): string {
+  const group = key.slice(0, -1);
+  const list = (columns: readonly Column[], prefix = '') => columns.map(({ name }) => prefix + quoted(name)).join(', ');
+  const number = quoted(key.at(-1)?.name ?? '');
+  const given = [...group, ...others];
+  const typed = given.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ');
+  const same = group.map(({ name }) => `held.${quoted(name)} = groups.${quoted(name)}`).join(' AND ');
+  return `WITH given AS (SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (${typed})) WITH ORDINALITY AS given(${list(given)}, nth)),
+      counted AS (SELECT groups.*, coalesce((SELECT max(held.${number}) FROM ${target} AS held WHERE ${same}), 0) AS newest
+                    FROM (SELECT DISTINCT ${list(group)} FROM given) AS groups),
+      numbered AS (INSERT INTO ${target} (${list(group)}, ${number}, ${list(others)})
+                   SELECT ${list(group)}, newest + row_number() OVER (PARTITION BY ${list(group)} ORDER BY nth), ${list(others)}
+                     FROM given JOIN counted USING (${list(group)})
+                   RETURNING ${list(group)}, ${number})
+    SELECT concat_ws(' ', ${list(group)}, max(${number})) AS news FROM numbered GROUP BY ${list(group)}`;
+}
+
+/** The tables that were touched; those of numbered rows with `<group> <newest number>` of each group that grew. */
+export type Touched = ReadonlyMap<string, readonly string[]>;
+
 export async function applyChanges(
   sql: Sql,
   tables: ReadonlyMap<string, Table>,
   changes: readonly RowChange[],
-): Promise<readonly string[]> {
+): Promise<Touched> {
   const byTable = Map.groupBy(changes, ({ table }) => table);
+  const touched = new Map<string, readonly string[]>();
   for (const [name, ofTable] of byTable) {
     const table = tables.get(name);
     assert(table !== undefined, `no table ${name} in this generation: raise the set's version and rebuild it`);
-    for (const change of ofTable) assertFits(table, rowOf(change));
-    for (const [op, rows] of squash(table, ofTable)) await sql.query(table.statements[op], [jsonText(rows)]);
+    for (const change of ofTable) assertFits(table, change);
+    const news: { readonly news: string }[] = [];
+    for (const [op, rows] of squash(table, ofTable)) {
+      news.push(...(await sql.query<{ news: string }>(table.statements[op], [jsonText(rows)])));
+      if (op === 'add' && rows.some(takesAway)) await sql.query(table.statements.sweep, [jsonText(rows)]);
+    }
+    touched.set(
+      name,
+      news.map((told) => told.news),
+    );
   }
-  return [...byTable.keys()];
+  return touched;
 }
 
 /** Without this, `json_to_recordset` would ignore a misspelt field and a removal without its key would remove nothing. */
-function assertFits(table: Table, row: Row): void {
+function assertFits(table: Table, change: RowChange): void {
+  const row = rowOf(change);
   for (const field in row)
     assert(table.names.has(field), `${table.name} has no column ${field}: correct the projection`);
-  for (const { name } of table.key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);
+  const key = change.op === 'number' ? table.key.slice(0, -1) : table.key;
+  assert(key.length > 0, `${table.name} has no key to number rows by`);
+  for (const { name } of key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);
 }
 
-/** Keeps the last change of each key. Additions all stay: the statement sums them up. */
+/** Keeps the last change of each key. Additions all stay, for the statement sums them up; so do numbered rows. */
 function squash(table: Table, changes: readonly RowChange[]): ReadonlyMap<RowChange['op'], readonly Row[]> {
-  const added = changes.filter(({ op }) => op === 'add');
-  assert(added.length === 0 || added.length === changes.length, `${table.name} is either summed up or replaced`);
+  const whole = changes.filter(({ op }) => op === 'add' || op === 'number');
+  const oneKind = whole.length === changes.length && new Set(whole.map(({ op }) => op)).size === 1;
+  assert(whole.length === 0 || oneKind, `${table.name} is either summed up, or numbered, or replaced`);
   const last = new Map<string, RowChange>();
   for (const change of changes) {
-    if (change.op === 'add') continue;
+    if (whole.length > 0) break;
     last.set(keyOf(table, rowOf(change)), change);
   }
-  const kept = added.length > 0 ? added : [...last.values()];
+  const kept = whole.length > 0 ? whole : [...last.values()];
   return new Map([...Map.groupBy(kept, ({ op }) => op)].map(([op, ofOp]) => [op, ofOp.map(rowOf)]));
 }
+
+const takesAway = (row: Row): boolean => Object.values(row).some((value) => String(value).startsWith('-'));
 
 const rowOf = (change: RowChange): Row => (change.op === 'remove' ? change.key : change.row);
 

@@ -1,6 +1,6 @@
 /** Commits batches of events to one generation: rows and checkpoint together, or nothing. */
 import type { StoredEvent } from '../domain/decider.ts';
-import { applyChanges, type Table } from './apply.ts';
+import { applyChanges, type Table, type Touched } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';
 import type { Moved, Projection, ProjectionSet, RowChange, Seen } from './projection.ts';
@@ -64,7 +64,7 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   }
 }
 
-/** Projections of events get every event; those of states get one move per stream, over the whole batch. */
+/** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
 function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): readonly RowChange[] {
   const changes: RowChange[] = [];
   const moves = new Map<string, Moved>();
@@ -77,6 +77,8 @@ function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): rea
   for (const stored of events) {
     const seen = orPoison(stored, () => fold.see(stored));
     if (!seen) continue;
+    take(stored, 'records', seen);
+    if (!seen.event) continue;
     take(stored, 'events', seen);
     const { before } = moves.get(stored.stream) ?? seen;
     moves.set(stored.stream, { ...seen, before } as Moved);
@@ -96,9 +98,17 @@ function orPoison<T>(stored: StoredEvent, act: () => T): T {
 /** Every commit of a live set is notified here as `<set> <position>`. */
 export const projectedChannel = 'projected';
 
-async function notify(tx: Sql, set: ProjectionSet, touched: readonly string[], position: bigint): Promise<void> {
-  const channels = new Set(touched.flatMap((table) => set.channels[table] ?? []));
-  const messages = [...channels].map((channel) => [channel, '']);
+/** Of one channel in one commit at most; beyond that one empty message stands for all: look. */
+const messagesMax = 100;
+
+async function notify(tx: Sql, set: ProjectionSet, touched: Touched, position: bigint): Promise<void> {
+  const byChannel = Map.groupBy(touched.keys(), (table) => set.channels[table]);
+  const messages = [...byChannel].flatMap(([channel, tables]) => {
+    if (channel === undefined) return [];
+    const numbered = tables.flatMap((table) => touched.get(table) ?? []);
+    const payloads = numbered.length > 0 && numbered.length <= messagesMax ? numbered : [''];
+    return payloads.map((payload) => [channel, payload]);
+  });
   messages.push([projectedChannel, `${set.name} ${position}`]);
   await tx.query('SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told(channel, payload)', [
     messages.map(([channel]) => channel),

@@ -4,7 +4,7 @@ import { nextStep } from '../domain/payment/next.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
-import { type Introductions, type Seen, unprojected } from './projection.ts';
+import { type Introductions, type Moved, type Seen, unprojected } from './projection.ts';
 
 export interface FoldDeps {
   /** The event in today's form; undefined for a type that this version does not know. */
@@ -19,13 +19,16 @@ export interface FoldDeps {
 export interface Fold {
   /** Loads the states before these events that are not in memory. */
   prepare(events: readonly StoredEvent[]): Promise<void>;
-  /** The event between its two states; undefined when no read model is about it. */
-  see(stored: StoredEvent): Seen | undefined;
+  /** The event between its two states; undefined when no read model is about its stream. */
+  see(stored: StoredEvent): Seen | Unknown | undefined;
   /** The batch is committed: the next one builds on its states. */
   keep(): void;
   /** The batch failed: its states are forgotten. */
   drop(): void;
 }
+
+/** An event of a type that this version does not know: it leaves its stream's state as it was. */
+export type Unknown = Moved & { readonly event: undefined };
 
 interface Known {
   readonly revision: bigint;
@@ -77,7 +80,7 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       const after = event ? decider.evolve(before, event as never) : before;
       fresh.set(stored.stream, { revision: stored.revision, state: after });
       const category = categoryOf(stored.stream);
-      return event && ({ category, event, stored, before, after, introduced: introductions } as Seen);
+      return { category, event, stored, before, after, introduced: introductions } as Seen | Unknown;
     },
 
     keep() {

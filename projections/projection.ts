@@ -41,18 +41,22 @@ export type Seen<C extends ProjectedCategory = ProjectedCategory> = {
 /** Columns in snake_case. Amounts and big numbers are decimal texts, times are ISO 8601. A field that is no column is refused when applied. */
 export type Row = Readonly<Record<string, string | number | boolean | object | null | undefined>>;
 
-/** Within a batch the last upsert or removal of a key wins; additions are summed up. */
+/** Within a batch the last upsert or removal of a key wins; additions are summed up; numbered rows stay in the order of the log. */
 export type RowChange =
   | { readonly op: 'upsert'; readonly table: string; readonly row: Row }
   | { readonly op: 'remove'; readonly table: string; readonly key: Row }
-  /** Adds to a row's other columns than its key; the row begins at zero. */
-  | { readonly op: 'add'; readonly table: string; readonly row: Row };
+  /** Adds to a row's other columns than its key; the row begins at zero, and goes when they are all zero again. */
+  | { readonly op: 'add'; readonly table: string; readonly row: Row }
+  /** A new row under the next number of its group: the key's last column is the number, from 1 on, its other columns are the group. */
+  | { readonly op: 'number'; readonly table: string; readonly row: Row };
 
 export type Projection =
   /** Rows that follow from states: asked once per stream and batch, however many events moved it. */
   | { readonly name: string; readonly of: 'states'; project(moved: Moved): readonly RowChange[] }
   /** Rows that tell of single events. */
-  | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] };
+  | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] }
+  /** The same, told of events whose type this version does not know, too. */
+  | { readonly name: string; readonly of: 'records'; project(moved: Moved): readonly RowChange[] };
 
 /** Read models that are filled together: one subscription, one checkpoint, one transaction per batch. */
 export interface ProjectionSet {
@@ -60,7 +64,7 @@ export interface ProjectionSet {
   /** Raise it with every change of its tables or rows: the set is then rebuilt beside the live one. */
   readonly version: number;
   readonly projections: readonly Projection[];
-  /** Which channel to notify when rows of a table changed. */
+  /** Which channel to notify when rows of a table changed; of numbered rows with `<group> <newest number>`. */
   readonly channels: Readonly<Record<string, string>>;
 }
 
@@ -84,6 +88,15 @@ export const add = <T extends keyof Tables, R extends Whole<Tables[T]>>(
   row: Only<R, keyof Tables[T]>,
 ): RowChange => ({ op: 'add', table, row });
 
+/** @param row without the number */
+export const number = <T extends keyof Tables, R extends Whole<Omit<Tables[T], NumberOf<T>>>>(
+  table: T,
+  row: Only<R, Exclude<keyof Tables[T], NumberOf<T>>>,
+): RowChange => ({ op: 'number', table, row });
+
+/** The number that a table's rows get when they are applied. */
+type NumberOf<T extends keyof Tables> = TableKeys[T] & 'ordinal';
+
 type Project<M> = (moved: M) => readonly RowChange[];
 
 const isOf = <C extends ProjectedCategory>(moved: Moved, category: C): moved is Moved<C> => moved.category === category;
@@ -95,6 +108,16 @@ export const ofStates = <C extends ProjectedCategory>(
 ): Projection => ({
   name,
   of: 'states',
+  project: (moved) => (isOf(moved, category) ? project(moved) : []),
+});
+
+export const ofRecords = <C extends ProjectedCategory>(
+  name: string,
+  category: C,
+  project: Project<Moved<C>>,
+): Projection => ({
+  name,
+  of: 'records',
   project: (moved) => (isOf(moved, category) ? project(moved) : []),
 });
 

@@ -1,7 +1,10 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
+import { appEvents } from './appEvents.ts';
 import { apiKeys, apps } from './apps.ts';
+import { dailyDurations } from './dailyDurations.ts';
 import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
+import { hourlyPayments } from './hourlyPayments.ts';
 import { hourlyStats } from './hourlyStats.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
@@ -18,12 +21,12 @@ export const workSet: ProjectionSet = {
   channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
 };
 
-/** What people read: transactions, statistics, deliveries. */
+/** What people read: the feed, transactions, statistics, deliveries. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
   version: 2,
-  projections: [transactions, hourlyStats, deliveries],
-  channels: {},
+  projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries],
+  channels: { app_events: 'app_events' },
 };
 
 export const projectionSets: readonly ProjectionSet[] = [workSet, reportsSet];

@@ -10,6 +10,19 @@ export interface Tables {
     readonly name: string;
     readonly revoked_at: string | null;
   };
+  readonly app_events: {
+    readonly app_id: string;
+    readonly ordinal: string | number;
+    readonly event_id: string;
+    readonly type: string;
+    readonly payment_id: string;
+    readonly order_id: string | null;
+    readonly revision: string | number;
+    readonly status: string;
+    readonly previous_status: string | null;
+    readonly error_code: string | null;
+    readonly at: string;
+  };
   readonly apps: {
     readonly app_id: string;
     readonly id_salt: string;
@@ -23,6 +36,12 @@ export interface Tables {
     readonly settlement_address: string | null;
     readonly settlement_memo: string | null;
     readonly keyless_creation: boolean;
+  };
+  readonly daily_durations: {
+    readonly app_id: string;
+    readonly day: string;
+    readonly seconds: number;
+    readonly count: string | number;
   };
   readonly deliveries: {
     readonly delivery_id: string;
@@ -47,6 +66,20 @@ export interface Tables {
     readonly token_address: string;
     readonly expires_at: string;
     readonly agreed_usd: string | number | null;
+  };
+  readonly hourly_payments: {
+    readonly app_id: string;
+    readonly hour: string;
+    readonly unpaid: string | number;
+    readonly started: string | number;
+    readonly payin_completed: string | number;
+    readonly bridging: string | number;
+    readonly payout_started: string | number;
+    readonly payout_completed: string | number;
+    readonly completed: string | number;
+    readonly bounced: string | number;
+    readonly expired: string | number;
+    readonly refunded: string | number;
   };
   readonly hourly_stats: {
     readonly app_id: string;
@@ -104,6 +137,10 @@ export interface Tables {
     readonly sender_address: string | null;
     readonly payin_tx_hash: string | null;
     readonly amount_received: string | null;
+    readonly excess: string | null;
+    readonly dust: string | null;
+    readonly refunded: string;
+    readonly payin_seen_at: string | null;
     readonly payin_confirmed_at: string | null;
     readonly destination_chain_id: number;
     readonly destination_token_symbol: string;
@@ -176,9 +213,12 @@ export interface Tables {
 /** Which columns tell a row from the others. */
 export interface TableKeys {
   readonly api_keys: 'key_id';
+  readonly app_events: 'app_id' | 'ordinal';
   readonly apps: 'app_id';
+  readonly daily_durations: 'app_id' | 'day' | 'seconds';
   readonly deliveries: 'delivery_id';
   readonly deposits: 'address' | 'memo';
+  readonly hourly_payments: 'app_id' | 'hour';
   readonly hourly_stats: 'app_id' | 'hour';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payments: 'payment_id';

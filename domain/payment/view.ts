@@ -1,6 +1,6 @@
 /** What the world sees of a payment: its status, and the one view that the read model's row, the answer of GET and the data of a webhook are made from. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
-import { formatAmount } from '../money.ts';
+import { formatAmount, rescale } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
@@ -82,6 +82,13 @@ export interface PaymentView {
   readonly senderAddress: string | null;
   readonly payinTxHash: string | null;
   readonly amountReceived: string | null;
+  /** What came over the agreed amount, and what the destination's token cannot express; null until funded. */
+  readonly excess: string | null;
+  readonly dust: string | null;
+  /** What has gone back, final on its chain, in whole tokens of whichever token it was. */
+  readonly refunded: string;
+  /** Time of the block that holds the first payin that counts. */
+  readonly payinSeenAt: Instant | null;
   readonly payinConfirmedAt: Instant | null;
   readonly destinationChainId: ChainId;
   readonly destinationTokenSymbol: TokenSymbol;
@@ -137,8 +144,23 @@ function sourceOf(p: Payment) {
     senderAddress: first?.transfer.from ?? p.registered?.senderAddress ?? source.senderAddress,
     payinTxHash: first?.transfer.txHash ?? p.registered?.txHash ?? null,
     amountReceived: payins.length > 0 ? amount(sumOf(payins)) : null,
+    excess: amount(p.funded?.excess),
+    dust: amount(p.funded?.dust),
+    refunded: refundedOf(p),
+    payinSeenAt: seenAt(p),
     payinConfirmedAt: p.funded?.fundedAt ?? null,
   };
+}
+
+export const seenAt = (p: Payment): Instant | null => counted(p)[0]?.transfer.blockTime ?? null;
+
+/** As fine as any token is. */
+const decimalsMax = 18;
+
+function refundedOf(p: Payment): string {
+  const settled = p.refunds.filter((refund) => refund.settled);
+  const sum = settled.reduce((all, { order }) => all + rescale(order.amount, order.token.decimals, decimalsMax), 0n);
+  return formatAmount(sum, decimalsMax);
 }
 
 function destinationOf(p: Payment) {

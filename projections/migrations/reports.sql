@@ -38,6 +38,54 @@ COMMENT ON TABLE hourly_stats IS 'Payments by app and UTC hour of their confirme
 COMMENT ON COLUMN hourly_stats.volume IS 'Sum of accepted source amounts.';
 COMMENT ON COLUMN hourly_stats.net IS 'Sum of destination amounts: what reached the receivers.';
 
+CREATE TABLE app_events (
+  app_id          text        NOT NULL,
+  ordinal         bigint      NOT NULL,
+  event_id        text        NOT NULL,
+  type            text        NOT NULL,
+  payment_id      text        NOT NULL,
+  order_id        text,
+  revision        bigint      NOT NULL,
+  status          text        NOT NULL,
+  previous_status text,
+  error_code      text,
+  at              timestamptz NOT NULL,
+  PRIMARY KEY (app_id, ordinal)
+);
+COMMENT ON TABLE app_events IS 'The feed: every event of each app''s payments, also of types that this version does not know, in the order of the log.';
+COMMENT ON COLUMN app_events.ordinal IS 'Place among the app''s events, from 1 on without a gap: the same after every rebuild.';
+COMMENT ON COLUMN app_events.revision IS 'Place in stream payment-<payment_id>, from 0 on.';
+COMMENT ON COLUMN app_events.status IS 'Of the payment after this event.';
+COMMENT ON COLUMN app_events.previous_status IS 'Before it; null for the first event.';
+COMMENT ON COLUMN app_events.error_code IS 'Why the payment bounced; null while it did not.';
+
+CREATE TABLE hourly_payments (
+  app_id           text        NOT NULL,
+  hour             timestamptz NOT NULL,
+  unpaid           bigint      NOT NULL,
+  started          bigint      NOT NULL,
+  payin_completed  bigint      NOT NULL,
+  bridging         bigint      NOT NULL,
+  payout_started   bigint      NOT NULL,
+  payout_completed bigint      NOT NULL,
+  completed        bigint      NOT NULL,
+  bounced          bigint      NOT NULL,
+  expired          bigint      NOT NULL,
+  refunded         bigint      NOT NULL,
+  PRIMARY KEY (app_id, hour)
+);
+COMMENT ON TABLE hourly_payments IS 'How many payments are in which status now, by app and UTC hour of their creation.';
+
+CREATE TABLE daily_durations (
+  app_id  text        NOT NULL,
+  day     timestamptz NOT NULL,
+  seconds integer     NOT NULL,
+  count   bigint      NOT NULL,
+  PRIMARY KEY (app_id, day, seconds)
+);
+COMMENT ON TABLE daily_durations IS 'How long it took from the payin''s block to the confirmed payout, by app and UTC day of that payout.';
+COMMENT ON COLUMN daily_durations.seconds IS 'Rounded up to two digits, so that a day has few rows however many its payments are.';
+
 CREATE TABLE deliveries (
   delivery_id      text        PRIMARY KEY,
   payment_id       text        NOT NULL,

@@ -30,6 +30,10 @@ CREATE TABLE payments (
   sender_address            text,
   payin_tx_hash             text,
   amount_received           numeric,
+  excess                    numeric,
+  dust                      numeric,
+  refunded                  numeric     NOT NULL,
+  payin_seen_at             timestamptz,
   payin_confirmed_at        timestamptz,
   destination_chain_id      integer     NOT NULL,
   destination_token_symbol  text        NOT NULL,
@@ -45,6 +49,10 @@ COMMENT ON TABLE payments IS 'Every payment as its last event left it: the field
 COMMENT ON COLUMN payments.source_amount IS 'What the customer pays, fee included; null for anyAmount until it is funded.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
 COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, seen or confirmed.';
+COMMENT ON COLUMN payments.excess IS 'Over source_amount: held, can be refunded. In the source token; null until it is funded.';
+COMMENT ON COLUMN payments.dust IS 'What the destination''s token cannot express, in the source token; null until it is funded.';
+COMMENT ON COLUMN payments.refunded IS 'What has gone back, final on its chain, in whole tokens of whichever token it was.';
+COMMENT ON COLUMN payments.payin_seen_at IS 'Time of the block that holds the first payin that counts.';
 COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
 COMMENT ON COLUMN payments.destination_amount IS 'What the receiver gets; null for anyAmount until it is funded.';
 COMMENT ON COLUMN payments.keyless IS 'Created without an API key (quick start).';

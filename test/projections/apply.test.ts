@@ -7,9 +7,9 @@ import { freshDatabase } from '../support/postgres.ts';
 
 /** Of tables that only these specs have. */
 const change =
-  (op: 'upsert' | 'add') =>
+  (op: 'upsert' | 'add' | 'number') =>
   (table: string, row: Row): RowChange => ({ op, table, row });
-const [upsert, add] = [change('upsert'), change('add')];
+const [upsert, add, number] = [change('upsert'), change('add'), change('number')];
 const remove = (table: string, key: Row): RowChange => ({ op: 'remove', table, key });
 
 describe('row changes applied in bulk', () => {
@@ -22,9 +22,10 @@ describe('row changes applied in bulk', () => {
     await database.query(
       'CREATE TABLE given.sums (day text PRIMARY KEY, volume numeric NOT NULL, count bigint NOT NULL)',
     );
+    await database.query('CREATE TABLE given.told (shop text, nth bigint, what text, PRIMARY KEY (shop, nth))');
     tables = await describeTables(database, 'given');
   });
-  beforeEach(() => database.query('TRUNCATE given.things, given.sums'));
+  beforeEach(() => database.query('TRUNCATE given.things, given.sums, given.told'));
 
   const apply = (...changes: RowChange[]) => applyChanges(database, tables, changes);
   const things = () => database.query<object>('SELECT * FROM given.things ORDER BY a, b');
@@ -53,8 +54,42 @@ describe('row changes applied in bulk', () => {
     ]);
   });
 
+  it('remove what sums up to nothing, whether in one batch or over several', async () => {
+    const [one, back] = [
+      { day: 'monday', volume: '10.00', count: 1 },
+      { day: 'monday', volume: '-10.00', count: -1 },
+    ];
+    await apply(add('sums', one), add('sums', back), add('sums', { ...one, day: 'tuesday' }));
+    await apply(add('sums', { ...one, day: 'wednesday' }));
+    await apply(add('sums', { ...back, day: 'wednesday' }));
+    assert.deepEqual(await database.query('SELECT day FROM given.sums'), [{ day: 'tuesday' }]);
+  });
+
+  it('number new rows on from where their group stands, in the order given, and tell how far each group came', async () => {
+    const row = (shop: string, what: string) => number('told', { shop, what });
+    const first = await apply(row('b', 'one'), row('a', 'one'), row('b', 'two'));
+    assert.deepEqual(first.get('told')?.toSorted(), ['a 1', 'b 2']);
+    const second = await apply(row('c', 'one'), row('b', 'three'), row('b', 'four'));
+    assert.deepEqual(second.get('told')?.toSorted(), ['b 4', 'c 1']);
+    assert.deepEqual(await database.query('SELECT * FROM given.told ORDER BY shop, nth'), [
+      { shop: 'a', nth: 1n, what: 'one' },
+      { shop: 'b', nth: 1n, what: 'one' },
+      { shop: 'b', nth: 2n, what: 'two' },
+      { shop: 'b', nth: 3n, what: 'three' },
+      { shop: 'b', nth: 4n, what: 'four' },
+      { shop: 'c', nth: 1n, what: 'one' },
+    ]);
+  });
+
+  it('refuse to number rows that bring no group, and to number some of a table and replace others', async () => {
+    await assert.rejects(apply(number('told', { what: 'one' })), /told needs its key shop/);
+    await assert.rejects(apply(number('sums', { volume: '1', count: 1 })), /sums has no key to number rows by/);
+    const both = apply(number('told', { shop: 'a', what: 'one' }), upsert('told', { shop: 'a', nth: 1, what: 'one' }));
+    await assert.rejects(both, /told is either summed up, or numbered, or replaced/);
+  });
+
   it('tell which tables were touched, and refuse one that the generation does not have', async () => {
-    assert.deepEqual(await apply(upsert('things', { a: 'x', b: 1 })), ['things']);
+    assert.deepEqual([...(await apply(upsert('things', { a: 'x', b: 1 })))], [['things', []]]);
     await assert.rejects(apply(upsert('gone', { a: 1 })), /no table gone.*rebuild/);
   });
 
