@@ -4,6 +4,8 @@ const at = (...parts: readonly string[]): string => `/dashboard/${parts.map(enco
 export const paths = {
   /** Leads to the person's app, or lets them choose. */
   home: '/dashboard',
+  /** Lets them choose in any case. */
+  choose: '/dashboard?choose=yes',
   signIn: at('sign-in'),
   code: at('code'),
   /** POST */

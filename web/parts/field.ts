@@ -1,0 +1,119 @@
+import type { VNode } from 'preact';
+import type { FormState } from './form.ts';
+import { type Content, html } from './html.ts';
+import { icon } from './icon.ts';
+
+export interface FieldBase {
+  readonly form: FormState;
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: Content;
+  readonly optional?: boolean;
+  /** Tells apart two fields of one name on a page. */
+  readonly id?: string;
+}
+
+export interface TextField extends FieldBase {
+  readonly type?: 'text' | 'email' | 'url' | 'search' | 'date' | 'color';
+  readonly autocomplete?: string;
+  readonly inputmode?: 'numeric' | 'decimal' | 'email' | 'url' | 'text';
+  readonly maxlength?: number;
+  readonly pattern?: string;
+  readonly placeholder?: string;
+  /** What stands before or behind what is typed: a unit, a prefix. */
+  readonly before?: string;
+  readonly behind?: string;
+  /** Takes the focus when the page opens: for pages that are one form. */
+  readonly focus?: boolean;
+  /** Ids and addresses are set in even letters, from left to right. */
+  readonly mono?: boolean;
+}
+
+/** A line to type in, with its label, hint and error. */
+export function textField(field: TextField): VNode {
+  const { form, name, type = 'text', before, behind } = field;
+  const input = html`<input id=${idOf(field)} name=${name} type=${type} value=${form.values[name] ?? ''} required=${!field.optional}
+    class=${field.mono ? 'mono' : undefined} dir=${field.mono || type === 'email' || type === 'url' ? 'ltr' : undefined}
+    autocomplete=${field.autocomplete ?? 'off'} inputmode=${field.inputmode} maxlength=${field.maxlength} pattern=${field.pattern}
+    placeholder=${field.placeholder} autofocus=${field.focus} spellcheck=${field.mono ? 'false' : undefined} ...${described(field)} />`;
+  const whole =
+    before || behind
+      ? html`<span class="affixed">${before && html`<span>${before}</span>`}${input}${behind && html`<span>${behind}</span>`}</span>`
+      : input;
+  return around(field, whole);
+}
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** One of a list. */
+export function selectField(field: FieldBase & { readonly options: readonly Option[] }): VNode {
+  const chosen = field.form.values[field.name] ?? '';
+  return around(
+    field,
+    html`<select id=${idOf(field)} name=${field.name} ...${described(field)}>${field.options.map(
+      ({ value, label }) => html`<option value=${value} selected=${value === chosen}>${label}</option>`,
+    )}</select>`,
+  );
+}
+
+/** One of two or three, each with a sentence of what it means. The first is taken when none was chosen. */
+export function choiceField(
+  field: FieldBase & { readonly options: readonly (Option & { readonly hint: string })[] },
+): VNode {
+  const { form, name, options } = field;
+  const chosen = form.values[name] ?? options[0]?.value;
+  const error = form.errors[name];
+  return html`<fieldset class="field" id=${idOf(field)} aria-describedby=${error && `${idOf(field)}-error`}>
+    <legend>${field.label}</legend>
+    <div class="choices">${options.map(
+      ({ value, label, hint }) =>
+        html`<label><input type="radio" name=${name} value=${value} checked=${value === chosen} /><span><strong>${label}</strong><small class="muted">${hint}</small></span></label>`,
+    )}</div>
+    ${errorOf(field)}
+  </fieldset>`;
+}
+
+/** A file to choose; the form must be multipart/form-data. */
+export const fileField = (field: FieldBase & { readonly accept: string }): VNode =>
+  around(
+    field,
+    html`<input id=${idOf(field)} name=${field.name} type="file" accept=${field.accept} required ...${described(field)} />`,
+  );
+
+/** Says yes to a sentence. */
+export const agreeField = ({ form, name, label }: FieldBase): VNode =>
+  html`<div class="field"><label class="agree"><input type="checkbox" name=${name} value="true" required aria-describedby=${form.errors[name] && `field-${name}-error`} /><span>${label}</span></label>${errorOf({ form, name, label })}</div>`;
+
+/** What is wrong, above the form, each line leading to its field. Null when nothing is. */
+export function problems({ errors }: FormState): VNode | null {
+  const list = Object.entries(errors);
+  if (list.length === 0) return null;
+  return html`<div class="notice bad" role="alert">${icon('alert')}<div>
+    <p><strong>${errors[''] ?? 'This was not saved yet.'}</strong></p>
+    <ul>${list.map(([name, error]) => name !== '' && html`<li><a href=${`#field-${name}`}>${error}</a></li>`)}</ul>
+  </div></div>`;
+}
+
+const idOf = ({ id, name }: Pick<FieldBase, 'id' | 'name'>): string => `field-${id ?? name}`;
+
+const errorOf = (field: FieldBase): VNode | null => {
+  const error = field.form.errors[field.name];
+  return error === undefined ? null : html`<p class="error" id=${`${idOf(field)}-error`}>${icon('alert')}${error}</p>`;
+};
+
+function described(field: FieldBase) {
+  const wrong = field.form.errors[field.name] !== undefined;
+  const parts = [field.hint && `${idOf(field)}-hint`, wrong && `${idOf(field)}-error`].filter(Boolean);
+  return { 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': parts.join(' ') || undefined };
+}
+
+const around = (field: FieldBase, input: VNode): VNode =>
+  html`<div class="field">
+    <label for=${idOf(field)}>${field.label}${field.optional && html` <small class="muted">optional</small>`}</label>
+    ${input}
+    ${errorOf(field)}
+    ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}
+  </div>`;

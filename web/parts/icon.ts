@@ -1,0 +1,35 @@
+import type { VNode } from 'preact';
+import { html } from './html.ts';
+
+/** Drawn on 24 × 24 by strokes of the text's colour. */
+const drawings = {
+  overview: 'M4 11 12 4l8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z',
+  payments: 'M3 6h18v12H3zM3 10h18M7 15h4',
+  link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
+  webhooks: 'M18 16a3 3 0 1 1-3 3H8M6 16a4 4 0 1 1 3-6l3-5a3 3 0 1 1 4 2M10 6l4 7',
+  keys: 'M14.5 13.5a4.5 4.5 0 1 0-4-4L4 16v4h4v-2.5h2.5V15zM16 8h.01',
+  settlement: 'M3 7.5A1.5 1.5 0 0 1 4.5 6H18v3M3 7.5V18a1.5 1.5 0 0 0 1.5 1.5H21V9H4.5A1.5 1.5 0 0 1 3 7.5M17 14.2h.01',
+  branding:
+    'M12 3a9 9 0 1 0 0 18c1.5 0 2-1 2-2 0-1.5-1-1.7-1-3s1-2 2.5-2H18a3 3 0 0 0 3-3c0-4.5-4-8-9-8M7.5 12h.01M10 7.5h.01M15 8h.01',
+  audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9.5 12.5h6M9.5 16.5h6',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  close: 'M6 6l12 12M18 6 6 18',
+  copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
+  search: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13M15.3 15.3 20 20',
+  external: 'M9 5H5v14h14v-4M13 4h7v7M20 4l-9 9',
+  back: 'M15 5l-7 7 7 7',
+  forth: 'M9 5l7 7-7 7',
+  choose: 'M8 9.5 12 5.5l4 4M8 14.5l4 4 4-4',
+  mail: 'M3 6h18v12H3zM3.5 7l8.5 6.5L20.5 7',
+  check: 'M5 12.5 10 17.5 19.5 7',
+  clock: 'M12 7v5.5l3.5 2M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17',
+  alert: 'M12 9.5v4.5M12 17h.01M12 3.5 2.5 20h19z',
+  over: 'M6 12h12',
+  device: 'M3 5h18v11H3zM8 20h8M12 16v4',
+} as const;
+
+export type IconName = keyof typeof drawings;
+
+/** Decoration: the words beside it say what it means. */
+export const icon = (name: IconName): VNode =>
+  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${drawings[name]} /></svg>`;

@@ -1,0 +1,138 @@
+/** What is around the pages: the head, the way past the rail, the rail with the app's pages, who is signed in. */
+import type { VNode } from 'preact';
+import { postButton } from './button.ts';
+import type { AppName, Frame, Mode, Outer } from './frame.ts';
+import { bdi, type Content, cut, html } from './html.ts';
+import { type IconName, icon } from './icon.ts';
+import { flashed } from './notice.ts';
+import { appPaths, paths } from './paths.ts';
+
+export type Section = 'overview' | 'payments' | 'newLink' | 'webhooks' | 'keys' | 'settlement' | 'branding' | 'audit';
+
+const sections: readonly (readonly [Section, string, IconName])[] = [
+  ['overview', 'Overview', 'overview'],
+  ['payments', 'Payments', 'payments'],
+  ['newLink', 'New payment link', 'link'],
+  ['webhooks', 'Webhooks', 'webhooks'],
+  ['keys', 'API keys', 'keys'],
+  ['settlement', 'Settlement', 'settlement'],
+  ['branding', 'Branding', 'branding'],
+  ['audit', 'Audit trail', 'audit'],
+];
+
+export interface AppPage {
+  readonly title: string;
+  /** Beside the title: a chip. */
+  readonly state?: Content;
+  /** The way back up. */
+  readonly up?: { readonly href: string; readonly label: string };
+  readonly section: Section;
+  /** At the end of the title's line. */
+  readonly controls?: Content;
+  /** Read out when live news changes it; null on pages that do not change by themselves. */
+  readonly live?: string;
+}
+
+/** A page of an app. */
+export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
+  const { appId } = frame.app;
+  return documentPart(
+    frame,
+    {
+      title: `${cut(page.title, 80)} · ${frame.app.name}`,
+      live: page.live === undefined ? null : appPaths(appId).live,
+    },
+    html`<div class="desk">
+      <header class="topbar">
+        <a class="who" href=${appPaths(appId).overview}>${mark(frame)}<strong>${bdi(frame.app.name)}</strong></a>
+        <button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>Menu</span></button>
+      </header>
+      <aside class="rail" id="rail" popover="auto" aria-label="App">
+        <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">${icon('close')}<span>Close</span></button>
+        ${switcher(frame)}
+        <nav aria-label="Main"><ul>${sections.map(
+          ([section, label, drawing]) =>
+            html`<li><a href=${appPaths(appId)[section]} aria-current=${section === page.section ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
+        )}</ul></nav>
+        ${whoIsHere(frame.person)}
+      </aside>
+      <main id="main" class="main" tabindex="-1">
+        <div class="head" id="head" data-live="part">
+          <div class="title">
+            ${page.up && html`<a class="up small muted" href=${page.up.href}>${icon('back')}${page.up.label}</a>`}
+            <h1><bdi>${page.title}</bdi> ${page.state}</h1>
+          </div>
+          ${page.controls && html`<div class="controls">${page.controls}</div>`}
+        </div>
+        ${flashed(frame.flash)}
+        ${content}
+        ${page.live !== undefined && html`<p class="visually-hidden" role="status" data-say=${page.live} id="said"></p>`}
+      </main>
+    </div>`,
+  );
+}
+
+/** A page that belongs to no app: one column, one thing to do. */
+export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
+  documentPart(
+    outer,
+    { title, live: null },
+    html`<div class="outer">
+      <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span><strong>Payment Intents</strong></a>
+        ${outer.person !== null && html`<div class="controls"><span class="small muted person">${bdi(outer.person)}</span>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`}</header>
+      <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1">${flashed(outer.flash)}${content}</main>
+    </div>`,
+  );
+
+const documentPart = (
+  outer: Outer,
+  { title, live }: { readonly title: string; readonly live: string | null },
+  content: Content,
+) =>
+  html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="robots" content="noindex" />
+      <title>${title}</title>
+      <link rel="stylesheet" href=${paths.asset('look.css')} />
+      <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
+      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js'].map(
+        (file) => file && html`<script type="module" src=${paths.asset(file)}></script>`,
+      )}
+    </head>
+    <body data-live-from=${live}>
+      <a class="skip" href="#main">Skip to the content</a>
+      ${banner(outer.mode)}
+      ${content}
+    </body>
+  </html>`;
+
+/** On every page, so that nobody takes play money for money. */
+const banner = (mode: Mode): VNode | null =>
+  mode === 'live'
+    ? null
+    : html`<aside class="mode" aria-label="Mode">${icon('alert')}<p>${
+        mode === 'sandbox'
+          ? html`<span><strong>Sandbox.</strong> Chains, money and mails are made up on this machine.</span>`
+          : html`<span><strong>Test mode.</strong> Test networks: nothing here is worth money.</span>`
+      }</p></aside>`;
+
+const mark = ({ app, logoUrl }: Frame): VNode =>
+  logoUrl === null
+    ? html`<span class="mark" aria-hidden="true">${Array.from(app.name)[0]?.toUpperCase()}</span>`
+    : html`<img class="mark" src=${logoUrl} alt="" width="36" height="36" />`;
+
+function switcher(frame: Frame): VNode {
+  const { app, apps } = frame;
+  return html`<details class="switcher"><summary class="who" aria-label=${`App ${app.name}: choose another`}>${mark(frame)}<span class="name"><strong>${bdi(app.name)}</strong><span class="small muted">${app.appId}</span></span>${icon('choose')}</summary>
+    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>All apps</a></li></ul></details>`;
+}
+
+const appItem = ({ appId, name }: AppName): VNode =>
+  html`<li><a href=${appPaths(appId).overview}>${bdi(name)} <span class="small muted">${appId}</span></a></li>`;
+
+const whoIsHere = (person: string | null): VNode | null =>
+  person === null
+    ? null
+    : html`<div class="end small muted"><span class="person">${bdi(person)}</span><a href=${paths.sessions}>Sessions</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;

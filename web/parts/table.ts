@@ -1,0 +1,34 @@
+import type { VNode } from 'preact';
+import { type Content, html } from './html.ts';
+
+/**
+ * What a column holds, which is where it stands when a row becomes a card on a narrow screen. title: what the row is; number: aligned
+ * at the end; chip: its state; when; detail: below, with its heading as a label; action: a control.
+ */
+export type ColumnKind = 'title' | 'number' | 'chip' | 'when' | 'detail' | 'action';
+
+export interface Column {
+  readonly head: string;
+  readonly kind: ColumnKind;
+  /** The rows come in the order of this column. */
+  readonly sorted?: 'ascending' | 'descending';
+}
+
+/** Rows of cells. The roles stay what they are when a narrow screen shows each row as a card. */
+export const table = (caption: string, columns: readonly Column[], rows: readonly (readonly Content[])[]): VNode =>
+  html`<table role="table">
+    <caption class="visually-hidden">${caption}</caption>
+    <thead role="rowgroup"><tr role="row">${columns.map(headOf)}</tr></thead>
+    <tbody role="rowgroup">${rows.map(
+      (cells) => html`<tr role="row">${cells.map((cell, place) => cellOf(columns[place], cell))}</tr>`,
+    )}</tbody>
+  </table>`;
+
+const headOf = ({ head, kind, sorted }: Column): VNode =>
+  html`<th role="columnheader" scope="col" class=${kind} aria-sort=${sorted}>${kind === 'action' ? html`<span class="visually-hidden">${head}</span>` : head}</th>`;
+
+function cellOf(column: Column | undefined, cell: Content): VNode | null {
+  if (!column) return null;
+  const none = cell === null || cell === undefined || cell === '' || cell === false;
+  return html`<td role="cell" class=${`${column.kind}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
+}
