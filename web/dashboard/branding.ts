@@ -1,11 +1,11 @@
-/** What payers see of the app. POST: name, supportContact, returnUrl, colour. POST to logo: a file named logo. */
+/** What payers see of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
 import type { VNode } from 'preact';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 
 export interface BrandingModel extends Frame {
-  /** Fields: name, supportContact, returnUrl, colour (#rrggbb), logo. */
+  /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
   readonly form: FormState;
 }
 

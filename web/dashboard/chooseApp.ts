@@ -12,7 +12,13 @@ import { when } from '../parts/time.ts';
 
 export interface ChooseAppModel extends Outer {
   readonly apps: readonly AppName[];
-  readonly pending: readonly (AppName & { readonly createdAt: Instant; readonly expiresAt: Instant })[];
+  /** Registered with the person's e-mail, by whoever knows it. */
+  readonly pending: readonly {
+    readonly appId: string;
+    readonly displayName: string;
+    readonly requestedAt: Instant;
+    readonly expiresAt: Instant;
+  }[];
   readonly registrationOpen: boolean;
 }
 
@@ -43,8 +49,8 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
         card(
           { title: 'Waiting for you', note: 'registered with your e-mail' },
           html`<div><ul class="list">${pending.map(
-            ({ appId, name, createdAt, expiresAt }) =>
-              html`<li><div class="go"><span><strong>${bdi(name)}</strong><small class="muted">${appId}, registered ${when(createdAt)}, ends ${when(expiresAt)}</small></span>
+            ({ appId, displayName, requestedAt, expiresAt }) =>
+              html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">${appId}, registered ${when(requestedAt)}, ends ${when(expiresAt)}</small></span>
                 <span class="controls">${postButton(paths.discardPending(appId), 'Discard', 'quiet')}${postButton(paths.confirmPending(appId), 'It is mine')}</span></div></li>`,
           )}</ul><p class="foot">Was it not you? Discard it: somebody else typed your address.</p></div>`,
         )

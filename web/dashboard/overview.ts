@@ -2,15 +2,14 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Overview } from '../../queries/overview.ts';
+import type { StatsPeriod } from '../../queries/reports.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 
 export interface OverviewModel extends Frame {
   readonly period: StatsPeriod;
-  readonly stats: Stats;
-  /** The period of the same length before; null when it is not known. */
-  readonly before: Pick<Stats, 'volumeUsdc' | 'paymentCount'> | null;
+  readonly overview: Overview;
   /** Newest first; a handful. */
   readonly payments: readonly PaymentView[];
   /** What is set up; the page leads through what is not. */

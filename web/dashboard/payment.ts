@@ -3,22 +3,15 @@ import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
+import type { StoryEntry } from '../../queries/paymentStory.ts';
 import type { Delivery } from '../../queries/reports.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 
-/** A line of the story; an event of the payment or of its webhooks. */
-export interface StoryLine {
-  readonly at: Instant;
-  readonly title: string;
-  readonly detail: string | null;
-  readonly kind: 'done' | 'problem';
-}
-
 export interface PaymentModel extends Frame {
   readonly payment: PaymentView;
   /** Oldest first. */
-  readonly story: readonly StoryLine[];
+  readonly story: readonly StoryEntry[];
   readonly transactions: readonly PaymentTransaction[];
   readonly deliveries: readonly Delivery[];
   /** The hosted page to pay at; null without one. */

@@ -6,12 +6,12 @@ import { html } from '../parts/html.ts';
 
 export interface Session {
   readonly sessionId: string;
-  readonly createdAt: Instant;
+  readonly startedAt: Instant;
   readonly lastSeenAt: Instant;
   readonly expiresAt: Instant;
   /** What the browser says of itself; null when it says nothing. */
   readonly userAgent: string | null;
-  readonly address: string | null;
+  readonly address: string;
   /** The one that asks. */
   readonly current: boolean;
 }
