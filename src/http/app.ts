@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
+import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
@@ -23,7 +24,8 @@ export function createApp(deps: HttpDeps): Express {
     ...merchantRoutes(deps),
     ...publicOperationRoutes(deps),
   ];
-  return serve(deps, access, [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))]);
+  const routes = [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))];
+  return serve(deps, access, routes, createDashboard(deps));
 }
 
 /** For operators alone: health, readiness with its reasons, metrics. */
@@ -34,37 +36,39 @@ export function createOperationsApp(deps: OperationsDeps): Express {
 
 type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe'>;
 
-function serve(deps: Served, access: Access, routes: readonly AnyRoute[]): Express {
+function serve(deps: Served, access: Access, routes: readonly AnyRoute[], dashboard?: Dashboard): Express {
   const app = express();
   const admission = createAdmission(deps.rates, deps.clients);
+  const gate = { access, admission, limit: createRequestLimit(deps.limits.concurrentMax) };
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  app.use(createRouter(routes, { access, admission, limit: createRequestLimit(deps.limits.concurrentMax) }));
+  if (dashboard) app.use(dashboard.routerBehind(gate));
+  app.use(createRouter(routes, gate));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
-  app.use(answerError(deps.logger));
+  app.use(answerError(deps.logger, dashboard));
   return app;
 }
 
 /** Express calls it for errors because it has four parameters. */
 const answerError =
-  (logger: HttpDeps['logger']): ErrorRequestHandler =>
+  (logger: HttpDeps['logger'], dashboard: Dashboard | undefined): ErrorRequestHandler =>
   (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
     const error = asApiError(thrown);
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
-    send(response, {
-      status: statusOfError(error.code),
-      type: errorType(request.headers.accept),
-      body: problem(error.code, error.message, requestId, error.errors),
-      headers: error.headers,
-    });
+    const { headers } = error;
+    const status = statusOfError(error.code);
+    const page = dashboard?.errorPage(error, request, response);
+    if (page !== undefined) return send(response, { status, headers, ...page });
+    const type = errorType(request.headers.accept);
+    send(response, { status, headers, type, body: problem(error.code, error.message, requestId, error.errors) });
   };
 
 function asApiError(thrown: unknown): ApiError {

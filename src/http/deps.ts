@@ -11,6 +11,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
@@ -30,10 +31,23 @@ export interface HttpDeps extends Commands, Queries {
   /** Where callers reach the service, without a slash at the end. Asked when it listens. */
   readonly publicUrl: () => string;
   readonly readiness: () => Promise<Readiness>;
+  readonly site: Site;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
   /** A link that opens a wallet or a page to pay; null for a payment that has none. */
   readonly paymentLink?: (payment: PaymentView) => string | null;
+}
+
+/** What pages say of the installation. */
+export interface Site {
+  /** Whether money is at stake. */
+  readonly mode: Mode;
+  /** Whether strangers may register. */
+  readonly registrationOpen: boolean;
+  /** Where mails can be read instead of being sent; null where they are sent. */
+  readonly mailboxUrl: string | null;
+  /** Whom a newcomer may sign in as, to look around; null where there is nobody for that. */
+  readonly demoEmail: string | null;
 }
 
 /** What the operations port answers from. */

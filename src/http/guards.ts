@@ -11,30 +11,35 @@ export interface RequestLocals {
   /** The matched path's pattern. */
   route: string;
   keyId: string | null;
+  /** For people: errors are pages as well. */
+  isPage: boolean;
 }
 
 export const localsOf = (response: Response): RequestLocals => response.locals as RequestLocals;
 
 const wellFormedId = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Nothing from elsewhere, nothing inline: also for /docs. The same for every answer, so helmet is asked once. */
+/** Nothing from elsewhere, nothing inline: also for /docs and the dashboard. */
+const directives = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+};
+
+/** @param more what this answer may do besides */
+export const contentSecurityPolicy = (more: Partial<typeof directives>): string =>
+  headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...directives, ...more } })).get(
+    'Content-Security-Policy',
+  ) ?? '';
+
+/** The same for every answer, so helmet is asked once. */
 const headers = headersOf(
-  helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    xFrameOptions: { action: 'deny' },
-  }),
+  helmet({ contentSecurityPolicy: { useDefaults: false, directives }, xFrameOptions: { action: 'deny' } }),
 );
 
 function headersOf(middleware: ReturnType<typeof helmet>): ReadonlyMap<string, string> {
@@ -59,6 +64,7 @@ export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' 
     locals.requestId = requestId;
     locals.route = 'unmatched';
     locals.keyId = null;
+    locals.isPage = false;
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => {

@@ -23,10 +23,15 @@ export async function readBody(request: Request, response: Response): Promise<un
   if (isJson === false) {
     throw new ApiError('unsupportedMediaType', 'send the body as Content-Type: application/json');
   }
-  await new Promise<void>((resolve, reject) => {
-    parse(request, response, (error: unknown) => (error ? reject(asApiError(error, request, response)) : resolve()));
-  });
+  await received(parse, request, response);
   return request.body;
+}
+
+/** Lets a parser of express read the body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */
+export function received(parser: RequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    parser(request, response, (error: unknown) => (error ? reject(asApiError(error, request, response)) : resolve()));
+  });
 }
 
 /** The parser's errors have a `type`. Any other error is a connection that broke. */
@@ -51,7 +56,7 @@ function asApiError(error: unknown, request: Request, response: Response): ApiEr
 }
 
 /** Refuses a parameter that is unknown or sent twice: a misspelt filter must not be left out in silence. */
-export function readQuery(request: Request, check: Validate | undefined): Record<string, string> {
+export function readQuery(request: Pick<Request, 'url'>, check: Validate | undefined): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   const start = request.url.indexOf('?');
   if (start >= 0) {

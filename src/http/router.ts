@@ -1,5 +1,5 @@
 /** The route table as an express router. */
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type IRoute, type Request, type RequestHandler, type Response, Router } from 'express';
 import { type Cause, isRefusal } from '../../domain/decider.ts';
 import type { Access } from './access.ts';
 import type { AnyCaller } from './callers.ts';
@@ -19,22 +19,32 @@ export interface Gate {
 export function createRouter(routes: readonly AnyRoute[], gate: Gate): Router {
   const router = Router({ caseSensitive: true });
   for (const [path, here] of Map.groupBy(routes, ({ path }) => path)) {
-    const methods = here.map(({ method }) => method.toUpperCase());
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const route of here) resource[route.method](serve(route, gate));
-    resource.options((_request, response) => {
-      localsOf(response).route = path;
-      response.writeHead(204, { Allow: allow, ...corsOf(here) }).end();
-    });
-    resource.all((request, response) => {
-      localsOf(response).route = path;
-      throw new ApiError('methodNotAllowed', `${request.method} is not possible here: use ${allow}`, {
-        headers: { Allow: allow },
-      });
-    });
+    answerOtherMethods(resource, path, here, corsOf(here));
   }
   return router;
+}
+
+/** OPTIONS, and 405 for the methods that a path does not have. */
+export function answerOtherMethods(
+  resource: IRoute,
+  path: string,
+  here: readonly { readonly method: string }[],
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const methods = here.map(({ method }) => method.toUpperCase());
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  resource.options((_request, response) => {
+    localsOf(response).route = path;
+    response.writeHead(204, { Allow: allow, ...headers }).end();
+  });
+  resource.all((request, response) => {
+    localsOf(response).route = path;
+    throw new ApiError('methodNotAllowed', `${request.method} is not possible here: use ${allow}`, {
+      headers: { Allow: allow },
+    });
+  });
 }
 
 const corsOf = (routes: readonly AnyRoute[]): Record<string, string> =>

@@ -12,9 +12,10 @@ import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
 import { noAccounts } from '../accounts/none.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
+import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
-import { type Commands, defaultLimits, type Queries } from '../http/deps.ts';
+import { type Commands, defaultLimits, type Queries, type Site } from '../http/deps.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createRates } from '../runtime/rates.ts';
@@ -69,6 +70,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
     paymentLink: paymentLinkOf,
+    site: siteOf(config),
     publicUrl: () => core.config.publicUrl ?? listening,
   });
   const { host, port, connections } = config;
@@ -81,6 +83,13 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     throw error;
   }
 }
+
+const siteOf = ({ mode }: Config): Site => ({
+  mode: mode === 'sandbox' ? 'sandbox' : 'live',
+  registrationOpen: mode === 'sandbox',
+  mailboxUrl: null,
+  demoEmail: null,
+});
 
 /** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {

@@ -109,6 +109,7 @@ export async function startWorld(
     logger: pino({ level: 'silent' }),
     limits: defaultLimits,
     publicUrl: () => listening,
+    site: { mode: 'sandbox', registrationOpen: true, mailboxUrl: null, demoEmail: null },
     clients: createClients([]),
     rates: unlimited,
     countOpenKeyless: async () => 0,

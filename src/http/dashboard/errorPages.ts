@@ -1,0 +1,28 @@
+/** Errors for people: a page with the same status and the same words as the API's answer. */
+import type { Request } from 'express';
+import type { VNode } from 'preact';
+import { type ErrorModel, errorPage } from '../../../web/dashboard/error.ts';
+import type { Mode } from '../../../web/parts/frame.ts';
+import { type ApiError, statusOfError } from '../errors.ts';
+
+/** Somebody who asks for JSON before HTML is no browser. */
+export const readsPages = (request: Request): boolean => request.accepts(['html', 'json']) !== 'json';
+
+export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNode {
+  const retryAfter_s = Number(error.headers['Retry-After'] ?? 0);
+  return errorPage({
+    mode,
+    person: null,
+    flash: null,
+    status: shownAs(statusOfError(error.code)),
+    message: error.code === 'notFound' ? null : error.message,
+    retryAfter_s: retryAfter_s > 0 ? retryAfter_s : null,
+    requestId,
+  });
+}
+
+const shown: readonly ErrorModel['status'][] = [400, 403, 404, 413, 429, 500, 503];
+
+/** Pages tell fewer kinds apart than statuses do. */
+const shownAs = (status: number): ErrorModel['status'] =>
+  shown.find((known) => known === status) ?? (status < 500 ? 400 : 500);

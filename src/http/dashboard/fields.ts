@@ -1,0 +1,23 @@
+/** What forms hold: texts, already trimmed, none of them empty. Each `description` ends the sentence "must be …". */
+import Type, { type TSchema } from 'typebox';
+import { closed } from '../schemas/base.ts';
+
+const line = '^[^\\x00-\\x1f\\x7f]*$';
+
+/** One line of text. */
+export const entry = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    wellFormed: true,
+    pattern: line,
+    description: 'one line of text',
+  });
+
+export const fields = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, closed);
+
+export const noFields = fields({});
+
+/** Where to go after signing in. */
+export const Next = Type.Optional(entry(2_000));

@@ -1,0 +1,51 @@
+/** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
+import { type Request, type Response, Router } from 'express';
+import { documentOf } from '../../../web/parts/html.ts';
+import { paths } from '../../../web/parts/paths.ts';
+import type { HttpDeps } from '../deps.ts';
+import type { ApiError } from '../errors.ts';
+import { localsOf } from '../guards.ts';
+import type { Answer } from '../route.ts';
+import { answerOtherMethods, type Gate, send } from '../router.ts';
+import { pageOfError, readsPages } from './errorPages.ts';
+import { filesPath, serveFiles } from './files.ts';
+import { asPage } from './headers.ts';
+import { dashboardPages } from './pages.ts';
+import { createPageRouter } from './router.ts';
+import { html } from './send.ts';
+
+export interface Dashboard {
+  /** Its pages; what is none of them goes on to the next router. */
+  routerBehind(gate: Gate): Router;
+  /** The answer to what went wrong with a page; undefined where nobody looks at one. */
+  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
+}
+
+export const createDashboard = (deps: HttpDeps): Dashboard => ({
+  routerBehind(gate) {
+    const router = Router({ caseSensitive: true });
+    router.use(paths.home, asPage);
+    leadHome(router);
+    const files = router.route(filesPath.replace('{file}', ':file'));
+    files.get(serveFiles());
+    answerOtherMethods(files, filesPath, [{ method: 'get' }]);
+    router.use(createPageRouter(dashboardPages(deps), { ...gate, deps }));
+    return router;
+  },
+  errorPage(error, request, response) {
+    const { isPage, requestId } = localsOf(response);
+    if (!isPage || !readsPages(request)) return undefined;
+    return { type: html, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
+  },
+});
+
+const front: string = '/';
+
+function leadHome(router: Router): void {
+  const resource = router.route(front);
+  resource.get((_request, response) => {
+    localsOf(response).route = front;
+    send(response, { status: 303, body: '', type: html, headers: { Location: paths.home } });
+  });
+  answerOtherMethods(resource, front, [{ method: 'get' }]);
+}

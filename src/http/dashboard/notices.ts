@@ -1,0 +1,34 @@
+/** What a POST did, told once by the page that it leads to. The cookie holds the name of a text, so that nobody can put words there. */
+import type { Flash } from '../../../web/parts/frame.ts';
+import type { Cookies, SetCookie } from './cookies.ts';
+
+const done = (text: string): Flash => ({ kind: 'done', text });
+
+const flashes = {
+  signedOut: done('You have signed out.'),
+  sessionEnded: done('The session has ended.'),
+  otherSessionsEnded: done('All other sessions have ended.'),
+  keyRenamed: done('The key has its new name.'),
+  keyRevoked: done('The key is revoked: it is refused from now on.'),
+  webhookSet: done('The webhook URL is saved. New payments use it; older ones keep theirs.'),
+  webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
+  testSent: done('The test event is on its way. Its delivery is in the list in a moment.'),
+  redelivered: done('The event was sent again. The new delivery is in the list in a moment.'),
+  settlementSet: done('The settlement wallet is saved.'),
+  settlementRequested: done('The new wallet takes effect after the waiting time. You can cancel it until then.'),
+  settlementCancelled: done('The change is cancelled: the wallet stays as it is.'),
+  profileSaved: done('The branding is saved.'),
+  logoSaved: done('The logo is saved.'),
+  logoRemoved: done('The logo is removed.'),
+  registrationDiscarded: done('The registration is thrown away.'),
+} as const satisfies Record<string, Flash>;
+
+export type Notice = keyof typeof flashes;
+
+const life_s = 60;
+
+export const noticeCookie = (told: Notice): SetCookie => ({ name: 'told', value: told, life_s });
+export const noNotice: SetCookie = { name: 'told', value: null };
+
+export const noticeIn = ({ told }: Cookies): Flash | null =>
+  told !== undefined && Object.hasOwn(flashes, told) ? flashes[told as Notice] : null;

@@ -1,0 +1,84 @@
+/** Where somebody is signed in, and the apps that they have. */
+import Type from 'typebox';
+import { chooseAppPage } from '../../../../web/dashboard/chooseApp.ts';
+import { sessionsPage } from '../../../../web/dashboard/sessions.ts';
+import { appPaths, paths } from '../../../../web/parts/paths.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { Uuid } from '../../schemas/base.ts';
+import { noFields } from '../fields.ts';
+import type { Frames } from '../frames.ts';
+import { type AnyForm, type AnyPage, form, page } from '../page.ts';
+import { noSuchPage } from '../router.ts';
+
+type Deps = Pick<HttpDeps, 'accounts' | 'site'>;
+
+export function personalPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  return [home(deps, frames), ...sessions(deps, frames)];
+}
+
+/** Somebody with one app is led to it. */
+const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
+  page({
+    path: paths.home,
+    audience: 'person',
+    async show(visit) {
+      const { developerId } = visit.visitor;
+      const [outer, apps, waiting] = await Promise.all([
+        frames.outer(visit),
+        frames.appsOf(developerId),
+        accounts.pendingRegistrations(developerId),
+      ]);
+      const [only] = apps;
+      if (only && apps.length === 1 && waiting.length === 0) return { to: appPaths(only.appId).overview };
+      const pending = waiting.map(({ appId, displayName, requestedAt, expiresAt }) => ({
+        appId,
+        name: displayName,
+        createdAt: requestedAt,
+        expiresAt,
+      }));
+      return { page: chooseAppPage({ ...outer, apps, pending, registrationOpen: site.registrationOpen }) };
+    },
+  });
+
+const toSessions = async () => ({ to: paths.sessions });
+
+function sessions({ accounts }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  return [
+    page({
+      path: paths.sessions,
+      audience: 'person',
+      async show(visit) {
+        const { developerId, sessionId } = visit.visitor;
+        const [outer, found] = await Promise.all([frames.outer(visit), accounts.sessions(developerId)]);
+        const listed = found.map(({ startedAt, ...session }) => ({
+          ...session,
+          createdAt: startedAt,
+          current: session.sessionId === sessionId,
+        }));
+        return { page: sessionsPage({ ...outer, sessions: listed }) };
+      },
+    }),
+    form({
+      path: paths.endOtherSessions,
+      audience: 'person',
+      fields: noFields,
+      async act({ visitor }) {
+        await accounts.endAllSessions(visitor.developerId, visitor.sessionId);
+        return { to: paths.sessions, told: 'otherSessionsEnded' };
+      },
+      again: toSessions,
+    }),
+    form({
+      path: '/dashboard/sessions/{sessionId}/revoke',
+      audience: 'person',
+      params: Type.Object({ sessionId: Uuid }),
+      fields: noFields,
+      async act({ visitor, params }) {
+        const ended = await accounts.endSession(visitor.developerId, params.sessionId);
+        if (!ended) throw noSuchPage();
+        return { to: paths.sessions, told: 'sessionEnded' };
+      },
+      again: toSessions,
+    }),
+  ];
+}
