@@ -23,19 +23,13 @@ const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
     audience: 'person',
     async show(visit) {
       const { developerId } = visit.visitor;
-      const [outer, apps, waiting] = await Promise.all([
+      const [outer, apps, pending] = await Promise.all([
         frames.outer(visit),
         frames.appsOf(developerId),
         accounts.pendingRegistrations(developerId),
       ]);
       const [only] = apps;
-      if (only && apps.length === 1 && waiting.length === 0) return { to: appPaths(only.appId).overview };
-      const pending = waiting.map(({ appId, displayName, requestedAt, expiresAt }) => ({
-        appId,
-        name: displayName,
-        createdAt: requestedAt,
-        expiresAt,
-      }));
+      if (only && apps.length === 1 && pending.length === 0) return { to: appPaths(only.appId).overview };
       return { page: chooseAppPage({ ...outer, apps, pending, registrationOpen: site.registrationOpen }) };
     },
   });
@@ -50,11 +44,7 @@ function sessions({ accounts }: Deps, frames: Frames): readonly (AnyPage | AnyFo
       async show(visit) {
         const { developerId, sessionId } = visit.visitor;
         const [outer, found] = await Promise.all([frames.outer(visit), accounts.sessions(developerId)]);
-        const listed = found.map(({ startedAt, ...session }) => ({
-          ...session,
-          createdAt: startedAt,
-          current: session.sessionId === sessionId,
-        }));
+        const listed = found.map((session) => ({ ...session, current: session.sessionId === sessionId }));
         return { page: sessionsPage({ ...outer, sessions: listed }) };
       },
     }),
