@@ -25,7 +25,7 @@ export const createDashboard = (deps: HttpDeps): Dashboard => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);
-    leadHome(router);
+    router.use(leadingHome());
     const files = router.route(filesPath.replace('{file}', ':file'));
     files.get(serveFiles());
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
@@ -41,11 +41,14 @@ export const createDashboard = (deps: HttpDeps): Dashboard => ({
 
 const front: string = '/';
 
-function leadHome(router: Router): void {
+/** Strict, for `//` is no way in. */
+function leadingHome(): Router {
+  const router = Router({ strict: true });
   const resource = router.route(front);
   resource.get((_request, response) => {
     localsOf(response).route = front;
     send(response, { status: 303, body: '', type: html, headers: { Location: paths.home } });
   });
   answerOtherMethods(resource, front, [{ method: 'get' }]);
+  return router;
 }

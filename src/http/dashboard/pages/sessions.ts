@@ -5,7 +5,7 @@ import { sessionsPage } from '../../../../web/dashboard/sessions.ts';
 import { appPaths, paths } from '../../../../web/parts/paths.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { Uuid } from '../../schemas/base.ts';
-import { noFields } from '../fields.ts';
+import { entry, fields, noFields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
 import { type AnyForm, type AnyPage, form, page } from '../page.ts';
 import { noSuchPage } from '../router.ts';
@@ -21,6 +21,7 @@ const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
   page({
     path: paths.home,
     audience: 'person',
+    query: fields({ choose: Type.Optional(entry(8)) }),
     async show(visit) {
       const { developerId } = visit.visitor;
       const [outer, apps, pending] = await Promise.all([
@@ -29,7 +30,8 @@ const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
         accounts.pendingRegistrations(developerId),
       ]);
       const [only] = apps;
-      if (only && apps.length === 1 && pending.length === 0) return { to: appPaths(only.appId).overview };
+      const chosen = only && apps.length === 1 && pending.length === 0 && visit.query.choose === undefined;
+      if (chosen) return { to: appPaths(only.appId).overview };
       return { page: chooseAppPage({ ...outer, apps, pending, registrationOpen: site.registrationOpen }) };
     },
   });
