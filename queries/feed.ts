@@ -14,7 +14,7 @@ export interface AppEvent {
   readonly paymentId: string;
   readonly orderId: string | null;
   /** The event's place in its payment's stream, from 0 on. */
-  readonly revision: string;
+  readonly revision: number;
   /** Of the payment after this event. */
   readonly status: PaymentStatus;
   /** Before it; null for the payment's first event. */
@@ -29,13 +29,13 @@ export async function listEvents(
   appId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly AppEvent[]> {
-  const rows = await sql.query<AppEvent & { readonly ordinal: bigint; readonly revision: bigint }>(
+  const rows = await sql.query<Omit<AppEvent, 'ordinal' | 'revision'> & { ordinal: bigint; revision: bigint }>(
     `SELECT ordinal, event_id AS "eventId", type, payment_id AS "paymentId", order_id AS "orderId", revision, status,
             previous_status AS "previousStatus", error_code AS "errorCode", at
        FROM app_events WHERE app_id = $1 AND ordinal > $2 ORDER BY ordinal LIMIT $3`,
     [appId, after, limit],
   );
-  return rows.map((row) => ({ ...row, ordinal: String(row.ordinal), revision: String(row.revision) }));
+  return rows.map((row) => ({ ...row, ordinal: String(row.ordinal), revision: Number(row.revision) }));
 }
 
 /** Of the app's newest event; `0` while it has none. @throws Unavailable */

@@ -4,13 +4,15 @@ import { type Access, createAccess } from './access.ts';
 import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
+import { ListenersFull } from './feed.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { createAdmission } from './rates.ts';
+import { createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { documentationRoutes } from './routes/documentation.ts';
+import { feedRoutes } from './routes/feed.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
@@ -21,6 +23,7 @@ export function createApp(deps: HttpDeps): Express {
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps, access),
+    ...feedRoutes(deps),
     ...merchantRoutes(deps),
     ...publicOperationRoutes(deps),
   ];
@@ -71,10 +74,16 @@ const answerError =
     send(response, { status, headers, type, body: problem(error.code, error.message, requestId, error.errors) });
   };
 
+/** Those who wait do so for half a minute at most. */
+const fullRetry_s = 5;
+
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Unavailable) {
     return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s);
+  }
+  if (thrown instanceof ListenersFull) {
+    return thrown.of === 'perApp' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);
   }
   if (thrown instanceof URIError) return new ApiError('invalidRequest', 'the path is not properly percent-encoded');
   return new ApiError('internal', 'the service failed: tell its operator the requestId');

@@ -15,11 +15,13 @@ import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
+import type { Feed } from './feed.ts';
 import type { Rates } from './rates.ts';
 
 export type { App, Caller, PaymentFilter };
 
 export interface HttpDeps extends Commands, Queries {
+  readonly feed: Feed;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;

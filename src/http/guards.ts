@@ -98,19 +98,41 @@ const overloadRetry_s = 1;
 
 export interface RequestLimit {
   /** Counts the request until its response is over. @throws ApiError when too many are in progress */
-  enter(response: Response): void;
+  enter(response: Response): Place;
+}
+
+/** Of a request in progress. */
+export interface Place {
+  /** Gives the place away for as long as nothing is done but wait. @throws ApiError when too many are in progress afterwards */
+  aside<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /** A bound on the requests in progress: beyond it, an honest 503 at once is better than a slow answer to everybody. */
 export function createRequestLimit(max: number): RequestLimit {
   let inProgress = 0;
+  const take = (): void => {
+    if (inProgress >= max) throw unavailable('too many requests are in progress: try again shortly', overloadRetry_s);
+    inProgress += 1;
+  };
   return {
     enter(response) {
-      if (inProgress >= max) throw unavailable('too many requests are in progress: try again shortly', overloadRetry_s);
-      inProgress += 1;
-      response.once('close', () => {
-        inProgress -= 1;
-      });
+      take();
+      let held = true;
+      const give = (): void => {
+        if (held) inProgress -= 1;
+        held = false;
+      };
+      response.once('close', give);
+      return {
+        async aside(wait) {
+          give();
+          const result = await wait();
+          if (response.closed) return result;
+          take();
+          held = true;
+          return result;
+        },
+      };
     },
   };
 }

@@ -4,6 +4,7 @@ import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Auth, CallerOf } from './callers.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Place } from './guards.ts';
 
 export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly caller: CallerOf<A>;
@@ -12,6 +13,13 @@ export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly body: B;
   /** What its events say of who caused them. */
   readonly by: By;
+  readonly waiting: Waiting;
+}
+
+/** For requests that are answered when something happens. */
+export interface Waiting extends Place {
+  /** Aborts when the caller has gone away, or has been answered. */
+  readonly away: AbortSignal;
 }
 
 /** Objects are sent as JSON; text and bytes as `type` says. */

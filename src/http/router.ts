@@ -4,10 +4,10 @@ import { type Cause, isRefusal } from '../../domain/decider.ts';
 import type { Access } from './access.ts';
 import type { AnyCaller } from './callers.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
-import { localsOf, type RequestLimit } from './guards.ts';
+import { localsOf, type Place, type RequestLimit } from './guards.ts';
 import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
 import type { Admission } from './rates.ts';
-import type { Answer, AnyRoute } from './route.ts';
+import type { Answer, AnyRoute, Waiting } from './route.ts';
 
 /** What stands before every route. */
 export interface Gate {
@@ -70,9 +70,16 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     checkBody?.(body);
     if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response);
     // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
-    if (!route.always) gate.limit.enter(response);
+    const place = route.always ? anyPlace : gate.limit.enter(response);
     const by = { cause: causeOf(caller), requestId: locals.requestId };
-    const answer = await route.handle({ caller, params: request.params, query, body, by });
+    const answer = await route.handle({
+      caller,
+      params: request.params,
+      query,
+      body,
+      by,
+      waiting: waitingOf(response, place),
+    });
     if (isRefusal(answer)) throw errorOfRefusal(answer);
     send(response, answer);
   };
@@ -89,6 +96,28 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     else await admission.ofStranger(request, response);
     return caller;
   }
+}
+
+/** Of requests that are not counted. */
+const anyPlace: Place = { aside: (wait) => wait() };
+
+/** Few requests wait: the signal is made when it is asked for. */
+function waitingOf(response: Response, place: Place): Waiting {
+  let away: AbortSignal | undefined;
+  return {
+    aside: place.aside,
+    get away() {
+      away ??= closing(response);
+      return away;
+    },
+  };
+}
+
+function closing(response: Response): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
 }
 
 const causeOf = (caller: AnyCaller | null): Cause => {

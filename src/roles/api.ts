@@ -6,6 +6,7 @@ import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { countOpenKeyless, findApp } from '../../queries/apps.ts';
+import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
@@ -18,6 +19,7 @@ import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries, type Site } from '../http/deps.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
+import { createAppNews } from '../runtime/appNews.ts';
 import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
@@ -59,11 +61,17 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   void rates.keepSettling(clock, signal);
   const decided = await commands(core, signal);
   const revocations = await openRevocations(core);
+  const news = createAppNews(core.notifications);
   let listening = '';
   const app = createApp({
     ...edge(core),
     ...decided,
     ...queries(core),
+    feed: {
+      changes: news.changes,
+      events: (appId, page) => listEvents(reads, appId, page),
+      lastOrdinal: (appId) => lastOrdinal(reads, appId),
+    },
     clients,
     rates,
     accounts: noAccounts,
@@ -77,8 +85,14 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   try {
     const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
     listening = url;
-    return { url, close: () => close().finally(revocations.close) };
+    const end = async () => {
+      // Those who wait are answered, so that the rest need not wait for them.
+      news.close();
+      await close().finally(revocations.close);
+    };
+    return { url, close: end };
   } catch (error) {
+    news.close();
     await revocations.close();
     throw error;
   }

@@ -19,6 +19,7 @@ import { type Database, openDatabase } from '../postgres/database.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
+import { appEventsChannel } from '../runtime/appNews.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
@@ -59,7 +60,14 @@ const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms
 const requestedStreams = 1_000;
 /** How long a start waits for chains that do not answer. */
 const askChains_ms = 3_000;
-const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings', revokedKeysChannel] as const;
+const notified = [
+  'projected',
+  'todo_payments',
+  'todo_webhooks',
+  'settings',
+  revokedKeysChannel,
+  appEventsChannel,
+] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));

@@ -1,22 +1,87 @@
-/** Tells who waits for an app's events that there are new ones. One connection listens for all of them. */
+import type { Observable } from 'rxjs';
+import { type AppNews, defaultListenerLimits, type ListenerLimits, ListenersFull } from '../http/feed.ts';
+import type { Notification } from '../postgres/listen.ts';
 
-export interface AppNews {
-  /**
-   * Something happened to payments of the app: yields the newest ordinal of its feed, or null where only a look can tell. What happens
-   * while the consumer is busy is one news. Nothing is missed from this call on, so: call, then read the feed, then wait for the next.
-   *
-   * Ends when the signal aborts (the listener has gone away) and when the service stops.
-   * @throws ListenersFull
-   */
-  changes(appId: string, signal: AbortSignal): AsyncIterable<string | null>;
+/** Notified by the read models with `<appId> <newest ordinal>`, or with nothing where only a look can tell. */
+export const appEventsChannel = 'app_events';
+
+interface Listener {
+  tell(ordinal: string | null): void;
+  end(): void;
 }
 
-/** Too many wait already, of the app or of this instance. */
-export class ListenersFull extends Error {
-  override readonly name = 'ListenersFull';
-  readonly of: 'app' | 'instance';
-  constructor(of: 'app' | 'instance') {
-    super(of === 'app' ? 'too many wait for events of this app' : 'too many wait for events here');
-    this.of = of;
+/** @param notifications of `appEventsChannel` at least: one connection for all who wait */
+export function createAppNews(
+  notifications: Observable<Notification>,
+  limits: ListenerLimits = defaultListenerLimits,
+): AppNews & { close(): void } {
+  const byApp = new Map<string, Set<Listener>>();
+  let count = 0;
+  let closed = false;
+  const listening = notifications.subscribe(({ channel, payload }) => {
+    if (channel !== appEventsChannel) return;
+    const [appId = '', ordinal = null] = payload.split(' ');
+    const told = appId === '' ? everybody() : [...(byApp.get(appId) ?? [])];
+    for (const listener of told) listener.tell(ordinal);
+  });
+  const everybody = (): readonly Listener[] => [...byApp.values()].flatMap((listeners) => [...listeners]);
+
+  return {
+    changes(appId, signal) {
+      const others = byApp.get(appId) ?? new Set();
+      if (others.size >= limits.perApp) throw new ListenersFull('perApp');
+      if (count >= limits.perInstance) throw new ListenersFull('perInstance');
+      const { listener, news } = createListener(signal, () => {
+        count -= 1;
+        others.delete(listener);
+        if (others.size === 0) byApp.delete(appId);
+      });
+      count += 1;
+      byApp.set(appId, others.add(listener));
+      if (closed || signal.aborted) listener.end();
+      return news;
+    },
+    close() {
+      closed = true;
+      listening.unsubscribe();
+      for (const listener of everybody()) listener.end();
+    },
+  };
+}
+
+/** Remembers the newest word until it is asked for. */
+function createListener(signal: AbortSignal, onEnd: () => void) {
+  let word: { readonly ordinal: string | null } | null = null;
+  let bell = Promise.withResolvers<void>();
+  let ended = false;
+  const listener: Listener = {
+    tell(ordinal) {
+      word = { ordinal };
+      bell.resolve();
+    },
+    end() {
+      if (ended) return;
+      ended = true;
+      signal.removeEventListener('abort', listener.end);
+      onEnd();
+      bell.resolve();
+    },
+  };
+  signal.addEventListener('abort', listener.end, { once: true });
+
+  async function* news(): AsyncGenerator<string | null> {
+    try {
+      for (;;) {
+        await bell.promise;
+        if (ended) return;
+        bell = Promise.withResolvers();
+        const told = word;
+        word = null;
+        if (told) yield told.ordinal;
+      }
+    } finally {
+      listener.end();
+    }
   }
+  return { listener, news: news() };
 }

@@ -111,6 +111,7 @@ export async function startWorld(
     publicUrl: () => listening,
     site: { mode: 'sandbox', registrationOpen: true, mailboxUrl: null, demoEmail: null },
     clients: createClients([]),
+    feed: quietFeed,
     rates: unlimited,
     countOpenKeyless: async () => 0,
     ...replaced,
@@ -133,6 +134,13 @@ export async function startWorld(
     stop: server.close,
   };
 }
+
+/** Nothing ever happens in it. */
+const quietFeed: HttpDeps['feed'] = {
+  events: async () => [],
+  lastOrdinal: async () => '0',
+  async *changes() {},
+};
 
 function steppedClock(): Clock & { advance(duration_ms: number): void } {
   let now = started;

@@ -83,6 +83,19 @@ export const Cursor = string({
   description: 'the nextCursor of a former answer',
 });
 
+const digits = '0|[1-9][0-9]{0,17}';
+/** Below what the database can count to. */
+export const Ordinal = string({
+  title: 'Ordinal',
+  pattern: `^(${digits})$`,
+  description: 'an ordinal of the feed',
+});
+export const OrdinalSent = string({
+  title: 'FeedCursor',
+  pattern: `^(${digits}|latest)$`,
+  description: 'an ordinal or nextCursor of the feed, 0 for its beginning, or latest',
+});
+
 /** Digits in answers; requests may also send a number or an alias. */
 export const ChainId = oneOf(chainIds.map(String), {
   title: 'ChainId',

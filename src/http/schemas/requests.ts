@@ -13,6 +13,7 @@ import {
   Ignored,
   Memo,
   Metadata,
+  OrdinalSent,
   oneOf,
   orNull,
   PaymentStatus,
@@ -228,6 +229,32 @@ export const ListQuery = Type.Object(
   closed,
 );
 export type ListQuery = Static<typeof ListQuery>;
+
+/** A shop that waits is answered before balancers' usual 60 s of silence are over. */
+export const waitMax_s = 30;
+
+export const EventsQuery = Type.Object(
+  {
+    after: Optional(OrdinalSent),
+    limit: Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: pageMax,
+        default: pageMax,
+        description: `a number of events from 1 to ${pageMax}`,
+      }),
+    ),
+    wait: Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: waitMax_s,
+        default: 0,
+        description: `seconds to wait for an event, 0 to ${waitMax_s}`,
+      }),
+    ),
+  },
+  closed,
+);
 
 export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);
 export const DeliveriesQuery = Type.Object({ limit: limit('deliveries') }, closed);

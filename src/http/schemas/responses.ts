@@ -9,6 +9,7 @@ import {
   IdentifierOrNull,
   Metadata,
   NullableText,
+  Ordinal,
   oneOf,
   orNull,
   PaymentErrorCode,
@@ -168,6 +169,33 @@ const Transaction = Shape(
   { title: 'Transaction' },
 );
 export const TransactionsResponse = Shape({ data: List(Transaction) }, { title: 'TransactionsResponse' });
+
+const FeedEvent = Shape(
+  {
+    ordinal: Ordinal,
+    eventId: Uuid,
+    type: Type.String({ description: 'What happened, such as PayinDetected or PaymentFunded; new ones may come.' }),
+    paymentId: Uuid,
+    orderId: IdentifierOrNull,
+    revision: Integer({ description: 'The event’s place among those of its payment, from 0 on.' }),
+    status: PaymentStatus,
+    previousStatus: orNull(PaymentStatus),
+    errorCode: orNull(PaymentErrorCode),
+    at: Time,
+  },
+  {
+    title: 'FeedEvent',
+    description:
+      'One event of one of the app’s payments, and the payment’s status right after it. ordinal is its place among the app’s events: 1, 2, 3, … without a gap, and for ever the same.',
+  },
+);
+export const EventsResponse = Shape(
+  { data: List(FeedEvent), hasMore: Type.Boolean(), nextCursor: Ordinal },
+  {
+    title: 'EventsResponse',
+    description: 'In order. Save nextCursor once you have dealt with the page, and send it as after.',
+  },
+);
 
 export const StatsResponse = Shape(
   {
