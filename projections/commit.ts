@@ -98,6 +98,12 @@ function orPoison<T>(stored: StoredEvent, act: () => T): T {
 /** Every commit of a live set is notified here as `<set> <position>`. */
 export const projectedChannel = 'projected';
 
+/** Tells everybody to look: a rebuilt generation may hold what nobody was notified of. */
+export async function notifyAll(tx: Sql, { channels }: ProjectionSet): Promise<void> {
+  const all = [...new Set(Object.values(channels))];
+  await tx.query(`SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS told(channel)`, [all]);
+}
+
 /** Of one channel in one commit at most; beyond that one empty message stands for all: look. */
 const messagesMax = 100;
 

@@ -80,10 +80,7 @@ function badParameter(name: string, message: string): ApiError {
   return new ApiError('invalidRequest', `${pointer} ${message}`, { errors: [{ pointer, message }] });
 }
 
-const options = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true } as const;
-const bodies = withOwnKeywords(new Ajv2020(options));
-/** Parameters arrive as text: numbers among them are read. */
-const parameters = withOwnKeywords(new Ajv2020({ ...options, coerceTypes: true }));
+const ajv = withOwnKeywords(new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true }));
 
 /** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
 export const errorsMax = 20;
@@ -96,10 +93,22 @@ function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   return ajv;
 }
 
-export const compileBody = (schema: TSchema): Validate => validator(bodies.compile(schema), 'body');
+export const compileBody = (schema: TSchema): Validate => validator(ajv.compile(schema), 'body');
 
-/** Replaces texts that spell numbers by the numbers. */
-export const compileParameters = (schema: TSchema): Validate => validator(parameters.compile(schema), 'parameter');
+/** Parameters arrive as text: integers among them are read. A blank text is none, nor is 1e1. */
+export function compileParameters(schema: TSchema): Validate {
+  const check = validator(ajv.compile(schema), 'parameter');
+  const { properties } = schema as unknown as { properties: Readonly<Record<string, { readonly type?: unknown }>> };
+  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  return (value) => {
+    const sent = value as Record<string, unknown>;
+    for (const name of integers) {
+      const text = sent[name];
+      if (typeof text === 'string' && /^-?[0-9]+$/.test(text)) sent[name] = Number(text);
+    }
+    check(sent);
+  };
+}
 
 function validator(check: ValidateFunction, what: string): Validate {
   return (value) => {

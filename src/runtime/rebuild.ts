@@ -1,6 +1,7 @@
 /** Fills the next generation of a projection set beside the live one and switches to it. Nothing that acts on the world is part of it. */
 import { streamPrefixes } from '../../commands/codec.ts';
 import { assert } from '../../domain/decider.ts';
+import { notifyAll } from '../../projections/commit.ts';
 import {
   dropRetired,
   type Generation,
@@ -58,6 +59,7 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
     if (!asFar()) await catchUp(asFar, inTime);
     inTime.throwIfAborted();
+    await notifyAll(tx, set);
     return await show(tx, generation);
   });
   await dropRetired(database, set.name);
