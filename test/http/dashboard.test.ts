@@ -1,0 +1,233 @@
+/** How pages are served: who may send a form, what cookies are, what errors look like, what is told once. */
+import assert from 'node:assert/strict';
+import { instant } from '../../domain/time.ts';
+import { Jar, memoryAccounts } from './desk.ts';
+import { startWorld, type World } from './world.ts';
+
+const signIn = '/dashboard/sign-in';
+const page = 'text/html; charset=utf-8';
+
+describe('HTTP: the dashboard', () => {
+  let world: World;
+  let jar: Jar;
+  before(async () => {
+    const accounts = memoryAccounts(() => instant(Date.UTC(2026, 10, 21, 9)));
+    world = await startWorld({ accounts, findSession: accounts.findSession });
+  });
+  beforeEach(() => {
+    jar = new Jar(world.url);
+  });
+  after(() => world.stop());
+
+  describe('the way in', () => {
+    it('leads from / to the dashboard, from there to the sign-in, and back to what was asked for', async () => {
+      assert.equal((await jar.get('/')).to, '/dashboard');
+      const asked = await jar.get('/dashboard/sessions');
+      assert.deepEqual([asked.status, asked.to], [303, `${signIn}?next=%2Fdashboard%2Fsessions`]);
+      await jar.post(signIn, { email: 'ada@example.org', next: '/dashboard/sessions' });
+      assert.equal((await jar.post('/dashboard/code', { code: '314 159' })).to, '/dashboard/sessions');
+      assert.equal((await jar.get('/dashboard/sessions')).status, 200);
+    });
+
+    it('leads to no other site, whatever is asked for', async () => {
+      for (const next of [
+        'https://evil.example',
+        '//evil.example',
+        '/\\evil.example',
+        '/dashboard/../x',
+        '/dashboard//evil',
+        'x',
+      ]) {
+        await jar.post(signIn, { email: 'ada@example.org', next });
+        assert.equal((await jar.post('/dashboard/code', { code: '314159' })).to, '/dashboard', next);
+        await jar.post('/dashboard/sign-out');
+      }
+    });
+
+    it('keeps no e-mail in any URL', async () => {
+      assert.equal((await jar.post(signIn, { email: 'ada@example.org' })).to, '/dashboard/code');
+      assert.match((await jar.get('/dashboard/code')).text, /ada@example\.org/);
+    });
+
+    it('asks for the e-mail first', async () => {
+      assert.equal((await jar.get('/dashboard/code')).to, signIn);
+      assert.equal((await jar.post('/dashboard/code', { code: '314159' })).to, signIn);
+    });
+
+    it('ends: the token opens nothing any more', async () => {
+      await jar.signIn('ada@example.org');
+      const token = jar.cookies.get('__Host-session') ?? '';
+      assert.equal((await jar.post('/dashboard/sign-out')).to, signIn);
+      assert.equal(jar.cookies.has('__Host-session'), false);
+      jar.cookies.set('__Host-session', token);
+      assert.equal((await jar.get('/dashboard/sessions')).status, 303);
+    });
+  });
+
+  describe('cookies', () => {
+    it('are of this host alone, out of the reach of scripts, never sent along by other sites’ forms', async () => {
+      const asked = await jar.post(signIn, { email: 'ada@example.org' });
+      const proved = await jar.post('/dashboard/code', { code: '314159' });
+      const set = [...asked.headers.getSetCookie(), ...proved.headers.getSetCookie()];
+      assert.deepEqual(
+        set.map((text) => text.replace(/=[^;]*/, '')),
+        [
+          '__Host-challenge; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=600',
+          '__Host-session; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=43200',
+          '__Host-known; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=31536000',
+          '__Host-challenge; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0',
+        ],
+      );
+    });
+
+    it('of another name, broken or too long, are nobody’s', async () => {
+      await jar.signIn('ada@example.org');
+      const token = jar.cookies.get('__Host-session') ?? '';
+      for (const cookie of [
+        `session=${token}`,
+        `__host-session=${token}`,
+        '__Host-session=%',
+        `__Host-session=${'x'.repeat(9_000)}`,
+      ]) {
+        assert.equal(
+          (await new Jar(world.url).get('/dashboard/sessions', { cookie })).status,
+          303,
+          cookie.slice(0, 30),
+        );
+      }
+      for (const cookie of [
+        '__Host-challenge=abc',
+        `__Host-challenge=${Buffer.from('{"challenge":1}').toString('base64url')}`,
+      ]) {
+        assert.equal((await new Jar(world.url).get('/dashboard/code', { cookie })).to, signIn);
+      }
+    });
+  });
+
+  describe('a form', () => {
+    const refused: readonly (readonly [string, Record<string, string>])[] = [
+      ['another site', { origin: 'https://evil.example' }],
+      ['another site, as the browser says', { 'sec-fetch-site': 'cross-site' }],
+      ['another port', { origin: 'http://127.0.0.1:1' }],
+      ['a page that hides where it is from', { origin: 'null' }],
+      ['what is no origin', { origin: 'evil' }],
+      ['a neighbour', { 'sec-fetch-site': 'same-site' }],
+      ['nowhere', { 'sec-fetch-site': 'none' }],
+    ];
+    for (const [from, headers] of refused) {
+      it(`sent from ${from} is refused before it is read`, async () => {
+        await jar.signIn('ada@example.org');
+        const answer = await jar.post('/dashboard/sign-out', {}, headers);
+        assert.deepEqual([answer.status, answer.headers.get('content-type')], [403, page]);
+        assert.equal((await jar.get('/dashboard/sessions')).status, 200);
+      });
+    }
+
+    it('without a word about where it is from is refused', async () => {
+      const body = new URLSearchParams({ email: 'ada@example.org' });
+      assert.equal((await jar.ask('POST', signIn, { body })).status, 403);
+    });
+
+    it('is taken from our own pages, also behind a proxy that says so', async () => {
+      assert.equal(
+        (await jar.post(signIn, { email: 'ada@example.org' }, { 'sec-fetch-site': 'same-origin' })).status,
+        303,
+      );
+    });
+
+    it('comes back with what was entered, and what is wrong beside its field', async () => {
+      const answer = await jar.post(signIn, { email: 'no e-mail' });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /This must be an e-mail address\./);
+      assert.match(answer.text, /no e-mail/);
+      assert.match((await jar.post(signIn, { email: '   ' })).text, /This is required\./);
+    });
+
+    it('never gives a code back', async () => {
+      await jar.post(signIn, { email: 'ada@example.org' });
+      const answer = await jar.post('/dashboard/code', { code: '999888' });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /4 tries are left/);
+      assert.doesNotMatch(answer.text, /999888/);
+    });
+
+    it('is bounded: in bytes, in fields, each once, none that is not asked for', async () => {
+      const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, 'x']));
+      const twice = { body: 'email=a%40b.org&email=c%40d.org', type: 'application/x-www-form-urlencoded' };
+      const bodies = [
+        [413, { body: `email=${'x'.repeat(20_000)}`, type: 'application/x-www-form-urlencoded' }],
+        [400, { body: String(new URLSearchParams(many)), type: 'application/x-www-form-urlencoded' }],
+        [400, twice],
+        [400, { body: 'email=a%40b.org&role=admin', type: 'application/x-www-form-urlencoded' }],
+        [415, { body: '{"email":"a@b.org"}', type: 'application/json' }],
+        [415, { body: 'email=a', type: 'text/plain' }],
+      ] as const;
+      for (const [status, { body, type }] of bodies) {
+        const headers = { origin: world.url, 'content-type': type };
+        assert.equal((await jar.ask('POST', signIn, { body, headers })).status, status, body.slice(0, 40));
+      }
+    });
+  });
+
+  describe('what is told once', () => {
+    it('is told by the next page and by no other', async () => {
+      await jar.signIn('ada@example.org');
+      await jar.post('/dashboard/sign-out');
+      assert.match((await jar.get(signIn)).text, /You have signed out/);
+      assert.doesNotMatch((await jar.get(signIn)).text, /You have signed out/);
+    });
+
+    it('has no words of anybody else', async () => {
+      jar.cookies.set('__Host-told', 'pay_to_0xevil');
+      assert.doesNotMatch((await jar.get(signIn)).text, /evil/);
+      jar.cookies.set('__Host-told', 'constructor');
+      assert.equal((await jar.get(signIn)).status, 200);
+    });
+  });
+
+  describe('answers', () => {
+    it('are pages of the strictest kind that forms allow, and are kept by nobody', async () => {
+      const { headers } = await jar.get(signIn);
+      assert.equal(
+        headers.get('content-security-policy'),
+        "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
+      );
+      assert.equal(headers.get('cache-control'), 'no-store');
+      assert.equal(headers.get('referrer-policy'), 'same-origin');
+      assert.equal(headers.get('content-type'), page);
+    });
+
+    it('to HEAD are those to GET without the body', async () => {
+      const { status, text, headers } = await jar.ask('HEAD', signIn, {});
+      assert.deepEqual([status, text], [200, '']);
+      assert.ok(Number(headers.get('content-length')) > 0);
+    });
+
+    it('are pages also for what is not there, and JSON for whoever asks for it', async () => {
+      for (const path of [
+        '/dashboard/nothing',
+        '/dashboard/assets/nothing.js',
+        '/dashboard/assets/..%2f..%2fpackage.json',
+        '/dashboard/%zz',
+      ]) {
+        const { status, headers, text } = await jar.get(path);
+        assert.equal(headers.get('content-type'), page, path);
+        assert.ok(status === 404 || (status === 400 && path.endsWith('%zz')), path);
+        assert.ok(text.includes(headers.get('x-request-id') ?? 'no id'), path);
+      }
+      const json = await jar.get('/dashboard/nothing', { accept: 'application/json' });
+      assert.equal(JSON.parse(json.text).error, 'notFound');
+    });
+
+    it('say which methods a page has', async () => {
+      const { status, headers } = await jar.ask('DELETE', signIn, {});
+      assert.deepEqual([status, headers.get('allow')], [405, 'GET, POST, HEAD, OPTIONS']);
+      assert.equal((await jar.ask('OPTIONS', '/', {})).headers.get('allow'), 'GET, HEAD, OPTIONS');
+    });
+
+    it('refuse parameters that a page does not take, and leave out those that are empty', async () => {
+      assert.equal((await jar.get(`${signIn}?token=abc`)).status, 400);
+      assert.equal((await jar.get(`${signIn}?next=`)).status, 200);
+    });
+  });
+});

@@ -1,0 +1,63 @@
+/** A real browser for pages: one Chromium for all specs of a process, and a profile of its own for everybody who looks at pages. */
+import assert from 'node:assert/strict';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { onStop } from './hooks.ts';
+
+export interface Visitor {
+  readonly page: Page;
+  /** Another tab of the same profile. */
+  newTab(): Promise<Page>;
+  /** Ends the visit. @throws AssertionError when a page broke its own rules: its CSP, an error in a script, a request to elsewhere */
+  leave(): Promise<void>;
+}
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  // Nothing but loopback has an address.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+];
+
+let started: Promise<Browser> | undefined;
+
+function sharedBrowser(): Promise<Browser> {
+  started ??= chromium.launch({ executablePath: '/usr/bin/chromium', args }).then((browser) => {
+    onStop(() => browser.close());
+    return browser;
+  });
+  return started;
+}
+
+/** Somebody with a fresh profile. @param baseUrl the only place that pages may ask */
+export async function visitor(baseUrl: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const browser = await sharedBrowser();
+  const context = await browser.newContext({ baseURL: baseUrl, ...options });
+  const faults: string[] = [];
+  const { origin } = new URL(baseUrl);
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol))
+      faults.push(`a request to ${request.url()}`);
+  });
+  context.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) faults.push(message.text());
+  });
+  context.on('weberror', (error) => faults.push(String(error.error())));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+      console.error(`Content Security Policy: ${effectiveDirective} refused ${blockedURI}`);
+    });
+  });
+  return {
+    page: await context.newPage(),
+    newTab: () => context.newPage(),
+    async leave() {
+      await context.close();
+      assert.deepEqual(faults, [], 'pages break no rule of their own');
+    },
+  };
+}
