@@ -47,11 +47,6 @@ export async function visitor(baseUrl: string, options: BrowserContextOptions = 
     if (/content security policy/i.test(message.text())) faults.push(message.text());
   });
   context.on('weberror', (error) => faults.push(String(error.error())));
-  await context.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
-      console.error(`Content Security Policy: ${effectiveDirective} refused ${blockedURI}`);
-    });
-  });
   return {
     page: await context.newPage(),
     newTab: () => context.newPage(),
