@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto';
 import { createPayment } from '../commands/createPayment.ts';
 import type { Handle } from '../commands/handle.ts';
 import type { Clock } from '../commands/ports.ts';
+import { signWebhook } from '../commands/webhookSignature.ts';
 import { chainOf } from '../domain/chains.ts';
 import { type Decision, isRefusal } from '../domain/decider.ts';
 import type { PaymentEvent, SignedAttempt, Transfer } from '../domain/payment/events.ts';
 import { recordPayin } from '../domain/payment/payins.ts';
 import { confirmPayout, requestPayout, signPayout } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { deliveryIdOf, recordOutcome, startSend, type WebhookState, webhook } from '../domain/webhook.ts';
+import { epochMs } from '../domain/time.ts';
+import { deliveryIdOf, recordOutcome, sentByItself, startSend, type WebhookState, webhook } from '../domain/webhook.ts';
 import { createEvmDeposits } from '../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../src/chains/families.ts';
 import { randomIds } from '../src/runtime/system.ts';
@@ -82,6 +84,7 @@ export function histories(handle: Handle, clock: Clock): Histories {
     const deliveryId = deliveryIdOf(eventId);
     const start = {
       deliveryId,
+      ...sentByItself,
       paymentId: eventId,
       appId,
       eventType: 'payment_payout_completed' as const,
@@ -90,7 +93,9 @@ export function histories(handle: Handle, clock: Clock): Histories {
       eventRevision: '6',
       startedAt: clock.now(),
     };
-    const answer = { statusCode: 200, error: null, responsePreview: 'ok', duration_ms: 31, finishedAt: clock.now() };
+    const request = signWebhook({ deliveryId, body: Buffer.from('{}'), secret: 'secret' }, epochMs(clock.now()));
+    const got = { statusCode: 200, error: null, responsePreview: 'ok', duration_ms: 31 };
+    const answer = { ...got, request, finishedAt: clock.now() };
     const write = (s: WebhookState) => (outcome ? recordOutcome(s, answer) : startSend(s, start));
     await handle(webhook, deliveryId, write, { ...facts, expectNew: !outcome });
   };

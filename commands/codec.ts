@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';
 import { assert, categoryOf, type DomainEvent, type EventMetadata, type StoredEvent } from '../domain/decider.ts';
+import type { Upcasters } from '../domain/schema.ts';
 import { categories, streams } from '../domain/streams.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Ids, SealedEvent } from './ports.ts';
@@ -20,22 +21,17 @@ export interface Codec {
   read(stored: StoredEvent): DomainEvent | undefined;
 }
 
-/** Brings data of an older schema version to today's, one version at a time. */
-type Upcaster = (data: object) => object;
-
 interface Compiled {
   readonly version: number;
   readonly validators: ReadonlyMap<
     string,
     { Check(value: unknown): boolean; Errors(value: unknown): readonly object[] }
   >;
-  /** `<type>@<version>` → its data one version later. A version that only allows more has none. */
-  readonly upcasters: ReadonlyMap<string, Upcaster>;
+  /** A version that only allows more has none. */
+  readonly upcasters: Upcasters;
 }
 
-const known: ReadonlyMap<string, Compiled> = new Map(
-  categories.map((name) => [name, compiled(streams[name].version, streams[name].schemas)]),
-);
+const known: ReadonlyMap<string, Compiled> = new Map(categories.map((name) => [name, compiled(streams[name])]));
 
 /** Prefixes of all streams that are ours, for subscriptions. */
 export const streamPrefixes: readonly string[] = categories.map((name) => `${name}-`);
@@ -53,7 +49,7 @@ export const eventCodec: Codec = {
     if (!kind?.validators.has(stored.type)) return undefined;
     let data = stored.data as object;
     for (let version = stored.metadata.schemaVersion; version < kind.version; version += 1) {
-      data = kind.upcasters.get(`${stored.type}@${version}`)?.(data) ?? data;
+      data = kind.upcasters[`${stored.type}@${version}`]?.(data) ?? data;
     }
     return { type: stored.type, data };
   },
@@ -65,9 +61,15 @@ function categoryNamed(name: string): Compiled {
   return category;
 }
 
-function compiled(version: number, schemas: Readonly<Record<string, object>>): Compiled {
+interface Stored {
+  readonly version: number;
+  readonly schemas: Readonly<Record<string, object>>;
+  readonly upcasters?: Upcasters;
+}
+
+function compiled({ version, schemas, upcasters = {} }: Stored): Compiled {
   const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
-  return { version, validators, upcasters: new Map() };
+  return { version, validators, upcasters };
 }
 
 /** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */

@@ -16,7 +16,7 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   },
   webhook: {
     name: 'webhook-<deliveryId>',
-    about: 'One webhook delivery: at most one automatic POST, claimed before it is made.',
+    about: 'One webhook delivery: at most one POST, claimed before it is made. A redelivery is a delivery of its own.',
   },
   unmatched: {
     name: 'unmatched-<transferId>',

@@ -28,3 +28,6 @@ export const Address = Type.String({ minLength: 1, maxLength: 128 });
 export const Hash = Type.String({ minLength: 1, maxLength: 128 });
 /** A block number, nonce or sequence. */
 export const Height = Type.String({ pattern: '^[0-9]{1,20}$' });
+
+/** Bring data of an older schema version to the next one: `<type>@<version>` → its data one version later. */
+export type Upcasters = Readonly<Record<string, (data: object) => object>>;

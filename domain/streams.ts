@@ -1,17 +1,25 @@
-/** Every category of streams: its decider, the schemas of its events and their version. The one list of them. */
+/**
+ * Every category of streams: its decider, the schemas of its events and their version, and what brings older events to it.
+ * The one list of them.
+ */
 import { merchant, merchantEventSchemas, merchantSchemaVersion } from './merchant.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { treasury, treasuryEventSchemas, treasurySchemaVersion } from './treasury.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
-import { webhook, webhookEventSchemas, webhookSchemaVersion } from './webhook.ts';
+import { webhook, webhookEventSchemas, webhookSchemaVersion, webhookUpcasters } from './webhook.ts';
 import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } from './webhookTypes.ts';
 
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
   merchant: { decider: merchant, schemas: merchantEventSchemas, version: merchantSchemaVersion },
-  webhook: { decider: webhook, schemas: webhookEventSchemas, version: webhookSchemaVersion },
+  webhook: {
+    decider: webhook,
+    schemas: webhookEventSchemas,
+    version: webhookSchemaVersion,
+    upcasters: webhookUpcasters,
+  },
   unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
   webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
 } as const;

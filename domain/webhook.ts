@@ -2,13 +2,14 @@
  * One webhook delivery: at most one POST, ever. Stream `webhook-<deliveryId>`.
  *
  * The start is recorded before the POST, so a start without an outcome means that nobody knows whether the receiver got it:
- * it counts as exhausted and is never sent again.
+ * it counts as exhausted and is never sent again. Its owner may have it redelivered: that is a delivery of its own.
  */
 import Type, { type Static } from 'typebox';
 import { assert, type Decider, type Decision } from './decider.ts';
-import { closed, Id, nullable, oneOf, Time, Url } from './schema.ts';
+import { closed, Digest, Id, nullable, oneOf, Time, type Upcasters, Url } from './schema.ts';
 
-export const webhookSchemaVersion = 1;
+/** 2: the start says why it is sent, the outcome what was sent. */
+export const webhookSchemaVersion = 2;
 
 /** Due from the log's first event on. Nothing is ever added here: it would be sent for all of history. */
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
@@ -16,6 +17,16 @@ export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payou
 export const laterWebhookEventTypes = [] as const;
 export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
+/** Sent when an owner asks for it; no payment leads to it. */
+export const testEventType = 'webhook_test';
+export const sentEventTypes = [...webhookEventTypes, testEventType] as const;
+export type SentEventType = (typeof sentEventTypes)[number];
+
+/** automatic: an event of a payment led to it. test, manual: the app's owner asked for a test, or for a redelivery. */
+export const deliveryKinds = ['automatic', 'test', 'manual'] as const;
+export type DeliveryKind = (typeof deliveryKinds)[number];
+/** Redeliveries that can follow one delivery. */
+export const redeliveriesMax = 20;
 
 /** Why there was no answer. An answer that is not 2xx has a status code and no error. */
 export const webhookErrors = ['badUrl', 'blockedAddress', 'dns', 'connection', 'tls', 'protocol', 'timeout'] as const;
@@ -24,12 +35,28 @@ export type WebhookError = (typeof webhookErrors)[number];
 /** Characters of the receiver's answer that are kept. */
 export const previewCharacters = 200;
 
+/** What the receiver can tell the request's sender by; nothing of it is secret. */
+const SignedRequest = Type.Object(
+  {
+    timestamp_ms: Type.Integer({ minimum: 0 }),
+    /** The value of X-Service-Signature. */
+    signature: Type.String({ pattern: '^sha256=[0-9a-f]{64}$' }),
+    /** The value of webhook-signature. */
+    standardSignature: Type.String({ pattern: '^v1,[0-9A-Za-z+/]{43}=$' }),
+    /** SHA-256 of the body's bytes. */
+    bodyDigest: Digest,
+  },
+  closed,
+);
+
 const Outcome = Type.Object(
   {
     statusCode: nullable(Type.Integer({ minimum: 0, maximum: 999 })),
     error: nullable(oneOf(webhookErrors)),
     /** U+0000 is kept out: Postgres text cannot hold it. */
     responsePreview: nullable(Type.String({ maxLength: 2 * previewCharacters, pattern: '^[^\\u0000]*$' })),
+    /** Null when nothing was sent; older outcomes do not say. */
+    request: nullable(SignedRequest),
     duration_ms: Type.Integer({ minimum: 0 }),
     finishedAt: Time,
   },
@@ -40,13 +67,19 @@ export const webhookEventSchemas = {
   WebhookSendStarted: Type.Object(
     {
       deliveryId: Id,
-      paymentId: Id,
+      kind: oneOf(deliveryKinds),
+      /** Of a redelivery: the one that was sent by itself. */
+      firstDeliveryId: nullable(Id),
+      /** Of a redelivery: which one it is, counted from the first delivery on, which is 0. */
+      ordinal: Type.Integer({ minimum: 0, maximum: redeliveriesMax }),
+      /** Null of a test. */
+      paymentId: nullable(Id),
       appId: Id,
-      eventType: oneOf(webhookEventTypes),
+      eventType: oneOf(sentEventTypes),
       url: Url,
-      /** The payment event that it tells of. */
-      eventId: Id,
-      eventRevision: Type.String({ pattern: '^[0-9]{1,20}$' }),
+      /** The payment event that it tells of; null of a test. */
+      eventId: nullable(Id),
+      eventRevision: nullable(Type.String({ pattern: '^[0-9]{1,20}$' })),
       startedAt: Time,
     },
     closed,
@@ -55,6 +88,13 @@ export const webhookEventSchemas = {
   WebhookExhausted: Outcome,
 } as const;
 
+const beforeRequests = (outcome: object): object => ({ ...outcome, request: null });
+export const webhookUpcasters: Upcasters = {
+  'WebhookSendStarted@1': (start) => ({ ...start, kind: 'automatic', firstDeliveryId: null, ordinal: 0 }),
+  'WebhookDelivered@1': beforeRequests,
+  'WebhookExhausted@1': beforeRequests,
+};
+
 type Schemas = typeof webhookEventSchemas;
 export type WebhookStoredType = keyof Schemas;
 export type WebhookEvent = {
@@ -62,6 +102,7 @@ export type WebhookEvent = {
 }[WebhookStoredType];
 export type WebhookStart = Static<Schemas['WebhookSendStarted']>;
 export type WebhookOutcome = Static<typeof Outcome>;
+export type SignedRequest = Static<typeof SignedRequest>;
 
 export type WebhookState =
   | { readonly stage: 'new' }
@@ -90,10 +131,30 @@ export const deliveryIdOf = (paymentEventId: string): string =>
 export const startSend = (state: WebhookState, start: WebhookStart): Decision<WebhookEvent> =>
   state.stage === 'new' ? [{ type: 'WebhookSendStarted', data: start }] : [];
 
+/** What the start says of a webhook that a payment's event led to. */
+export const sentByItself = { kind: 'automatic', firstDeliveryId: null, ordinal: 0 } as const;
+
 export function recordOutcome(state: WebhookState, outcome: WebhookOutcome): Decision<WebhookEvent> {
   assert(state.stage !== 'new', 'an outcome needs a started delivery');
   if (state.stage !== 'started') return [];
   return [{ type: isSuccess(outcome.statusCode) ? 'WebhookDelivered' : 'WebhookExhausted', data: outcome }];
+}
+
+/** The headers of a webhook's request, but for those that every HTTP request has (service reference 5.2, Standard Webhooks 1.0). */
+export function requestHeaders(
+  { deliveryId, firstDeliveryId }: Pick<WebhookStart, 'deliveryId' | 'firstDeliveryId'>,
+  { timestamp_ms, signature, standardSignature }: Omit<SignedRequest, 'bodyDigest'>,
+): Readonly<Record<string, string>> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'PaymentIntents-Webhook/1',
+    'X-Service-Timestamp': String(timestamp_ms),
+    'X-Service-Signature': signature,
+    ...(firstDeliveryId !== null && { 'X-Service-First-Delivery': firstDeliveryId }),
+    'webhook-id': deliveryId,
+    'webhook-timestamp': String(Math.floor(timestamp_ms / 1_000)),
+    'webhook-signature': standardSignature,
+  };
 }
 
 const isSuccess = (statusCode: number | null): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;

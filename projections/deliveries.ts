@@ -3,11 +3,13 @@ import { ofStates, upsert } from './projection.ts';
 /** Every attempted webhook. A start without an outcome counts as exhausted: it is never sent again. */
 export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
-  const { deliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
+  const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
   const outcome = after.stage === 'started' ? null : after.outcome;
   return [
     upsert('deliveries', {
       delivery_id: deliveryId,
+      kind,
+      first_delivery_id: firstDeliveryId,
       payment_id: paymentId,
       app_id: appId,
       event_type: eventType,
@@ -18,6 +20,7 @@ export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
       response_preview: outcome?.responsePreview,
       started_at: startedAt,
       delivered_at: outcome?.finishedAt,
+      duration_ms: outcome?.duration_ms,
       attempt_number: 1,
     }),
   ];

@@ -45,7 +45,9 @@ export interface Tables {
   };
   readonly deliveries: {
     readonly delivery_id: string;
-    readonly payment_id: string;
+    readonly kind: string;
+    readonly first_delivery_id: string | null;
+    readonly payment_id: string | null;
     readonly app_id: string;
     readonly event_type: string;
     readonly url: string;
@@ -55,6 +57,7 @@ export interface Tables {
     readonly response_preview: string | null;
     readonly started_at: string;
     readonly delivered_at: string | null;
+    readonly duration_ms: number | null;
     readonly attempt_number: number;
   };
   readonly deposits: {

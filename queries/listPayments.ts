@@ -1,9 +1,9 @@
-import { type Refusal, refuse } from '../domain/decider.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { PaymentView } from '../domain/payment/view.ts';
-import { parseInstant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { asStored, build, run } from './sql.ts';
+import { newestFirst } from './pages.ts';
+import { asStored, build } from './sql.ts';
 
 export interface PaymentFilter {
   readonly appId: string;
@@ -25,10 +25,7 @@ export interface PaymentPage {
   readonly nextCursor: string | null;
 }
 
-/**
- * An app's payments, newest first. Pages are cut at a row, not at a number of rows, so payments that come meanwhile neither
- * repeat nor hide others. A refusal when the cursor is none of ours. @throws Unavailable
- */
+/** An app's payments, newest first. A refusal when the cursor is none of ours. @throws Unavailable */
 export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<PaymentPage | Refusal> {
   const { appId, limit, cursor, status, orderId, createdAfter, createdBefore, updatedAfter } = filter;
   const query = build('payments').where('app_id', appId);
@@ -37,31 +34,6 @@ export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<Pay
   if (createdAfter !== undefined) query.where('created_at', '>', createdAfter);
   if (createdBefore !== undefined) query.where('created_at', '<', createdBefore);
   if (updatedAfter !== undefined) query.where('updated_at', '>', updatedAfter);
-  if (cursor !== undefined) {
-    const after = readCursor(cursor);
-    if (!after)
-      return refuse('invalidRequest', 'this cursor is none that a list answered: begin without one', '/cursor');
-    query.whereRaw('(created_at, payment_id) < (?, ?)', [...after]);
-  }
-  query.orderBy([
-    { column: 'created_at', order: 'desc' },
-    { column: 'payment_id', order: 'desc' },
-  ]);
-  // One more than asked for tells whether there is a further page.
-  const found = await run<PaymentRow>(sql, query.limit(limit + 1));
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    payments: page.map(viewOfRow),
-    nextCursor: last && found.length > limit ? writeCursor(last) : null,
-  };
-}
-
-const writeCursor = ({ created_at, payment_id }: PaymentRow): string =>
-  Buffer.from(`${created_at} ${payment_id}`).toString('base64url');
-
-function readCursor(cursor: string): readonly [createdAt: string, paymentId: string] | undefined {
-  const [, at = '', paymentId] = /^(\S{24}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  const createdAt = parseInstant(at);
-  return createdAt !== undefined && paymentId !== undefined ? [createdAt, paymentId] : undefined;
+  const page = await newestFirst<PaymentRow>(sql, query, { at: 'created_at', id: 'payment_id' }, { limit, cursor });
+  return isRefusal(page) ? page : { payments: page.rows.map(viewOfRow), nextCursor: page.nextCursor };
 }

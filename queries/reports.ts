@@ -1,4 +1,4 @@
-/** What people look at: transactions, webhook deliveries, statistics. */
+/** What people look at: transactions and statistics. */
 import type { PaymentTransaction } from '../domain/payment/transactions.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -16,27 +16,6 @@ export async function listTransactions(sql: Sql, paymentId: string): Promise<rea
   );
   return rows.map((row) => ({ ...row, index: Number(row.index) }));
 }
-
-export interface Delivery {
-  readonly deliveryId: string;
-  readonly paymentId: string;
-  readonly eventType: string;
-  readonly statusCode: number | null;
-  readonly responsePreview: string | null;
-  readonly deliveredAt: string | null;
-  readonly status: 'delivered' | 'exhausted';
-  readonly attemptNumber: number;
-}
-
-/** An app's attempted webhooks, newest first. @throws Unavailable */
-export const listDeliveries = (sql: Sql, appId: string, limit: number): Promise<readonly Delivery[]> =>
-  sql.query<Delivery>(
-    `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", event_type AS "eventType", status_code AS "statusCode",
-            response_preview AS "responsePreview", delivered_at AS "deliveredAt", status, attempt_number AS "attemptNumber"
-       FROM deliveries WHERE app_id = $1
-      ORDER BY started_at DESC, delivery_id DESC LIMIT $2`,
-    [appId, limit],
-  );
 
 export type StatsPeriod = 'today' | '7d' | '30d';
 

@@ -124,6 +124,7 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
       requestTimeout_ms: wait_ms('REQUEST_TIMEOUT_MS', requestTimeout_ms),
     },
     rates: {
+      ...defaultRates,
       address: rate('address', 'RATE_PER_ADDRESS'),
       key: rate('key', 'RATE_PER_KEY'),
       app: rate('app', 'RATE_PER_APP'),

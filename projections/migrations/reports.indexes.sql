@@ -1,3 +1,5 @@
 -- Built when the rows are there: a rebuild fills bare tables.
 
 CREATE INDEX IF NOT EXISTS deliveries_newest ON deliveries (app_id, started_at DESC, delivery_id DESC);
+CREATE INDEX IF NOT EXISTS deliveries_by_status ON deliveries (app_id, status, started_at DESC, delivery_id DESC);
+CREATE INDEX IF NOT EXISTS deliveries_of_payment ON deliveries (payment_id, started_at DESC, delivery_id DESC);

@@ -87,19 +87,25 @@ COMMENT ON TABLE daily_durations IS 'How long it took from the payin''s block to
 COMMENT ON COLUMN daily_durations.seconds IS 'Rounded up to two digits, so that a day has few rows however many its payments are.';
 
 CREATE TABLE deliveries (
-  delivery_id      text        PRIMARY KEY,
-  payment_id       text        NOT NULL,
-  app_id           text        NOT NULL,
-  event_type       text        NOT NULL,
-  url              text        NOT NULL,
-  status           text        NOT NULL,
-  status_code      integer,
-  error            text,
-  response_preview text,
-  started_at       timestamptz NOT NULL,
-  delivered_at     timestamptz,
-  attempt_number   integer     NOT NULL
+  delivery_id       text        PRIMARY KEY,
+  kind              text        NOT NULL,
+  first_delivery_id text,
+  payment_id        text,
+  app_id            text        NOT NULL,
+  event_type        text        NOT NULL,
+  url               text        NOT NULL,
+  status            text        NOT NULL,
+  status_code       integer,
+  error             text,
+  response_preview  text,
+  started_at        timestamptz NOT NULL,
+  delivered_at      timestamptz,
+  duration_ms       integer,
+  attempt_number    integer     NOT NULL
 );
 COMMENT ON TABLE deliveries IS 'Every webhook that was attempted; each is attempted once.';
+COMMENT ON COLUMN deliveries.kind IS 'automatic, or asked for by the app''s owner: test, manual (a redelivery).';
+COMMENT ON COLUMN deliveries.first_delivery_id IS 'Of a redelivery: the one that was sent by itself.';
+COMMENT ON COLUMN deliveries.payment_id IS 'Null of a test.';
 COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; so is a start whose outcome is unknown.';
 COMMENT ON COLUMN deliveries.delivered_at IS 'When the answer came or was given up; null while no outcome is recorded.';

@@ -11,6 +11,7 @@ import { createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { creationRoutes } from './routes/createPayment.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { merchantRoutes } from './routes/merchant.ts';
@@ -25,6 +26,7 @@ export function createApp(deps: HttpDeps): Express {
     ...paymentRoutes(deps, access),
     ...feedRoutes(deps),
     ...merchantRoutes(deps),
+    ...deliveryRoutes(deps),
     ...publicOperationRoutes(deps),
   ];
   const routes = [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))];

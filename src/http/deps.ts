@@ -9,8 +9,9 @@ import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
-import type { Delivery, Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { Stats, StatsPeriod } from '../../queries/reports.ts';
 import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
@@ -18,9 +19,9 @@ import type { Clients } from './clients.ts';
 import type { Feed } from './feed.ts';
 import type { Rates } from './rates.ts';
 
-export type { App, Caller, PaymentFilter };
+export type { App, Caller, DeliveryFilter, PaymentFilter };
 
-export interface HttpDeps extends Commands, Queries {
+export interface HttpDeps extends Commands, Queries, Webhooks {
   readonly feed: Feed;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
@@ -71,7 +72,6 @@ export interface Queries {
   readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
-  readonly listDeliveries: (appId: string, limit: number) => Promise<readonly Delivery[]>;
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
   /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
   readonly isRevoked: (keyId: string) => boolean;
@@ -82,6 +82,23 @@ export interface Queries {
   readonly appsOf: (developerId: string) => Promise<readonly string[]>;
   /** Open payments of an app that were created without a key, counted up to `max`. */
   readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
+}
+
+export interface Redelivered {
+  readonly delivery: DeliveryRecord;
+  /** False when it had been asked for before: nothing was sent now. */
+  readonly sentNow: boolean;
+}
+
+/** Ids of deliveries may be any text. Both that send answer when the receiver has, after ten seconds at most. */
+export interface Webhooks {
+  readonly listDeliveries: (appId: string, filter: DeliveryFilter) => Promise<DeliveryPage | Refusal>;
+  /** Null for a delivery that is not the app's. */
+  readonly getDelivery: (appId: string, deliveryId: string) => Promise<DeliveryRecord | null>;
+  /** After the owner was warned that the receiver may get it a second time. @throws ApiError rateLimited, Unavailable */
+  readonly redeliver: (appId: string, deliveryId: string, by: By) => Promise<Redelivered | Refusal>;
+  /** To the URL in force. @throws ApiError rateLimited, Unavailable */
+  readonly sendTest: (appId: string, by: By) => Promise<DeliveryRecord | Refusal>;
 }
 
 export interface Readiness {

@@ -14,8 +14,17 @@ export interface Rate {
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
+ * redelivery, webhookTest: webhooks that an app's owner asks for, by app.
  */
-export const rateNames = ['address', 'key', 'app', 'keylessCreation', 'keylessOpen'] as const;
+export const rateNames = [
+  'address',
+  'key',
+  'app',
+  'keylessCreation',
+  'keylessOpen',
+  'redelivery',
+  'webhookTest',
+] as const;
 export type RateName = (typeof rateNames)[number];
 export type RateLimits = Readonly<Record<RateName, Rate>>;
 
@@ -29,6 +38,8 @@ export const defaultRates: RateLimits = {
   app: { requestsMax: 240_000, window_s: minute_s },
   keylessCreation: { requestsMax: 300, window_s: minute_s },
   keylessOpen: { requestsMax: 2_000, window_s: open_s },
+  redelivery: { requestsMax: 60, window_s: minute_s },
+  webhookTest: { requestsMax: 20, window_s: minute_s },
 };
 
 /** How a caller stands after a request was counted. */
@@ -83,7 +94,15 @@ const refusals: Readonly<Record<RateName, string>> = {
   app: 'too many requests with the keys of this app',
   keylessCreation: 'too many payments created without a key from this address',
   keylessOpen: 'too many open payments created without a key from this address',
+  redelivery: 'too many redeliveries of this app',
+  webhookTest: 'too many test webhooks of this app',
 };
+
+/** Counts what an app's owner asks for. @throws ApiError rateLimited; Unavailable where the count must be known and is not */
+export async function admitApp(rates: Rates, name: RateName, appId: string): Promise<void> {
+  const counted = await rates.count(name, appId);
+  if (counted && !counted.allowed) throw rateLimited(refusals[name], counted.reset_s);
+}
 
 export const rateLimited = (what: string, retryAfter_s: number): ApiError =>
   new ApiError('rateLimited', `${what}: try again in ${retryAfter_s} s`, {

@@ -1,7 +1,7 @@
 /** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
 import type { Payment } from '../../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
-import type { Instant } from '../../domain/time.ts';
+import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { HttpDeps } from './deps.ts';
 import type { PaymentResponse, WebhookPayment } from './schemas/responses.ts';
 
@@ -90,4 +90,52 @@ const destinationOf = (view: PaymentView): PaymentResponse['destination'] => ({
   amount: view.destinationAmount,
   txHash: view.payoutTxHash,
   confirmedAt: view.payoutConfirmedAt,
+});
+
+const sampleToken = (chainId: string, tokenAddress: string) => ({
+  chainId,
+  tokenSymbol: 'USDC' as const,
+  tokenAddress,
+});
+
+/**
+ * `data` of a test webhook: a paid payment in full that never was. Its order's name says so, for receivers that look at no type.
+ *
+ * @param at when the test is sent: its payment is paid out just then
+ */
+export const sampleWebhookData = (appId: string, at: Instant): WebhookPayment => ({
+  id: '00000000-0000-8000-8000-000000000000',
+  appId,
+  orderId: 'webhook-test',
+  keyless: false,
+  status: 'payment_payout_completed',
+  errorCode: null,
+  errorMessage: null,
+  type: 'exactOut',
+  createdAt: plus(at, -5 * minute_ms),
+  updatedAt: at,
+  expiresAt: plus(at, 55 * minute_ms),
+  display: { title: 'Webhook test', name: 'Webhook test', description: 'No money moved.', currency: 'USD' },
+  source: {
+    ...sampleToken('8453', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+    amount: '10.01',
+    receiverAddress: '0x000000000000000000000000000000000000dEaD',
+    receiverMemo: null,
+    fee: '0.01',
+    senderAddress: '0x000000000000000000000000000000000000bEEF',
+    txHash: `0x${'0'.repeat(63)}1`,
+    amountReceived: '10.01',
+    confirmedAt: plus(at, -minute_ms),
+    receiverAddressContract: null,
+    receiverMemoContract: null,
+  },
+  destination: {
+    ...sampleToken('1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'),
+    receiverAddress: '0x000000000000000000000000000000000000dEaD',
+    receiverMemo: null,
+    amount: '10.00',
+    txHash: `0x${'0'.repeat(63)}2`,
+    confirmedAt: at,
+  },
+  webhookSecret: null,
 });

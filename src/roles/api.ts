@@ -10,7 +10,7 @@ import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { openObligations } from '../../queries/payouts.ts';
-import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
+import { getStats, listTransactions } from '../../queries/reports.ts';
 import { noAccounts } from '../accounts/none.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
@@ -27,6 +27,7 @@ import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
+import { webhookSender, webhooksOf } from './webhooks.ts';
 
 export interface Servers {
   /** Of the API, or without that role of the operations port. */
@@ -72,6 +73,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       events: (appId, page) => listEvents(reads, appId, page),
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
+    ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     clients,
     rates,
     accounts: noAccounts,
@@ -175,7 +177,6 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     listPayments: (filter) => listPayments(reads, filter),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
-    listDeliveries: (appId, limit) => listDeliveries(reads, appId, limit),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId),
     findSession: async () => null,

@@ -1,12 +1,7 @@
 /** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over. */
-import { readFileSync } from 'node:fs';
 import { filter, NEVER, type Observable } from 'rxjs';
-import { eventCodec } from '../../commands/codec.ts';
-import { webhookSecretContext } from '../../commands/manageMerchant.ts';
-import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
-import { findWebhookSecret } from '../../queries/apps.ts';
 import { settledPayouts } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
@@ -15,17 +10,16 @@ import { createCursors } from '../postgres/cursors.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { randomIds } from '../runtime/system.ts';
-import { createAddressCheck } from '../security/publicAddress.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
-import { createWebhookPost } from '../subscribers/webhookPost.ts';
-import { createWebhookWorker, deliveriesPerAppMax, webhookDataOf } from '../subscribers/webhooks.ts';
+import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import type { Core } from './core.ts';
 import { countChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
+import { webhookSender } from './webhooks.ts';
 
 const expiryIdle_ms = 1_000;
 const stockIdle_ms = 1_000;
@@ -111,26 +105,12 @@ function depositStock({ config, clock, database }: Core): readonly RoleWorker[] 
   });
 }
 
-function webhooks({ workHandle, clock, crash, config, store, database, box }: Core) {
-  const { caFile, allowedCidrs } = config.webhook;
-  const post = createWebhookPost({
-    clock,
-    isAllowed: createAddressCheck(allowedCidrs),
-    ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
-  });
-  return createWebhookWorker({
+const webhooks = (core: Core) =>
+  createWebhookWorker({
     // Twice as many: those that are being claimed are still in the list.
-    due: (max, now) => dueWebhooks(database, { worker: 'webhooks', max, now, perApp: 2 * deliveriesPerAppMax }),
-    store: store.workers,
-    dataOf: webhookDataOf(eventCodec),
-    async secretOf(appId) {
-      const secret = await findWebhookSecret(database, appId);
-      if (!secret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
-      return box.open(secret.ciphertext, webhookSecretContext(appId));
-    },
-    send: createSendWebhook({ handle: workHandle, clock, post, crash }),
+    due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * deliveriesPerAppMax }),
+    send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
   });
-}
 
 const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
   unfinishedMatchesWorker({

@@ -1,12 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
-import type { Clock } from '../../commands/ports.ts';
 import type { WebhookAnswer, WebhookMessage, WebhookPost } from '../../commands/sendWebhook.ts';
-import { epochMs } from '../../domain/time.ts';
 import { previewCharacters, type WebhookError } from '../../domain/webhook.ts';
 import { type AddressCheck, literalAddress } from '../security/publicAddress.ts';
 
@@ -14,7 +11,6 @@ import { type AddressCheck, literalAddress } from '../security/publicAddress.ts'
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface WebhookPostDeps {
-  readonly clock: Clock;
   readonly isAllowed: AddressCheck;
   readonly resolve?: Resolve;
   /** Certificate authorities (PEM) that are trusted beside the system's. */
@@ -25,7 +21,6 @@ export interface WebhookPostDeps {
 
 const timeout_ms = 10_000;
 const addressesMax = 16;
-const userAgent = 'PaymentIntents-Webhook/1';
 
 /**
  * One HTTPS POST to a URL that a merchant chose, so: only to allowed addresses, all of the name's addresses checked and the connection
@@ -33,7 +28,7 @@ const userAgent = 'PaymentIntents-Webhook/1';
  * no more than 200 characters of the answer read; 10 s in all.
  */
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
-  const { clock, isAllowed, resolve = resolveNames() } = deps;
+  const { isAllowed, resolve = resolveNames() } = deps;
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...(deps.extraCa ?? [])] });
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0, secureContext, autoSelectFamily: true });
 
@@ -46,25 +41,12 @@ export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
     if (addresses.length === 0) return failed(signal.aborted ? 'timeout' : 'dns');
     if (!addresses.every(isAllowed)) return failed('blockedAddress');
 
-    const headers = signedHeaders(message, epochMs(clock.now()));
-    return send({ url, body: message.body, headers, addresses, agent, signal });
+    return send({ ...message, url, addresses, agent, signal });
   };
 }
 
-/**
- * The headers of service-reference 5.2. What is signed: timestamp, a dot, the body's bytes. The HMAC key are the secret's 64 characters.
- *
- * @param signedAt_ms milliseconds since 1970-01-01 UTC
- */
-export function signedHeaders({ secret, body }: Omit<WebhookMessage, 'url'>, signedAt_ms: number) {
-  const mac = createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${signedAt_ms}.`).update(body).digest('hex');
-  return { 'X-Service-Timestamp': String(signedAt_ms), 'X-Service-Signature': `sha256=${mac}` };
-}
-
-interface Sending {
+interface Sending extends Omit<WebhookMessage, 'url'> {
   readonly url: URL;
-  readonly body: Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
   readonly addresses: readonly string[];
   readonly agent: Agent;
   readonly signal: AbortSignal;
@@ -74,17 +56,13 @@ function send({ url, body, headers, addresses, agent, signal }: Sending): Promis
   return new Promise((settle) => {
     let phase: WebhookError = 'connection';
     let answered = false;
+    let sent = false;
     const request = httpsRequest(url, {
       method: 'POST',
       agent,
       signal,
       lookup: pinnedTo(addresses),
-      headers: {
-        ...headers,
-        'Content-Type': 'application/json',
-        'Content-Length': body.byteLength,
-        'User-Agent': userAgent,
-      },
+      headers: { ...headers, 'Content-Length': body.byteLength },
     });
     request.on('socket', (socket) => {
       socket.once('connect', () => {
@@ -92,23 +70,24 @@ function send({ url, body, headers, addresses, agent, signal }: Sending): Promis
       });
       socket.once('secureConnect', () => {
         phase = 'connection';
+        sent = true;
       });
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (answered) return;
       const garbled = error.code?.startsWith('HPE_') ?? false;
-      settle(failed(signal.aborted ? 'timeout' : garbled ? 'protocol' : phase));
+      settle(failed(signal.aborted ? 'timeout' : garbled ? 'protocol' : phase, sent));
     });
     request.on('close', () => {
       // Closed without an error and without an answer: an upgrade (101) that nobody asked for.
-      if (!answered) settle(failed('protocol'));
+      if (!answered) settle(failed('protocol', sent));
     });
     request.on('response', (response) => {
       // From here on the receiver has answered: whatever breaks while the preview is read changes nothing.
       answered = true;
       previewOf(response).then((responsePreview) => {
         request.destroy();
-        settle({ statusCode: response.statusCode ?? null, error: null, responsePreview });
+        settle({ statusCode: response.statusCode ?? null, error: null, responsePreview, sent });
       });
     });
     request.end(body);
@@ -163,4 +142,9 @@ export const resolveNames =
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };
 
-const failed = (error: WebhookError): WebhookAnswer => ({ statusCode: null, error, responsePreview: null });
+const failed = (error: WebhookError, sent = false): WebhookAnswer => ({
+  statusCode: null,
+  error,
+  responsePreview: null,
+  sent,
+});

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { outstandingMax } from '../../domain/treasury.ts';
 import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
+import { deliveryStart } from '../support/deliveries.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { processes } from '../support/processes.ts';
 import { signingWorld, treasuryStream } from './signing.ts';
@@ -27,13 +28,14 @@ describe('two processes on one event store', () => {
       let posts = 0;
       const post = async () => {
         posts += 1;
-        return { statusCode: 200, error: null, responsePreview: 'ok' };
+        return { statusCode: 200, error: null, responsePreview: 'ok', sent: true };
       };
       const outcomes = await Promise.all(
         [one, other].map((store) => {
           const { start, clock } = processes({ store: store() });
-          const send = createSendWebhook({ handle: start(), clock, post, crash: () => {} });
-          return send({ ...delivery, deliveryId }, { body: Buffer.from('{}'), secret: '5e'.repeat(32) });
+          const making = { bodyOf: async () => Buffer.from('{}'), secretOf: async () => '5e'.repeat(32) };
+          const send = createSendWebhook({ handle: start(), clock, post, ...making });
+          return send({ ...delivery, deliveryId }, { cause: 'worker:test' });
         }),
       );
       assert.deepEqual(outcomes.toSorted(), ['delivered', 'notOurs']);
@@ -64,11 +66,4 @@ describe('two processes on one event store', () => {
 
 type StoreOf = () => OpenEventStore;
 
-const delivery = {
-  paymentId: 'p1',
-  appId: 'merchant_bakery',
-  eventType: 'payment_payin_completed',
-  url: 'https://bakery.example/hooks',
-  eventId: 'e1',
-  eventRevision: '4',
-} as const;
+const { startedAt: _, ...delivery } = deliveryStart();

@@ -3,27 +3,32 @@ import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
 import { createSendWebhook, type WebhookAnswer, type WebhookMessage } from '../../commands/sendWebhook.ts';
+import { signWebhook } from '../../commands/webhookSignature.ts';
 import { instant } from '../../domain/time.ts';
-import type { WebhookStart } from '../../domain/webhook.ts';
+import { requestHeaders } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';
+import { deliveryStart } from '../support/deliveries.ts';
 
 const clock = { now: () => instant(1_000), sleep: async () => {} };
-const delivery: Omit<WebhookStart, 'startedAt'> = {
-  deliveryId: 'd1',
-  paymentId: 'p1',
-  appId: 'merchant_bakery',
-  eventType: 'payment_payin_completed',
-  url: 'https://bakery.example/hooks',
-  eventId: 'e1',
-  eventRevision: '4',
-};
-const message = { body: Buffer.from('{}'), secret: '5e'.repeat(32) };
-const ok: WebhookAnswer = { statusCode: 200, error: null, responsePreview: 'ok' };
+const { startedAt: _, ...delivery } = deliveryStart();
+const stream = `webhook-${delivery.deliveryId}`;
+const by = { cause: 'worker:webhooks' } as const;
+const body = Buffer.from('{"event_id":"1"}');
+const secret = '5e'.repeat(32);
+const ok: WebhookAnswer = { statusCode: 200, error: null, responsePreview: 'ok', sent: true };
+
+interface Given {
+  readonly answer?: WebhookAnswer;
+  readonly store?: EventStore;
+  /** Asked one after the other. */
+  readonly secrets?: readonly (string | Error)[];
+}
 
 /** A receiver that counts, and processes that come and go over one store. */
-function world({ answer = ok, store = memoryEventStore() }: { answer?: WebhookAnswer; store?: EventStore } = {}) {
+function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given = {}) {
   const posts: WebhookMessage[] = [];
+  const asked = [...secrets];
   const post = async (sent: WebhookMessage) => {
     posts.push(sent);
     return answer;
@@ -33,9 +38,15 @@ function world({ answer = ok, store = memoryEventStore() }: { answer?: WebhookAn
       handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec, crash }),
       clock,
       post,
+      bodyOf: async () => body,
+      async secretOf() {
+        const next = asked.shift() ?? secret;
+        if (next instanceof Error) throw next;
+        return next;
+      },
       crash,
     });
-  const recorded = async () => (await store.read('webhook-d1')).map((event) => event.type);
+  const recorded = async () => (await store.read(stream)).map((event) => event.type);
   return { posts, startProcess, recorded, store };
 }
 
@@ -49,34 +60,72 @@ const crashAt =
 describe('send webhook', () => {
   it('records the start, posts the bytes, records the outcome', async () => {
     const { posts, startProcess, store } = world();
-    assert.equal(await startProcess()(delivery, message), 'delivered');
-    assert.deepEqual(posts, [{ url: delivery.url, ...message }]);
-    const [start, outcome] = await store.read('webhook-d1');
+    assert.equal(await startProcess()(delivery, by), 'delivered');
+    const request = signWebhook({ deliveryId: delivery.deliveryId, body, secret }, 1_000);
+    assert.deepEqual(posts, [{ url: delivery.url, headers: requestHeaders(delivery, request), body }]);
+    const [start, outcome] = await store.read(stream);
     assert.deepEqual(start?.data, { ...delivery, startedAt: clock.now() });
     assert.equal(outcome?.type, 'WebhookDelivered');
-    assert.deepEqual(outcome?.data, { ...ok, duration_ms: 0, finishedAt: clock.now() });
+    const { sent: _, ...answer } = ok;
+    assert.deepEqual(outcome?.data, { ...answer, request, duration_ms: 0, finishedAt: clock.now() });
     assert.equal(start?.metadata.appId, delivery.appId);
   });
 
   for (const answer of [
-    { statusCode: 500, error: null, responsePreview: 'no' },
-    { statusCode: 302, error: null, responsePreview: '' },
-    { statusCode: null, error: 'timeout', responsePreview: null },
+    { statusCode: 500, error: null, responsePreview: 'no', sent: true },
+    { statusCode: 302, error: null, responsePreview: '', sent: true },
+    { statusCode: null, error: 'timeout', responsePreview: null, sent: true },
   ] as const) {
     it(`never retries after ${answer.statusCode ?? answer.error}`, async () => {
       const { posts, startProcess, recorded } = world({ answer });
       const send = startProcess();
-      assert.equal(await send(delivery, message), 'exhausted');
-      assert.equal(await send(delivery, message), 'notOurs');
+      assert.equal(await send(delivery, by), 'exhausted');
+      assert.equal(await send(delivery, by), 'notOurs');
       assert.equal(posts.length, 1);
       assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookExhausted']);
     });
   }
 
+  it('records no request when none was sent', async () => {
+    const answer = { statusCode: null, error: 'blockedAddress', responsePreview: null, sent: false } as const;
+    const { startProcess, store } = world({ answer });
+    assert.equal(await startProcess()(delivery, by), 'exhausted');
+    assert.partialDeepStrictEqual((await store.read(stream))[1]?.data, { request: null });
+  });
+
+  describe('the secret', () => {
+    const signedWith = (sent: WebhookMessage | undefined, candidates: readonly string[]) =>
+      candidates.filter(
+        (candidate) =>
+          signWebhook({ deliveryId: delivery.deliveryId, body, secret: candidate }, 1_000).signature ===
+          sent?.headers['X-Service-Signature'],
+      );
+    const [old, fresh] = ['01'.repeat(32), '02'.repeat(32)];
+
+    it('that signs is the one in force once the delivery is claimed', async () => {
+      const { posts, startProcess } = world({ secrets: [old, fresh] });
+      assert.equal(await startProcess()(delivery, by), 'delivered');
+      assert.deepEqual(signedWith(posts[0], [old, fresh]), [fresh]);
+    });
+
+    it('that cannot be had leaves the delivery unclaimed', async () => {
+      const { posts, startProcess, recorded } = world({ secrets: [new Error('sealed under another key')] });
+      await assert.rejects(startProcess()(delivery, by), /another key/);
+      assert.deepEqual([posts.length, await recorded()], [0, []]);
+      assert.equal(await startProcess()(delivery, by), 'delivered');
+    });
+
+    it('of just before the claim signs while the store is away after it', async () => {
+      const { posts, startProcess } = world({ secrets: [old, new Unavailable('the store is away')] });
+      assert.equal(await startProcess()(delivery, by), 'delivered');
+      assert.deepEqual(signedWith(posts[0], [old, fresh]), [old]);
+    });
+  });
+
   it('posts once when many workers claim it at the same time', async () => {
     const { posts, startProcess, recorded } = world();
     const workers = Array.from({ length: 20 }, () => startProcess());
-    const results = await Promise.all(workers.map((send) => send(delivery, message)));
+    const results = await Promise.all(workers.map((send) => send(delivery, by)));
     assert.deepEqual(results.toSorted(), ['delivered', ...Array(19).fill('notOurs')]);
     assert.equal(posts.length, 1);
     assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
@@ -98,8 +147,8 @@ describe('send webhook', () => {
     for (const [point, expected] of points) {
       it(`at ${point}: ${expected.posts} POST in all, however often it is tried again`, async () => {
         const { posts, startProcess, recorded } = world();
-        await assert.rejects(startProcess(crashAt(point))(delivery, message), Crashed);
-        for (let run = 0; run < 3; run += 1) await startProcess()(delivery, message);
+        await assert.rejects(startProcess(crashAt(point))(delivery, by), Crashed);
+        for (let run = 0; run < 3; run += 1) await startProcess()(delivery, by);
         assert.equal(posts.length, expected.posts);
         assert.deepEqual(await recorded(), expected.recorded);
       });
@@ -120,15 +169,15 @@ describe('send webhook', () => {
 
     it('at the claim: nothing is posted, another run posts', async () => {
       const { posts, startProcess } = world({ store: failing(new Set([1])) });
-      await assert.rejects(startProcess()(delivery, message), Unavailable);
+      await assert.rejects(startProcess()(delivery, by), Unavailable);
       assert.equal(posts.length, 0);
-      assert.equal(await startProcess()(delivery, message), 'delivered');
+      assert.equal(await startProcess()(delivery, by), 'delivered');
       assert.equal(posts.length, 1);
     });
 
     it('for a moment at the outcome: it is recorded later', async () => {
       const { posts, startProcess, recorded } = world({ store: failing(new Set([2, 3, 4])) });
-      assert.equal(await startProcess()(delivery, message), 'delivered');
+      assert.equal(await startProcess()(delivery, by), 'delivered');
       assert.equal(posts.length, 1);
       assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
     });
@@ -137,8 +186,8 @@ describe('send webhook', () => {
       const { posts, startProcess, recorded } = world({
         store: failing(new Set([2, 3, 4, 5, 6, 7, 8, 9])),
       });
-      await assert.rejects(startProcess()(delivery, message), Unavailable);
-      assert.equal(await startProcess()(delivery, message), 'notOurs');
+      await assert.rejects(startProcess()(delivery, by), Unavailable);
+      assert.equal(await startProcess()(delivery, by), 'notOurs');
       assert.equal(posts.length, 1);
       assert.deepEqual(await recorded(), ['WebhookSendStarted']);
     });

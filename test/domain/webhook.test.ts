@@ -2,38 +2,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Check } from 'typebox/value';
 import { InvariantBroken } from '../../domain/decider.ts';
-import { instant } from '../../domain/time.ts';
 import {
   deliveryIdOf,
   recordOutcome,
   startSend,
   type WebhookEvent,
-  type WebhookOutcome,
-  type WebhookStart,
   webhook,
   webhookEventSchemas,
 } from '../../domain/webhook.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 import { specification } from '../support/specification.ts';
 
 const { given } = specification(webhook);
 
-const start: WebhookStart = {
-  deliveryId: 'delivery-1',
-  paymentId: 'payment-1',
-  appId: 'merchant_bakery',
-  eventType: 'payment_payin_completed',
-  url: 'https://bakery.example/webhooks',
-  eventId: 'event-1',
-  eventRevision: '3',
-  startedAt: instant(0),
-};
-const outcome = (statusCode: number | null): WebhookOutcome => ({
-  statusCode,
-  error: statusCode === null ? 'timeout' : null,
-  responsePreview: statusCode === null ? null : 'ok',
-  duration_ms: 12,
-  finishedAt: instant(12),
-});
+const start = deliveryStart();
+const outcome = deliveryOutcome;
 const started: WebhookEvent = { type: 'WebhookSendStarted', data: start };
 
 describe('webhook delivery', () => {

@@ -25,6 +25,8 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly body: Schema | undefined;
+  /** Whether it takes no key, only somebody who has signed in. */
+  readonly signedIn: boolean;
   readonly query: readonly { readonly name: string; readonly required: boolean; readonly schema: Schema }[];
 }
 
@@ -32,7 +34,8 @@ interface Operation {
 function operationsOf(document: Schema): readonly Operation[] {
   return Object.entries(document['paths'] as Record<string, Record<string, Schema>>).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => {
-      const { requestBody, parameters, operationId } = operation as {
+      const { requestBody, parameters, operationId, security } = operation as {
+        security: readonly object[];
         requestBody?: { content: { 'application/json': { schema: Schema } } };
         parameters: readonly (Operation['query'][number] & { in: string })[];
         operationId: string;
@@ -43,6 +46,7 @@ function operationsOf(document: Schema): readonly Operation[] {
         method: method.toUpperCase(),
         path,
         body,
+        signedIn: security.length > 0 && security.every((each) => 'SignedIn' in each),
         query: parameters.filter((each) => each.in === 'query'),
       };
     }),
@@ -77,18 +81,19 @@ describe('HTTP: requests made from the OpenAPI document', function () {
     assert.equal(typeof body.errors?.[0]?.pointer, 'string', text);
   }
 
-  const send = (method: string, path: string, body: unknown): Promise<Answered> =>
+  const send = ({ method, path, signedIn }: Operation, body: unknown): Promise<Answered> =>
     world.call(method, place(path), {
-      headers: { ...world.keys.wallet, 'Content-Type': 'application/json' },
+      headers: { ...(signedIn ? world.owners : world.keys).wallet, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
 
   it('accepts bodies that the schema allows, or refuses them with a documented code and a pointer', async () => {
-    for (const { method, path, body, operationId } of operations.filter(({ body }) => body)) {
+    for (const operation of operations.filter(({ body }) => body)) {
+      const { body, operationId } = operation;
       let good = 0;
       await fc.assert(
         fc.asyncProperty(values.allowed(body as Schema), async (sent) => {
-          const answered = await send(method, path, sent);
+          const answered = await send(operation, sent);
           if (accepted(answered)) good += 1;
           else refusedWithPointer(answered);
         }),
@@ -99,10 +104,10 @@ describe('HTTP: requests made from the OpenAPI document', function () {
   });
 
   it('refuses bodies that the schema forbids with 400 and a pointer', async () => {
-    for (const { method, path, body } of operations.filter(({ body }) => body)) {
+    for (const operation of operations.filter(({ body }) => body)) {
       await fc.assert(
-        fc.asyncProperty(values.forbidden(body as Schema), async (sent) => {
-          const answered = await send(method, path, sent);
+        fc.asyncProperty(values.forbidden(operation.body as Schema), async (sent) => {
+          const answered = await send(operation, sent);
           assert.deepEqual([answered.status, answered.body.error], [400, 'invalidRequest'], JSON.stringify(sent));
           refusedWithPointer(answered);
         }),

@@ -12,10 +12,13 @@ import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
-import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
+import { getStats, listTransactions } from '../../queries/reports.ts';
 import { createApp } from '../../src/http/app.ts';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { unlimited } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { webhooksOf } from '../../src/roles/webhooks.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -40,13 +43,14 @@ interface Theirs {
 interface Attempt {
   readonly path: string;
   readonly body?: object;
-  /** The statuses that a key of the other app may get, orders and admin. */
+  /** The statuses that the other app may get: its keys, orders and admin, and its owner signed in. */
   readonly answered: readonly number[];
   /** Asked with the other app's own admin key, the answer holds its data: the attempt would find it. */
   readonly theirsWith?: number;
 }
 
 const base = '/payment-api/payments';
+const deliveriesPath = '/merchant-api/me/webhook/deliveries';
 
 /** As it was given and in capitals. */
 const byId = ({ id }: Theirs, rest: string, more: Partial<Attempt>): readonly Attempt[] => [
@@ -84,9 +88,20 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
       answered: [403, 200],
       theirsWith: 200,
     })),
-  'GET /merchant-api/me/webhook/deliveries': () => [
-    { path: '/merchant-api/me/webhook/deliveries?limit=100', answered: [403, 200], theirsWith: 200 },
+  'GET /merchant-api/me/webhook/deliveries': ({ id }) =>
+    ['limit=100', `paymentId=${id}`, 'status=exhausted'].map((query) => ({
+      path: `${deliveriesPath}?${query}`,
+      answered: [403, 200],
+      theirsWith: 200,
+    })),
+  'GET /merchant-api/me/webhook/deliveries/:id': () => [
+    { path: `${deliveriesPath}/${deliveryId}`, answered: [403, 404], theirsWith: 200 },
+    { path: `${deliveriesPath}/${deliveryId.toUpperCase()}`, answered: [403, 404], theirsWith: 200 },
   ],
+  'POST /merchant-api/me/webhook/deliveries/:id/redeliver': () => [
+    { path: `${deliveriesPath}/${deliveryId}/redeliver`, body: { acknowledged: true }, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/webhook/test': () => [{ path: '/merchant-api/me/webhook/test', answered: [401, 409] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };
@@ -134,10 +149,12 @@ describe('what another app has', () => {
   for (const route of served) {
     it(`is out of reach: ${route}`, async () => {
       for (const attempt of attempts[route]?.(theirs) ?? assert.fail(`${route} has no attempt`)) {
-        for (const key of [world.keys.wallet, world.keys.walletAdmin, {}]) {
+        for (const key of [world.keys.wallet, world.keys.walletAdmin, world.owners.wallet, {}]) {
           const answer = await ask(route, attempt, key);
           const keyless = Object.keys(key).length === 0;
-          if (!keyless) assert.ok(attempt.answered.includes(answer.status), `${attempt.path}: ${answer.status}`);
+          // Some routes take keys alone.
+          const answered = key === world.owners.wallet ? [...attempt.answered, 401] : attempt.answered;
+          if (!keyless) assert.ok(answered.includes(answer.status), `${attempt.path}: ${answer.status}`);
           const isPublic = keyless && route === 'GET /payment-api/payments/:id';
           if (!isPublic) assert.deepEqual(given(attempt, answer), [], `${attempt.path} gives something away`);
         }
@@ -193,21 +210,20 @@ const paidOut = (): readonly PaymentEvent[] => [
   p.settled(attempt),
 ];
 
-async function sendWebhook({ handle, clock }: Log, paymentId: string): Promise<void> {
-  const start = {
+async function sendWebhook({ handle, clock, store }: Log, paymentId: string): Promise<void> {
+  const told = (await store.read(`payment-${paymentId}`)).find(({ type }) => type === 'PaymentFunded');
+  assert.ok(told);
+  const start = deliveryStart({
     deliveryId,
     paymentId,
     appId: 'wallet_closed',
-    eventType: 'payment_payin_completed' as const,
-    url: 'https://shop.example/hooks',
-    eventId: 'event',
-    eventRevision: '3',
+    eventId: told.id,
+    eventRevision: told.revision.toString(),
     startedAt: clock.now(),
-  };
-  const outcome = { statusCode: 200, error: null, responsePreview: 'ok', duration_ms: 3, finishedAt: clock.now() };
+  });
   const facts = { cause: 'worker:test', appId: 'wallet_closed' } as const;
   await handle(webhook, deliveryId, (state) => startSend(state, start), facts);
-  await handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
+  await handle(webhook, deliveryId, (state) => recordOutcome(state, deliveryOutcome(500, clock.now())), facts);
 }
 
 function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDeps> {
@@ -224,6 +240,6 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     listPayments: (filter) => listPayments(sql, filter),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),
     getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
-    listDeliveries: (appId, limit) => listDeliveries(sql, appId, limit),
+    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),
   };
 }

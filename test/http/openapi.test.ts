@@ -45,7 +45,11 @@ describe('HTTP: the OpenAPI document', () => {
       names.filter((name) => !(name in body.components.schemas)),
       [],
     );
-    assert.deepEqual(Object.keys(body.webhooks), ['payment_payin_completed', 'payment_payout_completed']);
+    assert.deepEqual(Object.keys(body.webhooks), [
+      'payment_payin_completed',
+      'payment_payout_completed',
+      'webhook_test',
+    ]);
   });
 
   async function lint(path: string): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { instant } from '../../domain/time.ts';
-import type { Delivery, Stats } from '../../queries/reports.ts';
+import type { DeliveryRecord } from '../../queries/deliveries.ts';
+import type { Stats } from '../../queries/reports.ts';
 
 const at = (hour: number, minute = 0) => instant(Date.UTC(2026, 10, 21, hour, minute));
 
@@ -13,7 +14,8 @@ export const sampleStats: Stats = {
   chart: [{ date: '2026-11-21', volumeUsdc: '20.02', paymentCount: 2 }],
 };
 
-export const sampleDelivery: Delivery = {
+/** Its receiver answered nothing in time. */
+export const sampleDelivery: DeliveryRecord = {
   deliveryId: '9b2f5c1e-8d39-4a53-8f1c-5e0f4f6b1d11',
   paymentId: '0d9c1c60-7a43-8a5e-9b57-1d1c9f7f2a10',
   eventType: 'payment_payin_completed',
@@ -22,6 +24,20 @@ export const sampleDelivery: Delivery = {
   deliveredAt: '2026-11-21T09:00:00.000Z',
   status: 'exhausted',
   attemptNumber: 1,
+  kind: 'automatic',
+  firstDeliveryId: null,
+  url: 'https://shop.example/hooks',
+  error: 'timeout',
+  startedAt: '2026-11-21T08:59:50.000Z',
+  durationMs: 10_000,
+  request: {
+    url: 'https://shop.example/hooks',
+    headers: { 'webhook-id': '9b2f5c1e-8d39-4a53-8f1c-5e0f4f6b1d11' },
+    body: '{}',
+    isBodyAsSent: true,
+  },
+  redeliveries: [],
+  redeliverable: true,
 };
 
 /** A payment whose payin is confirmed and whose payout is not yet sent. */

@@ -19,7 +19,14 @@ import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
-import { type App, type Caller, type Commands, defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import {
+  type App,
+  type Caller,
+  type Commands,
+  defaultLimits,
+  type HttpDeps,
+  type Webhooks,
+} from '../../src/http/deps.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
@@ -47,6 +54,8 @@ export interface World {
   readonly call: Client;
   /** Keys by app and scope, as headers. */
   readonly keys: Readonly<Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'bare', Headers>>;
+  /** Tokens of the people who own the two wallet apps. */
+  readonly owners: Readonly<Record<'wallet' | 'other', Headers>>;
   readonly clock: { advance(duration_ms: number): void; now(): Instant };
   /** Times that a key was looked up. */
   readonly lookUps: () => number;
@@ -93,15 +102,18 @@ export async function startWorld(
   const deps: HttpDeps = {
     ...paymentDeps(clock, apps),
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
-    listDeliveries: async (_appId, limit) => [sampleDelivery].slice(0, limit),
+    ...webhooksInMemory(),
     findApiKey: async (hash) => {
       lookUps += 1;
       return callers.get(hash) ?? null;
     },
     isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
-    findSession: async () => null,
-    appsOf: async () => [],
+    findSession: async (token) => {
+      const developerId = Object.keys(owned).find((owner) => token === `${owner}.session.token`);
+      return developerId === undefined ? null : { developerId, sessionId: `session of ${developerId}` };
+    },
+    appsOf: async (developerId) => owned[developerId] ?? [],
     accounts: noAccounts,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
@@ -128,6 +140,7 @@ export async function startWorld(
     url: server.url,
     call: await createClient(server.url),
     keys,
+    owners,
     clock,
     lookUps: () => lookUps,
     revoke: (key) => void callers.delete(hashes.get(key) ?? ''),
@@ -140,6 +153,24 @@ const quietFeed: HttpDeps['feed'] = {
   events: async () => [],
   lastOrdinal: async () => '0',
   async *changes() {},
+};
+
+/** Apps by who owns them. */
+const owned: Readonly<Record<string, readonly string[]>> = { ann: ['wallet_demo'], bob: ['wallet_closed'] };
+const owners = {
+  wallet: { Authorization: 'Bearer ann.session.token' },
+  other: { Authorization: 'Bearer bob.session.token' },
+};
+
+/** One delivery, of every app. */
+const webhooksInMemory = (): Webhooks => {
+  const { request: _request, redeliveries: _, redeliverable: __, ...listed } = sampleDelivery;
+  return {
+    listDeliveries: async (_appId, { limit }) => ({ deliveries: [listed].slice(0, limit), nextCursor: null }),
+    getDelivery: async (_appId, id) => (id === sampleDelivery.deliveryId ? sampleDelivery : null),
+    redeliver: async () => ({ delivery: sampleDelivery, sentNow: true }),
+    sendTest: async () => sampleDelivery,
+  };
 };
 
 function steppedClock(): Clock & { advance(duration_ms: number): void } {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type Instant, instant } from '../../domain/time.ts';
-import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet } from '../../projections/sets.ts';
-import { getStats, listDeliveries, listTransactions } from '../../queries/reports.ts';
+import { getStats, listTransactions } from '../../queries/reports.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -132,55 +131,5 @@ describe('reports', () => {
       rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
     assert.deepEqual(sorted(found), sorted(transactionsOf(p.paymentAfter(events))));
     assert.equal(found.length, 3);
-  });
-
-  it('list attempted webhooks, newest first; a start without outcome is exhausted', async () => {
-    const send = async (n: number, statusCode: number | null | undefined) => {
-      world.clock.advance(1_000);
-      const now = world.clock.now();
-      const deliveryId = `0198f3c2-0000-8000-8000-00000000010${n}`;
-      const start = {
-        deliveryId,
-        paymentId: 'payment',
-        appId: 'wallet_demo',
-        eventType: 'payment_payin_completed' as const,
-        url: 'https://shop.example/hook',
-        eventId: 'event',
-        eventRevision: '3',
-        startedAt: now,
-      };
-      const facts = { cause: 'worker:test', appId: null } as const;
-      await world.handle(webhook, deliveryId, (state) => startSend(state, start), facts);
-      if (statusCode === undefined) return;
-      const error = statusCode === null ? ('timeout' as const) : null;
-      const outcome = { statusCode, error, responsePreview: 'thanks', duration_ms: 3, finishedAt: now };
-      await world.handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
-    };
-    for (const [n, statusCode] of [204, 500, null, undefined].entries()) await send(n, statusCode);
-    await project();
-
-    const found = await listDeliveries(database, 'wallet_demo', 10);
-    assert.deepEqual(
-      found.map(({ status, statusCode, deliveredAt }) => [status, statusCode, deliveredAt !== null]),
-      [
-        ['exhausted', null, false],
-        ['exhausted', null, true],
-        ['exhausted', 500, true],
-        ['delivered', 204, true],
-      ],
-    );
-    const { deliveredAt, ...first } = found.at(-1) ?? assert.fail();
-    assert.equal(deliveredAt, p.minute(1 / 60));
-    assert.deepEqual(first, {
-      deliveryId: '0198f3c2-0000-8000-8000-000000000100',
-      paymentId: 'payment',
-      eventType: 'payment_payin_completed',
-      status: 'delivered',
-      statusCode: 204,
-      responsePreview: 'thanks',
-      attemptNumber: 1,
-    });
-    assert.equal((await listDeliveries(database, 'wallet_demo', 2)).length, 2);
-    assert.deepEqual(await listDeliveries(database, 'wallet_other', 2), []);
   });
 });

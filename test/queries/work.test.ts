@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Pass } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { startSend, webhook } from '../../domain/webhook.ts';
+import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
@@ -106,7 +106,7 @@ describe('the to-do list', () => {
     );
 
     const { eventRevision, ...delivery } = first;
-    const start = { ...delivery, eventRevision: eventRevision.toString(), startedAt: p.minute(10) };
+    const start = { ...delivery, ...sentByItself, eventRevision: eventRevision.toString(), startedAt: p.minute(10) };
     await given.world.handle(webhook, first.deliveryId, (state) => startSend(state, start), {
       cause: 'worker:test',
       appId: null,

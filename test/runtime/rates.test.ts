@@ -14,6 +14,8 @@ const limits: RateLimits = {
   app: rate(0),
   keylessCreation: rate(3),
   keylessOpen: rate(3),
+  redelivery: rate(3),
+  webhookTest: rate(3),
 };
 
 describe('rates', () => {

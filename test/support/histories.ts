@@ -16,9 +16,10 @@ import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../../domain/unmatched.ts';
-import { deliveryIdOf, recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
+import { deliveryIdOf, recordOutcome, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';
+import { deliveryOutcome } from './deliveries.ts';
 import * as p from './payments.ts';
 
 export interface World {
@@ -142,6 +143,7 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
     if (!told) return;
     const start = {
       deliveryId: deliveryIdOf(told.id),
+      ...sentByItself,
       paymentId: paymentIdOf(step.who),
       appId,
       eventType: 'payment_payin_completed' as const,
@@ -153,7 +155,7 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
     await handle(webhook, start.deliveryId, (state) => startSend(state, start), facts);
     if (step.n < 3) return;
     const statusCode = step.n === 3 ? 200 : 500;
-    const outcome = { statusCode, error: null, responsePreview: 'ok', duration_ms: 5, finishedAt: now };
+    const outcome = deliveryOutcome(statusCode, now);
     await handle(webhook, start.deliveryId, (state) => recordOutcome(state, outcome), facts);
   } else {
     await handle(paymentDecider, paymentIdOf(step.who), (state) => onPayment(state, step, now), facts);

@@ -1,6 +1,6 @@
 /** One webhook: the request as it was sent, the answer. POST to redeliver: acknowledged. */
 import type { VNode } from 'preact';
-import type { Delivery } from '../../queries/reports.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 

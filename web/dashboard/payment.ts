@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
-import type { Delivery } from '../../queries/reports.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 

@@ -1,7 +1,7 @@
 /** Where webhooks go, their secret, what was sent. POST to webhookUrl: webhookUrl. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
-import type { Delivery } from '../../queries/reports.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';

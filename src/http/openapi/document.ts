@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
 import type { TSchema } from 'typebox';
-import { webhookEventTypes } from '../../../domain/webhook.ts';
+import { sentEventTypes } from '../../../domain/webhook.ts';
 import type { Auth } from '../callers.ts';
 import { limitsTable } from '../limits.ts';
 import type { AnyRoute } from '../route.ts';
@@ -51,7 +51,7 @@ export function openApiDocument(routes: readonly AnyRoute[], url: string): Json 
         Object.fromEntries(here.map((route) => [route.method, operation(route, components)])),
       ]),
     ),
-    webhooks: Object.fromEntries(webhookEventTypes.map((type) => [type, webhook(type, components)])),
+    webhooks: Object.fromEntries(sentEventTypes.map((type) => [type, webhook(type, components)])),
   };
   const responses = sharedResponses(components);
   return { ...document, components: { schemas: components.schemas(), responses, headers, securitySchemes } };

@@ -1,7 +1,7 @@
 import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
-import { DeliveriesQuery, pageSize, StatsQuery } from '../schemas/requests.ts';
-import { DeliveriesResponse, StatsResponse } from '../schemas/responses.ts';
+import { StatsQuery } from '../schemas/requests.ts';
+import { StatsResponse } from '../schemas/responses.ts';
 
 const tag = 'Merchant';
 const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
@@ -17,16 +17,5 @@ export const merchantRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
     errors,
     doc: { id: 'getStats', tag, summary: 'Read statistics' },
     handle: async ({ caller, query }) => ok(await deps.getStats(caller.appId, query.period)),
-  }),
-  route({
-    method: 'get',
-    path: '/merchant-api/me/webhook/deliveries',
-    auth: 'app',
-    query: DeliveriesQuery,
-    answers: { 200: { description: 'The newest deliveries', schema: DeliveriesResponse } },
-    errors,
-    doc: { id: 'listDeliveries', tag, summary: 'List webhook deliveries, newest first' },
-    handle: async ({ caller, query: { limit = pageSize } }) =>
-      ok({ data: await deps.listDeliveries(caller.appId, limit) }),
   }),
 ];

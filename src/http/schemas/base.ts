@@ -8,7 +8,7 @@ import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
 import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
-import { webhookEventTypes } from '../../../domain/webhook.ts';
+import { sentEventTypes } from '../../../domain/webhook.ts';
 
 /** Requests hold what their schema names and nothing else. */
 export const closed = { additionalProperties: false } as const;
@@ -150,4 +150,4 @@ export const PaymentType = oneOf(paymentTypes, {
     'exactIn: source.amount is given. exactOut: destination.amount is given. anyAmount: none, the payin decides.',
 });
 export const StatsPeriod = oneOf(['today', '7d', '30d'], { title: 'StatsPeriod' });
-export const WebhookEventType = oneOf(webhookEventTypes, { title: 'WebhookEventType' });
+export const WebhookEventType = oneOf(sentEventTypes, { title: 'WebhookEventType' });

@@ -206,7 +206,7 @@ export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, clos
 export const pageSize = 20;
 export const pageMax = 100;
 
-const limit = (what: string) =>
+export const limit = (what: string) =>
   Optional(
     Type.Integer({
       minimum: 1,
@@ -257,4 +257,3 @@ export const EventsQuery = Type.Object(
 );
 
 export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);
-export const DeliveriesQuery = Type.Object({ limit: limit('deliveries') }, closed);

@@ -21,7 +21,6 @@ import {
   TokenSymbol,
   TxHashOrNull,
   Uuid,
-  WebhookEventType,
 } from './base.ts';
 
 const { Array: List, Integer, Object: Shape } = Type;
@@ -214,36 +213,6 @@ export const StatsResponse = Shape(
   {
     title: 'StatsResponse',
     description: 'Counted when the payout is confirmed, in UTC days; days without payments are included.',
-  },
-);
-
-export const DeliveriesResponse = Shape(
-  {
-    data: List(
-      Shape(
-        {
-          deliveryId: Uuid,
-          paymentId: Uuid,
-          eventType: WebhookEventType,
-          statusCode: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-          responsePreview: NullableText,
-          deliveredAt: TimeOrNull,
-          status: oneOf(['delivered', 'exhausted'], { title: 'DeliveryStatus' }),
-          attemptNumber: Integer({ minimum: 1, maximum: 1 }),
-        },
-        { title: 'WebhookDelivery' },
-      ),
-    ),
-  },
-  { title: 'DeliveriesResponse', description: 'Newest first.' },
-);
-
-export const WebhookEvent = Shape(
-  { event_id: Uuid, type: WebhookEventType, timestamp: Time, data: WebhookPayment },
-  {
-    title: 'WebhookEvent',
-    description:
-      'event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event.',
   },
 );
 

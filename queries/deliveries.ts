@@ -1,0 +1,189 @@
+/** Webhook deliveries as their app's owner sees them: the list, and one with the request that was sent. */
+import type { DomainEvent, Refusal, StoredEvent } from '../domain/decider.ts';
+import { isRefusal } from '../domain/decider.ts';
+import { mayRedeliver } from '../domain/redelivery.ts';
+import type { Instant } from '../domain/time.ts';
+import {
+  type DeliveryKind,
+  redeliveriesMax,
+  requestHeaders,
+  type SentEventType,
+  type WebhookError,
+  type WebhookEvent,
+  type WebhookStart,
+  type WebhookState,
+  webhook,
+} from '../domain/webhook.ts';
+import type { Sql } from '../projections/sql.ts';
+import { newestFirst } from './pages.ts';
+import { build } from './sql.ts';
+
+/** Of the service reference 2.7, and what more is known. */
+export interface Delivery {
+  readonly deliveryId: string;
+  /** Null of a test. */
+  readonly paymentId: string | null;
+  readonly eventType: SentEventType;
+  readonly statusCode: number | null;
+  readonly responsePreview: string | null;
+  /** When the answer came or was given up; null while no outcome is recorded. */
+  readonly deliveredAt: string | null;
+  readonly status: 'delivered' | 'exhausted';
+  readonly attemptNumber: number;
+  readonly kind: DeliveryKind;
+  /** Of a redelivery: the one that was sent by itself. */
+  readonly firstDeliveryId: string | null;
+  readonly url: string;
+  /** Why there was no answer. unknown: it was claimed, and no outcome is recorded (yet). */
+  readonly error: WebhookError | 'unknown' | null;
+  readonly startedAt: string;
+  readonly durationMs: number | null;
+}
+
+export interface DeliveryFilter {
+  /** Rows of a page, from 1 on. */
+  readonly limit: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+  readonly paymentId?: string;
+  readonly status?: Delivery['status'];
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** Null when there is no further page. */
+  readonly nextCursor: string | null;
+}
+
+/** A request as it was sent. */
+export interface SentRequest {
+  readonly url: string;
+  /** By their names, in the order sent. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Made again from the payment's events: it is not stored. */
+  readonly body: string;
+  /** False when these are not the bytes that were sent: another version of the service made those. */
+  readonly isBodyAsSent: boolean;
+}
+
+export interface DeliveryRecord extends Delivery {
+  /** Null when nothing was sent, or when that is not known. */
+  readonly request: SentRequest | null;
+  /** Those that followed this delivery, oldest first. Each is the redelivery of the one before. */
+  readonly redeliveries: readonly Delivery[];
+  /** Whether it may be redelivered now. If it was already, its last redelivery may be. */
+  readonly redeliverable: boolean;
+}
+
+interface Row extends Omit<Delivery, 'deliveryId' | 'startedAt'> {
+  readonly delivery_id: string;
+  readonly started_at: string;
+}
+
+const columns =
+  build.raw(`delivery_id, payment_id AS "paymentId", event_type AS "eventType", status_code AS "statusCode",
+  response_preview AS "responsePreview", delivered_at AS "deliveredAt", status, attempt_number AS "attemptNumber", kind,
+  first_delivery_id AS "firstDeliveryId", url, CASE WHEN delivered_at IS NULL THEN 'unknown' ELSE error END AS error,
+  started_at, duration_ms AS "durationMs"`);
+
+/** An app's deliveries, newest first. A refusal when the cursor is none of ours. @throws Unavailable */
+export async function listDeliveries(
+  sql: Sql,
+  appId: string,
+  { limit, cursor, paymentId, status }: DeliveryFilter,
+): Promise<DeliveryPage | Refusal> {
+  const query = build('deliveries').select(columns).where('app_id', appId);
+  if (paymentId !== undefined) query.where('payment_id', paymentId);
+  if (status !== undefined) query.where('status', status);
+  const page = await newestFirst<Row>(sql, query, { at: 'started_at', id: 'delivery_id' }, { limit, cursor });
+  if (isRefusal(page)) return page;
+  const deliveries = page.rows.map(({ delivery_id, started_at, ...row }) => ({
+    ...row,
+    deliveryId: delivery_id,
+    startedAt: started_at,
+  }));
+  return { deliveries, nextCursor: page.nextCursor };
+}
+
+export interface GetDeliveryDeps {
+  /** All events of a stream, read only. */
+  readonly history: (stream: string) => Promise<readonly StoredEvent[]>;
+  /** The event in today's form; undefined for a type that this version does not know. */
+  readonly read: (stored: StoredEvent) => DomainEvent | undefined;
+  readonly redeliveryIdOf: (firstDeliveryId: string, ordinal: number) => string;
+  /** The body that the delivery's start leads to, and the SHA-256 of such bytes as hex. */
+  readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
+  readonly digestOf: (body: Uint8Array) => string;
+}
+
+type Begun = Exclude<WebhookState, { readonly stage: 'new' }>;
+
+/** One delivery, from the log: it is there as soon as it was claimed. Null when it is none of the app's. @throws Unavailable */
+export async function getDelivery(
+  deps: GetDeliveryDeps,
+  appId: string,
+  deliveryId: string,
+  now: Instant,
+): Promise<DeliveryRecord | null> {
+  const state = await load(deps, deliveryId);
+  if (state.stage === 'new' || state.start.appId !== appId) return null;
+  const redeliveries = await following(deps, state.start);
+  return {
+    ...shown(state),
+    request: await requestOf(deps, state),
+    redeliveries: redeliveries.map(shown),
+    redeliverable: redeliveries.length === 0 && !isRefusal(mayRedeliver(state, now)),
+  };
+}
+
+async function load({ history, read }: GetDeliveryDeps, deliveryId: string): Promise<WebhookState> {
+  const events = await history(`webhook-${deliveryId}`);
+  return events.reduce<WebhookState>((state, stored) => {
+    const event = read(stored);
+    return event ? webhook.evolve(state, event as WebhookEvent) : state;
+  }, webhook.initial);
+}
+
+async function following(deps: GetDeliveryDeps, start: WebhookStart): Promise<readonly Begun[]> {
+  const found: Begun[] = [];
+  if (start.kind === 'test') return found;
+  for (let ordinal = start.ordinal + 1; ordinal <= redeliveriesMax; ordinal += 1) {
+    const next = await load(deps, deps.redeliveryIdOf(start.firstDeliveryId ?? start.deliveryId, ordinal));
+    if (next.stage === 'new') break;
+    found.push(next);
+  }
+  return found;
+}
+
+function shown(state: Begun): Delivery {
+  const { deliveryId, paymentId, eventType, kind, firstDeliveryId, url, startedAt } = state.start;
+  const outcome = state.stage === 'started' ? null : state.outcome;
+  return {
+    deliveryId,
+    paymentId,
+    eventType,
+    statusCode: outcome?.statusCode ?? null,
+    responsePreview: outcome?.responsePreview ?? null,
+    deliveredAt: outcome?.finishedAt ?? null,
+    status: state.stage === 'delivered' ? 'delivered' : 'exhausted',
+    attemptNumber: 1,
+    kind,
+    firstDeliveryId,
+    url,
+    error: outcome ? outcome.error : 'unknown',
+    startedAt,
+    durationMs: outcome?.duration_ms ?? null,
+  };
+}
+
+async function requestOf({ bodyOf, digestOf }: GetDeliveryDeps, state: Begun): Promise<SentRequest | null> {
+  const signed = state.stage === 'started' ? null : state.outcome.request;
+  if (signed === null) return null;
+  const body = await bodyOf(state.start);
+  return {
+    url: state.start.url,
+    headers: requestHeaders(state.start, signed),
+    body: Buffer.from(body).toString('utf8'),
+    isBodyAsSent: digestOf(body) === signed.bodyDigest,
+  };
+}

@@ -1,0 +1,53 @@
+/** Pages of lists, newest first: cut at a row, not at a number of rows, so that rows that come meanwhile neither repeat nor hide others. */
+import type { Knex } from 'knex';
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { parseInstant } from '../domain/time.ts';
+import type { Sql } from '../projections/sql.ts';
+import { run } from './sql.ts';
+
+export interface PageOf<R> {
+  readonly rows: readonly R[];
+  /** Null when there is no further page. */
+  readonly nextCursor: string | null;
+}
+
+/** The columns that order a list. */
+export interface Newest<R> {
+  readonly at: keyof R & string;
+  readonly id: keyof R & string;
+}
+
+/**
+ * @param cursor `nextCursor` of the page before
+ * @returns a refusal when the cursor is none of ours. @throws Unavailable
+ */
+export async function newestFirst<R extends object>(
+  sql: Sql,
+  query: Knex.QueryBuilder,
+  { at, id }: Newest<R>,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<PageOf<R> | Refusal> {
+  if (cursor !== undefined) {
+    const after = readCursor(cursor);
+    if (isRefusal(after)) return after;
+    query.whereRaw('(??, ??) < (?, ?)', [at, id, ...after]);
+  }
+  query.orderBy([
+    { column: at, order: 'desc' },
+    { column: id, order: 'desc' },
+  ]);
+  // One more than asked for tells whether there is a further page.
+  const found = await run<R>(sql, query.limit(limit + 1));
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, nextCursor: last && found.length > limit ? writeCursor(last[at], last[id]) : null };
+}
+
+const writeCursor = (at: unknown, id: unknown): string => Buffer.from(`${at} ${id}`).toString('base64url');
+
+function readCursor(cursor: string): readonly [at: string, id: string] | Refusal {
+  const [, time = '', id] = /^(\S{24}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const at = parseInstant(time);
+  if (at !== undefined && id !== undefined) return [at, id];
+  return refuse('invalidRequest', 'this cursor is none that a list answered: begin without one', '/cursor');
+}

@@ -1,0 +1,103 @@
+import { isRefusal, refuse } from '../../../domain/decider.ts';
+import type { HttpDeps } from '../deps.ts';
+import { type AnyRoute, ok, route } from '../route.ts';
+import * as schemas from '../schemas/deliveries.ts';
+import { pageSize } from '../schemas/requests.ts';
+
+const tag = 'Merchant';
+const base = '/merchant-api/me/webhook';
+const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
+/** Another app's delivery is answered like one that does not exist. */
+const noDelivery = refuse('deliveryNotFound', 'no delivery has this id: list the deliveries to see theirs', '/id');
+
+const notAcknowledged = refuse(
+  'invalidRequest',
+  'must be true: the receiver may have got this webhook already, and would get it again under another event_id',
+  '/acknowledged',
+);
+
+/** An app's webhook deliveries, and those that its owner asks for. */
+export const deliveryRoutes = (deps: HttpDeps): readonly AnyRoute[] => [...reading(deps), ...sending(deps)];
+
+const reading = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: `${base}/deliveries`,
+    auth: 'app',
+    query: schemas.DeliveriesQuery,
+    answers: { 200: { description: 'A page of the app’s deliveries', schema: schemas.DeliveriesResponse } },
+    errors,
+    doc: { id: 'listDeliveries', tag, summary: 'List webhook deliveries, newest first' },
+    async handle({ caller, query: { limit = pageSize, ...query } }) {
+      const page = await deps.listDeliveries(caller.appId, { ...query, limit });
+      if (isRefusal(page)) return page;
+      return ok({ data: page.deliveries, hasMore: page.nextCursor !== null, nextCursor: page.nextCursor });
+    },
+  }),
+  route({
+    method: 'get',
+    path: `${base}/deliveries/{id}`,
+    auth: 'app',
+    params: schemas.DeliveryPath,
+    answers: { 200: { description: 'The delivery', schema: schemas.DeliveryResponse } },
+    errors: [...errors, 'deliveryNotFound'],
+    doc: { id: 'getDelivery', tag, summary: 'Get a webhook delivery with the request as it was sent' },
+    async handle({ caller, params }) {
+      const delivery = await deps.getDelivery(caller.appId, params.id.toLowerCase());
+      return delivery ? ok(delivery) : noDelivery;
+    },
+  }),
+];
+
+const sending = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: `${base}/deliveries/{id}/redeliver`,
+    auth: 'owner',
+    params: schemas.DeliveryPath,
+    body: schemas.RedeliverRequest,
+    answers: {
+      200: {
+        description: 'The redelivery, when its receiver has answered or was given up',
+        schema: schemas.DeliveryResponse,
+        headers: ['Idempotent-Replayed'],
+      },
+    },
+    errors: ['unauthenticated', 'deliveryNotFound', 'deliveryNotRedeliverable'],
+    doc: {
+      id: 'redeliver',
+      tag,
+      summary: 'Redeliver an exhausted webhook',
+      description:
+        'Sends the same news to the same URL, as a delivery of its own whose X-Service-First-Delivery names the first one. The receiver may have got it already. Each delivery is redelivered once: asked again, this answers the redelivery there is, with Idempotent-Replayed. To send once more, redeliver the redelivery.',
+    },
+    async handle({ caller, params, body, by }) {
+      if (!body.acknowledged) return notAcknowledged;
+      const redelivered = await deps.redeliver(caller.appId, params.id.toLowerCase(), by);
+      if (isRefusal(redelivered)) return redelivered;
+      return ok(redelivered.delivery, redelivered.sentNow ? {} : { 'Idempotent-Replayed': 'true' });
+    },
+  }),
+  route({
+    method: 'post',
+    path: `${base}/test`,
+    auth: 'owner',
+    answers: {
+      200: {
+        description: 'The test, when its receiver has answered or was given up',
+        schema: schemas.DeliveryResponse,
+      },
+    },
+    errors: ['unauthenticated', 'webhookUrlMissing'],
+    doc: {
+      id: 'sendTestWebhook',
+      tag,
+      summary: 'Send a test webhook',
+      description: 'To the webhook URL in force, of type webhook_test, with a made-up payment.',
+    },
+    async handle({ caller, by }) {
+      const sent = await deps.sendTest(caller.appId, by);
+      return isRefusal(sent) ? sent : ok(sent);
+    },
+  }),
+];

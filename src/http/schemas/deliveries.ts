@@ -1,0 +1,113 @@
+/** Webhook deliveries: what callers send, and what the service answers. */
+import Type, { type Static } from 'typebox';
+import { deliveryKinds, webhookErrors } from '../../../domain/webhook.ts';
+import { Cursor, closed, NullableText, oneOf, orNull, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
+import { limit } from './requests.ts';
+import { WebhookPayment } from './responses.ts';
+
+const { Array: List, Integer, Object: Shape, Optional } = Type;
+
+const DeliveryStatus = oneOf(['delivered', 'exhausted'], {
+  title: 'DeliveryStatus',
+  description: 'delivered for an answer of 2xx; else exhausted, also while its outcome is unknown',
+});
+
+export const DeliveriesQuery = Shape(
+  { limit: limit('deliveries'), cursor: Optional(Cursor), paymentId: Optional(Uuid), status: Optional(DeliveryStatus) },
+  closed,
+);
+export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
+
+/** No format: a text that is no UUID is answered like the id of no delivery. */
+export const DeliveryPath = Shape(
+  { id: Type.String({ description: 'The delivery’s id, in any letter case. Another text is deliveryNotFound, too.' }) },
+  closed,
+);
+
+export const RedeliverRequest = Shape(
+  {
+    acknowledged: Type.Boolean({
+      description: 'true: you know that the receiver may have got this webhook already and may get it again now',
+    }),
+  },
+  { ...closed, title: 'RedeliverRequest', examples: [{ acknowledged: true }] },
+);
+
+const integerOrNull = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
+
+const deliveryProperties = {
+  deliveryId: Uuid,
+  paymentId: orNull(Uuid),
+  eventType: WebhookEventType,
+  statusCode: integerOrNull('Of the receiver’s answer; null when there was none.'),
+  responsePreview: NullableText,
+  deliveredAt: TimeOrNull,
+  status: DeliveryStatus,
+  attemptNumber: Integer({ minimum: 1, maximum: 1 }),
+  kind: oneOf(deliveryKinds, {
+    title: 'DeliveryKind',
+    description: 'automatic: a payment’s event led to it. test, manual: the app’s owner asked for it.',
+  }),
+  firstDeliveryId: orNull(Uuid),
+  url: Type.String(),
+  error: orNull(
+    oneOf([...webhookErrors, 'unknown'], {
+      title: 'DeliveryError',
+      description: 'Why there was no answer. unknown: no outcome is recorded yet, or ever.',
+    }),
+  ),
+  startedAt: Time,
+  durationMs: integerOrNull('Milliseconds from the claim to the answer.'),
+};
+
+export const WebhookDelivery = Shape(deliveryProperties, {
+  title: 'WebhookDelivery',
+  description: 'paymentId is null of a test. firstDeliveryId names, of a redelivery, the one that was sent by itself.',
+});
+
+export const DeliveriesResponse = Shape(
+  { data: List(WebhookDelivery), hasMore: Type.Boolean(), nextCursor: orNull(Cursor) },
+  { title: 'DeliveriesResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
+);
+
+const SentRequest = Shape(
+  {
+    url: Type.String(),
+    headers: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'By their names, signatures among them.',
+    }),
+    body: Type.String({ description: 'Made again from the payment’s events.' }),
+    isBodyAsSent: Type.Boolean({
+      description: 'false: not the bytes that were sent, for another version of the service made those.',
+    }),
+  },
+  { title: 'SentWebhookRequest' },
+);
+
+export const DeliveryResponse = Shape(
+  {
+    ...deliveryProperties,
+    request: orNull(SentRequest),
+    redeliveries: List(WebhookDelivery, {
+      description: 'Those that followed this one, oldest first; each is the redelivery of the one before.',
+    }),
+    redeliverable: Type.Boolean({
+      description: 'Whether it may be redelivered now. Where it was already, its last redelivery may be.',
+    }),
+  },
+  {
+    title: 'WebhookDeliveryRecord',
+    description: 'The delivery and the request as it was sent; null when nothing was, or nobody knows.',
+  },
+);
+
+export const WebhookEvent = Shape(
+  { event_id: Uuid, type: WebhookEventType, timestamp: Time, data: WebhookPayment },
+  {
+    title: 'WebhookEvent',
+    description:
+      'event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; of type webhook_test it is made up.',
+  },
+);
