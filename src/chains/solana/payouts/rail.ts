@@ -8,8 +8,7 @@ import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { fateOf } from './fate.ts';
-import { checkUnpaid, feeOf, freshPrice, rehearse, spendableIn, spendableLamports } from './preflight.ts';
-import { obstacle } from './receivers.ts';
+import { checkUnpaid, feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
 
 /** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */

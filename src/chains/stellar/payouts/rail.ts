@@ -12,8 +12,7 @@ import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetOf } from '../tokens.ts';
 import { fateOf } from './fate.ts';
-import { freshInclusion, inclusionToReplace } from './fees.ts';
-import { checkReceiver, rehearse } from './preflight.ts';
+import { checkReceiver, freshInclusion, inclusionToReplace, rehearse } from './preflight.ts';
 import {
   actingFor,
   type Building,
