@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { sendToAll } from '../../node/agreement.ts';
+import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';

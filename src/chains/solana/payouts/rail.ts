@@ -1,7 +1,7 @@
 import { assert } from '../../../../domain/decider.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
-import { sendToAll } from '../../node/agreement.ts';
-import { type ChainNode, type ChainRpc, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
 import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';

@@ -2,8 +2,8 @@ import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } fr
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
-import { sendToAll } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
+import { sendToAll } from '../../node/nodes.ts';
 import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
