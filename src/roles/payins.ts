@@ -16,7 +16,7 @@ import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import { watchHeads } from '../subscribers/headWatch.ts';
-import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
+import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import type { Core } from './core.ts';
