@@ -8,16 +8,17 @@ import type { EvmChainConfig } from '../config.ts';
 import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf } from './fate.ts';
-import { balancesOf, checkGas, checkTokens, type Payer, rehearse, withMargin } from './preflight.ts';
 import {
-  buildUnsigned,
-  type Call,
-  type GasPrice,
-  noOrder,
+  balancesOf,
+  checkGas,
+  checkTokens,
+  type Payer,
   priceFor,
   priceToReplace,
-  transferCall,
-} from './transaction.ts';
+  rehearse,
+  withMargin,
+} from './preflight.ts';
+import { buildUnsigned, type Call, type GasPrice, noOrder, transferCall } from './transaction.ts';
 
 /** A payout rail that can also build calls other than transfers. */
 export interface EvmPayoutRail extends PayoutRail {
