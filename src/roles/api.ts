@@ -23,6 +23,7 @@ import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
+import { followChanges } from './payins.ts';
 
 export interface Servers {
   /** Of the API, or without that role of the operations port. */
@@ -109,6 +110,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     rails: [...chains.values()].map(({ rail }) => rail),
     perTransfer_usd: config.signer.perTransfer_usd,
     obligations: () => openObligations(core.database),
+    changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
   });

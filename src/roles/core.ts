@@ -15,7 +15,9 @@ import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
+import { stockChannel } from '../postgres/depositOwners.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
@@ -59,7 +61,15 @@ const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms
 const requestedStreams = 1_000;
 /** How long a start waits for chains that do not answer. */
 const askChains_ms = 3_000;
-const notified = ['projected', 'todo_payments', 'todo_webhooks', 'settings', revokedKeysChannel] as const;
+const notified = [
+  'projected',
+  'todo_payments',
+  'todo_webhooks',
+  'settings',
+  revokedKeysChannel,
+  endPassedChannel,
+  stockChannel,
+] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
