@@ -21,9 +21,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
     sharedAddresses: [],
-    start: scanner.start,
-    cursorAt: scanner.cursorAt,
-    scan: scanner.scan,
+    ...scanner,
     resolve,
     lookUp,
     async hasLeft(block, signal) {
