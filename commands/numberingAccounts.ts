@@ -1,15 +1,18 @@
-/** The accounts whose nonces number payouts: which one takes a payment, whether it may, and how a nonce that nobody needs is used up. */
+/** The accounts whose nonces number payouts: which one takes a payment, whether it may, how a nonce is taken, and how one that nobody needs is used up. */
 import { hash } from 'node:crypto';
-import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { assert, type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { canLand, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
+import type { Instant } from '../domain/time.ts';
 import {
+  assignNonce,
   behindChain,
   cancelNonce,
   nonceOf,
   openTreasury,
   type Purpose,
+  type TreasuryEvent,
   type TreasuryState,
   treasury,
   treasuryInstance,
@@ -23,6 +26,11 @@ interface Deps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'numberingAccounts'>;
+}
+
+interface NonceDeps extends Pick<Deps, 'handle' | 'clock'> {
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
 }
 
 /** Empty where the chain has no nonces. */
@@ -48,6 +56,57 @@ export const numberingAccountFor = (
     .map((numbering) => ({ numbering, weight: hash('sha256', `${numbering.account} ${paymentId}`) }))
     .toSorted((a, b) => (a.weight < b.weight ? 1 : -1))[0]?.numbering;
 
+/** The account that numbers a transfer, and all those of which it was chosen. */
+interface Chosen {
+  readonly numbering: NumberingAccount;
+  readonly accounts: readonly NumberingAccount[];
+}
+
+/**
+ * Takes the account's next nonce for a purpose, or finds the one that the purpose has already. What holds up the nonces after it is used
+ * up by the way.
+ */
+export async function takeNonce(deps: NonceDeps, chosen: Chosen, purpose: Purpose): Promise<bigint | Refusal> {
+  const { handle, clock, rail } = deps;
+  const { numbering, accounts } = chosen;
+  const closed = await admit(deps, numbering, accounts);
+  if (closed) return closed;
+  const handled = await handle(
+    treasury,
+    treasuryInstance(rail.chainId, numbering.account),
+    (state) => assign(state, { rail, purpose, numbering, now: clock.now() }),
+    { cause: `worker:payouts ${purpose.reference}`, appId: null },
+  );
+  if (isRefusal(handled)) return handled;
+  const nonce = nonceOf(handled.state, purpose);
+  assert(nonce !== null, 'an assigned nonce is found by its purpose');
+  await keepMoving(deps, chosen, handled.state);
+  return nonce;
+}
+
+function assign(
+  state: TreasuryState,
+  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: Instant },
+): Decision<TreasuryEvent> {
+  const { chainId } = rail;
+  const { account, minedNonce } = numbering;
+  const opening = openTreasury(state, { chainId, account, minedNonce, now });
+  if (isRefusal(opening)) return opening;
+  const opened = opening.reduce(treasury.evolve, state);
+  const assigned = assignNonce(opened, { purpose, minedNonce, now });
+  return isRefusal(assigned) ? assigned : [...opening, ...assigned];
+}
+
+/** Uses up the account's next nonce if nobody will: all later ones wait for it. */
+async function keepMoving(deps: NonceDeps, chosen: Chosen, state: TreasuryState): Promise<void> {
+  const { numbering } = chosen;
+  await fillGap(deps, numbering, state);
+  const holder = state.assigned.find(({ nonce }) => nonce === numbering.minedNonce)?.purpose;
+  if (!holder || !deps.rail.numberingAccounts || !(await nonceIsAbandoned(deps, holder, numbering.minedNonce, chosen)))
+    return;
+  await releaseNonce(deps, numbering, holder);
+}
+
 /**
  * Refuses to number a transfer while the treasury is paused, and, before the account's first use, while the log seems not to know all
  * that was paid. (After its first use the account's own nonce shows that.) Without this check, a payment that an old copy of the log
@@ -55,7 +114,7 @@ export const numberingAccountFor = (
  *
  * The treasury's own stream is opened with the first use of any account, so that it can be paused.
  */
-export async function admit(
+async function admit(
   deps: Deps,
   numbering: NumberingAccount,
   accounts: readonly NumberingAccount[],
@@ -106,11 +165,11 @@ const stateOf = ({ handle, rail }: Pick<Deps, 'handle' | 'rail'>, account: strin
  * Whether the payment that holds a nonce will never use it. That happens when its account was not configured for a while, or when two
  * instances that were configured differently chose an account each.
  */
-export async function nonceIsAbandoned(
+async function nonceIsAbandoned(
   { handle }: Pick<Deps, 'handle'>,
   { kind, reference, ordinal }: Purpose,
   nonce: bigint,
-  { numbering, accounts }: { readonly numbering: NumberingAccount; readonly accounts: readonly NumberingAccount[] },
+  { numbering, accounts }: Chosen,
 ): Promise<boolean> {
   if (kind !== 'payout') return false;
   const leg = (await currentState(handle, paymentDecider, reference))?.payout;
@@ -122,11 +181,6 @@ export async function nonceIsAbandoned(
 
 const canLandOf = (leg: TransferLeg): SignedAttempt | undefined => leg.attempts.findLast(canLand)?.signed;
 
-export interface CancelDeps extends Pick<Deps, 'handle' | 'clock'> {
-  readonly rail: PayoutRail;
-  readonly signer: Signer;
-}
-
 /**
  * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. (A nonce whose
  * transfer cannot be sent holds up every later one of its account: a transaction that does nothing uses it up.) Should somebody sign
@@ -135,7 +189,7 @@ export interface CancelDeps extends Pick<Deps, 'handle' | 'clock'> {
  * Crash after the append: the nonce belongs to nobody and is unused. `fillGap` uses it up when the next one is asked for.
  */
 export async function releaseNonce(
-  deps: CancelDeps,
+  deps: NonceDeps,
   { account, minedNonce }: NumberingAccount,
   purpose: Purpose,
 ): Promise<void> {
@@ -151,8 +205,8 @@ export async function releaseNonce(
 }
 
 /** Uses up the account's next nonce when it was handed out and then taken back. Sending it again changes nothing. */
-export async function fillGap(
-  deps: CancelDeps,
+async function fillGap(
+  deps: NonceDeps,
   { account, minedNonce }: NumberingAccount,
   { nextNonce, assigned }: TreasuryState,
 ): Promise<void> {
@@ -161,7 +215,7 @@ export async function fillGap(
   await deps.rail.broadcast(bytes);
 }
 
-async function signCancel({ rail, signer }: CancelDeps, account: string, nonce: bigint): Promise<Signed> {
+async function signCancel({ rail, signer }: NonceDeps, account: string, nonce: bigint): Promise<Signed> {
   const unsigned = await rail.prepareCancel(nonce, account);
   return signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
 }

@@ -7,8 +7,7 @@ import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
-import { definiteRefusal, isConnectionLoss, reasonOf, within } from './calls.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, definiteRefusal, isConnectionLoss, reasonOf, within } from './connection.ts';
 import { type WireWriter, wireWriter } from './wire.ts';
 
 export interface AppendLimits {

@@ -1,8 +1,8 @@
+/** The way to the event store: whether it can be reached, and how a call ends: in time or late, refused, or with its connection lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
-import { Unavailable } from '../../commands/ports.ts';
+import { BACKWARDS, END, ErrorType, EventStoreDBClient } from '@eventstore/db-client';
+import { StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
-import { collect, isConnectionLoss, reasonOf } from './calls.ts';
 
 /** The official client and what is known of the way to its server. */
 export interface Connection {
@@ -111,3 +111,73 @@ function createReachability(probe: () => Promise<unknown>): Reachability {
     },
   };
 }
+
+/** Settles as `work` does, or throws Unavailable after `limit_ms`; what comes later is ignored. */
+export async function within<T>(work: Promise<T>, limit_ms: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unavailable(`${what} took longer than ${limit_ms} ms`)), limit_ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Reading<T> extends AsyncIterable<T> {
+  on(event: 'data', listener: (item: T) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  cancel(): Promise<void>;
+}
+
+/** All items of a read whose length its request bounds. */
+export async function collect<T>(reading: Reading<T>, limit_ms: number, what: string): Promise<readonly T[]> {
+  const items: T[] = [];
+  const ended = new Promise<void>((resolve, reject) => {
+    reading.on('data', (item) => items.push(item));
+    reading.on('error', reject);
+    reading.on('end', resolve);
+  });
+  try {
+    await within(ended, limit_ms, what);
+  } catch (error) {
+    if (error instanceof Unavailable) await reading.cancel();
+    throw error;
+  }
+  return items;
+}
+
+const typeOf = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : undefined;
+
+/** The server, or the way to it, is gone. */
+export const isConnectionLoss = (error: unknown): boolean =>
+  typeOf(error) === ErrorType.UNAVAILABLE || typeOf(error) === ErrorType.CANCELLED;
+
+export const isMissingStream = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
+
+const refusals: ReadonlySet<string | undefined> = new Set([
+  ErrorType.STREAM_DELETED,
+  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
+  ErrorType.ACCESS_DENIED,
+  ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
+  ErrorType.INVALID_ARGUMENT,
+  ErrorType.UNSUPPORTED,
+]);
+
+/**
+ * The error that an append ends with when the store has definitely refused it; undefined while the outcome is unknown.
+ * A wrong version is told by a client error whose message may be empty and whose actual version may be 'no_stream'.
+ */
+export function definiteRefusal(error: unknown, stream: string, expected: bigint | 'no_stream'): unknown {
+  if (typeOf(error) === ErrorType.WRONG_EXPECTED_VERSION) {
+    const { actualVersion } = error as { actualVersion?: unknown };
+    return new StreamConflict(stream, expected, typeof actualVersion === 'bigint' ? actualVersion : null);
+  }
+  return refusals.has(typeOf(error)) ? error : undefined;
+}
+
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error && error.message) || typeOf(error) || String(error);

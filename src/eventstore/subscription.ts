@@ -7,7 +7,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type Batch, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { reasonOf } from './calls.ts';
+import { reasonOf } from './connection.ts';
 import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;

@@ -12,10 +12,14 @@ export class CursorMoved extends TransientError {
   }
 }
 
+export const endPassedChannel = 'end_passed';
+
 export interface Cursors {
   load(chainId: ChainId, pass: Pass): Promise<Cursor | null>;
   /** Compare and set; `previous` is null for a pass that has no cursor yet. @throws CursorMoved */
   save(next: Cursor, previous: Cursor | null): Promise<void>;
+  /** Tells whoever ends payments that a pass has come past the end of one. */
+  tellEndPassed(): Promise<void>;
   /** How far the slowest of these passes has come, in the chain's time; null before all have begun. */
   scannedTo(chainId: ChainId, passes: readonly Pass[]): Promise<Instant | null>;
 }
@@ -60,6 +64,10 @@ export function createCursors(sql: Sql): Cursors {
             values,
           );
       if (moved.length === 0) throw new CursorMoved(next);
+    },
+
+    async tellEndPassed() {
+      await sql.query(`SELECT pg_notify($1, '')`, [endPassedChannel]);
     },
 
     async scannedTo(chainId, passes) {

@@ -6,6 +6,9 @@ export interface DepositOwner {
   readonly salt: string;
 }
 
+/** Told when the stock has shrunk. */
+export const stockChannel = 'deposit_stock';
+
 export interface DepositOwners {
   count(): Promise<number>;
   /** Addresses that are in stock already stay as they are. */
@@ -33,10 +36,13 @@ export function createDepositOwners(sql: Sql): DepositOwners {
 
     take: (max) =>
       sql.query<DepositOwner>(
-        `DELETE FROM ops.deposit_owners WHERE address IN
-           (SELECT address FROM ops.deposit_owners LIMIT $1 FOR UPDATE SKIP LOCKED)
-         RETURNING address, scheme, salt`,
-        [max],
+        `WITH taken AS (
+           DELETE FROM ops.deposit_owners WHERE address IN
+             (SELECT address FROM ops.deposit_owners LIMIT $1 FOR UPDATE SKIP LOCKED)
+           RETURNING address, scheme, salt),
+         told AS MATERIALIZED (SELECT pg_notify($2, ''))
+         SELECT taken.* FROM taken, told`,
+        [max, stockChannel],
       ),
   };
 }

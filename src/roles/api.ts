@@ -27,6 +27,7 @@ import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
+import { followChanges } from './payins.ts';
 import { webhookSender, webhooksOf } from './webhooks.ts';
 
 export interface Servers {
@@ -136,6 +137,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     rails: [...chains.values()].map(({ rail }) => rail),
     perTransfer_usd: config.signer.perTransfer_usd,
     obligations: () => openObligations(core.database),
+    changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
   });

@@ -15,7 +15,9 @@ import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
+import { stockChannel } from '../postgres/depositOwners.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
@@ -67,6 +69,8 @@ const notified = [
   'settings',
   revokedKeysChannel,
   appEventsChannel,
+  endPassedChannel,
+  stockChannel,
 ] as const;
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {

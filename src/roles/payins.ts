@@ -1,5 +1,5 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
-import { filter } from 'rxjs';
+import { filter, type Observable, Subject } from 'rxjs';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/matchUnmatched.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
@@ -16,13 +16,12 @@ import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import { watchHeads } from '../subscribers/headWatch.ts';
-import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/parkedPayins.ts';
+import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
 
-const parkedIdle_ms = 5_000;
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
 const projectedWait_ms = 30_000;
@@ -61,13 +60,13 @@ export function payinRange(
 
 /**
  * The scan of a chain, woken by its head, and the transfers that it set aside.
- * @param changes of the read models of work, counted
+ * @param changes of the read models of work
  */
 export function payinWorkers(
   core: Core,
   failures: WorkFailures,
   { ingester, poll_ms }: OpenChain,
-  changes: () => number,
+  changes: Changes,
 ): readonly RoleWorker[] {
   const { clock, crash, database, telemetry, workHandle } = core;
   const { chainId, nodeHeads } = ingester;
@@ -77,17 +76,19 @@ export function payinWorkers(
     clock,
     poll_ms,
     isAwaited: () => isChainAwaited(database, chainId),
-    changes,
+    changes: changes.count,
+    changed: changes.seen,
   });
   const scan = payinsWorker({
     ...payinRange(core, failures, ingester),
     crash,
     moves: heads.moves,
-    changes,
+    changes: changes.count,
     expected: (after) => expectedOfChain(database, chainId, after),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
+    endPassed: cursors.tellEndPassed,
     missed: ({ from, to }) =>
       telemetry.alarm(
         'ledgersMissed',
@@ -102,20 +103,26 @@ export function payinWorkers(
     ingester,
     due: (max, now) => failures.due(parkedPayinsName(chainId), max, now),
   });
-  return [
-    { worker: scan, wake: heads.moved, idle_ms: poll_ms },
-    { worker: parked, idle_ms: parkedIdle_ms },
-  ];
+  return [{ worker: scan, wake: heads.moved }, { worker: parked }];
 }
 
-/** How often the read models of work have changed. Whoever listens anew was told nothing meanwhile: that counts, too. */
-export function countChanges({ notifications }: Core, signal: AbortSignal): () => number {
+/** Of the read models of work. */
+export interface Changes {
+  /** So many have been seen. */
+  count(): number;
+  readonly seen: Observable<unknown>;
+}
+
+/** Whoever listens anew was told nothing meanwhile: that counts as a change, too. */
+export function followChanges({ notifications }: Pick<Core, 'notifications'>, signal: AbortSignal): Changes {
   let count = 0;
-  const counting = notifications
+  const seen = new Subject<void>();
+  const following = notifications
     .pipe(filter(({ channel, payload }) => channel === projectedChannel && !payload.startsWith('reports ')))
     .subscribe(() => {
       count += 1;
+      seen.next();
     });
-  signal.addEventListener('abort', () => counting.unsubscribe(), { once: true });
-  return () => count;
+  signal.addEventListener('abort', () => following.unsubscribe(), { once: true });
+  return { count: () => count, seen };
 }

@@ -6,8 +6,8 @@ import { settledPayouts } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
-import { createCursors } from '../postgres/cursors.ts';
-import { createDepositOwners } from '../postgres/depositOwners.ts';
+import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
+import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
@@ -17,19 +17,17 @@ import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import type { Core } from './core.ts';
-import { countChanges, payinWorkers } from './payins.ts';
+import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 import { webhookSender } from './webhooks.ts';
 
-const expiryIdle_ms = 1_000;
-const stockIdle_ms = 1_000;
 const auditIdle_ms = 30_000;
 const unmatchedIdle_ms = 30_000;
 
 /** Resolves when the signal has aborted and what was begun has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
-  const changes = countChanges(core, signal);
+  const changes = followChanges(core, signal);
   const signers = openSigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
@@ -44,8 +42,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers))] : []),
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
-    run('expiry', NEVER, { worker: expiry(core), idle_ms: expiryIdle_ms }),
-    ...depositStock(core).map((worker) => run('depositOwners', NEVER, worker)),
+    run('expiry', told(endPassedChannel), { worker: expiry(core) }),
+    ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
   ]);
 }
@@ -99,9 +97,7 @@ function depositStock({ config, clock, database }: Core): readonly RoleWorker[] 
     const ownerOf = treasury && family.depositOwners?.(treasury);
     if (!ownerOf) return [];
     const make = () => ownerOf(randomIds.secret());
-    return [
-      { worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }), idle_ms: stockIdle_ms },
-    ];
+    return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
   });
 }
 

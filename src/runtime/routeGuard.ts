@@ -13,6 +13,8 @@ export interface RouteGuardDeps {
   /** The signer's limit. A payment whose payout it would not sign is refused. */
   readonly perTransfer_usd: bigint;
   readonly obligations: () => Promise<readonly Obligation[]>;
+  /** Changes when what `obligations` answers may have. */
+  readonly changes: () => number;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
   readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
 }
@@ -24,18 +26,26 @@ interface Snapshot {
 }
 
 const refresh_ms = 3_000;
+/** While nobody asks, and nothing that could change what is owed happens, a balance may be as old as this. */
+const unasked_ms = 15_000;
 /** An older balance counts as unknown. */
 const stale_ms = 60_000;
 /** Anybody can ask for more than there is, repeatedly. One alarm a minute is enough. */
 const alarmAgain_ms = 60_000;
 
-export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, alarm, observeFloat }: RouteGuardDeps) {
+export function createRouteGuard(deps: RouteGuardDeps) {
+  const { clock, rails, perTransfer_usd, obligations, changes, alarm, observeFloat } = deps;
   const floats = new Map<ChainId, Snapshot>();
   const alarmedAt = new Map<string, number>();
   let owed: ReadonlyMap<string, bigint> = new Map();
+  let refreshed: { readonly at_ms: number; readonly changes: number } | null = null;
+  let asked = false;
 
   async function refresh(signal: AbortSignal): Promise<void> {
     const at_ms = epochMs(clock.now());
+    const known = { at_ms, changes: changes() };
+    refreshed = null;
+    asked = false;
     await Promise.all(
       rails.map(async (rail) => {
         const balances = await rail.balances(signal).catch(() => undefined);
@@ -45,7 +55,11 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
     owed = new Map(
       (await obligations()).map(({ chainId, tokenAddress, amount }) => [`${chainId}:${tokenAddress}`, amount]),
     );
+    // A chain that did not answer is asked again soon.
+    if (rails.every(({ chainId }) => floats.get(chainId)?.at_ms === at_ms)) refreshed = known;
   }
+
+  const isDue = () => asked || refreshed?.changes !== changes() || epochMs(clock.now()) - refreshed.at_ms >= unasked_ms;
 
   function raise(route: string, facts: Readonly<Record<string, unknown>>): void {
     const now_ms = epochMs(clock.now());
@@ -61,7 +75,7 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
     async watch(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         // Without Postgres the last balances are used until they are stale. Readiness reports the outage.
-        await refresh(signal).catch(() => {});
+        if (isDue()) await refresh(signal).catch(() => {});
         await clock.sleep(refresh_ms, signal);
       }
     },
@@ -77,6 +91,7 @@ export function createRouteGuard({ clock, rails, perTransfer_usd, obligations, a
         const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
         return refuse('invalidRequest', message, pointer);
       }
+      asked = true;
       const float = floats.get(chain.id);
       if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
         return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);

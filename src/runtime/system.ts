@@ -1,4 +1,4 @@
-/** The real process behind the ports: its clock, its randomness, and where a crash test ends it. */
+/** The real process: its clock and its randomness behind the ports, where a crash test ends it, and what its children inherit. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidV8 } from '../../commands/paymentId.ts';
@@ -39,4 +39,13 @@ export function crashPointFrom(setting: string | undefined): CrashPoint {
     passings += 1;
     if (passings === Number(count)) process.kill(process.pid, 'SIGKILL');
   };
+}
+
+/**
+ * The environment for a child process with an IPC channel. Without this, a child of `node --watch` would report the files
+ * that it loads over the channel before its own first message.
+ */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = process.env;
+  return environment;
 }

@@ -37,10 +37,13 @@ export interface Standing {
   readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
 }
 
+/** How often the event loop's lag is sampled. Every ten milliseconds, as by default, costs a third of a percent of a core. */
+const lagSample_ms = 100;
+
 /** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
 export function createTelemetry(logger: Logger) {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSample_ms });
   const registers = [registry];
   const work = new Counter({
     name: 'pi_work_total',

@@ -16,6 +16,8 @@ export interface HeadWatchDeps {
   readonly isAwaited: () => Promise<boolean>;
   /** Changes when what `isAwaited` answers may have. */
   readonly changes: () => number;
+  /** Emits when `changes` has changed. */
+  readonly changed: Observable<unknown>;
 }
 
 /** The pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
@@ -31,7 +33,7 @@ export interface HeadWatch {
 }
 
 export function watchHeads(deps: HeadWatchDeps): HeadWatch {
-  const { nodeHeads, clock, poll_ms } = deps;
+  const { nodeHeads, clock, poll_ms, changed } = deps;
   const isAwaited = rememberAwaited(deps);
   let moves = 0;
   const moved = new Observable<void>((out) => {
@@ -69,12 +71,21 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
 
   /** Goes on pausing, after a poll, for as long as no payment waits. @returns whether it did */
   async function rested(polledAt_ms: number, signal: AbortSignal): Promise<boolean> {
-    let paused = false;
-    while (!signal.aborted && epochMs(clock.now()) - polledAt_ms < relaxed_ms && !(await isAwaited())) {
-      await clock.sleep(poll_ms, signal);
-      paused = true;
+    for (let paused = false; !signal.aborted; paused = true) {
+      const left_ms = polledAt_ms + relaxed_ms - epochMs(clock.now());
+      if (left_ms <= 0) return paused;
+      const change = new AbortController();
+      const listening = changed.subscribe(() => change.abort());
+      try {
+        if (await isAwaited()) return paused;
+        // Payments of other chains may change the read models all the time: each usual pause brings one question at most.
+        await clock.sleep(Math.min(poll_ms, left_ms), signal);
+        if (left_ms > poll_ms) await clock.sleep(left_ms - poll_ms, AbortSignal.any([signal, change.signal]));
+      } finally {
+        listening.unsubscribe();
+      }
     }
-    return paused;
+    return true;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Cursor, Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
 import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
-import { epochMs, type Instant } from '../../domain/time.ts';
+import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
 import { confirmsAt, handleRange, orPark, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
@@ -22,6 +22,8 @@ export interface PayinsDeps extends RangeDeps {
   readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
   /** Compare and set: throws when another instance moved it. */
   readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
+  /** Told after a cursor was saved past the end of a payment. A crash in between loses it: whoever is told looks now and then by himself. */
+  readonly endPassed: () => Promise<void>;
   /** Told of blocks that no node remembers, before the cursor goes on behind them: a crash in between tells it again. */
   readonly missed: (blocks: NonNullable<ScannedRange['missed']>) => void;
   /** Where to begin without a cursor: before the oldest payment that can still be paid. */
@@ -32,6 +34,8 @@ export interface PayinsDeps extends RangeDeps {
 const restMax_ms = 10_000;
 /** What was read without finding anything is read again after a restart: so much at most. */
 const unsavedMax_ms = 10_000;
+/** What the read models say stands for so long while no change of them is seen. */
+const expectedMax_ms = 30_000;
 
 /** One item per pass: each pass of the chain has its own cursor and its own failures. */
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
@@ -45,6 +49,11 @@ export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
     name: `payins:${ingester.chainId}`,
     concurrency: ingester.passes.length,
     due: async (_, now) => ingester.passes.filter((pass) => isDue(pass, now)),
+    nextDue(now) {
+      const rested_ms = [...progress.values()].flatMap(({ ran }) => (ran ? [ran.at_ms + restMax_ms] : []));
+      const next_ms = Math.min(...rested_ms.filter((at_ms) => at_ms > epochMs(now)));
+      return Number.isFinite(next_ms) ? instant(next_ms) : null;
+    },
     keyOf: (pass) => pass,
     async act(pass, signal) {
       const ran = { moves: deps.moves(), at_ms: epochMs(deps.clock.now()) };
@@ -63,7 +72,7 @@ interface Progress {
   cursor: Cursor;
   saved: Cursor | null;
   savedAt_ms: number;
-  expected: (ExpectedOfChain & { readonly changes: number }) | null;
+  expected: (ExpectedOfChain & { readonly changes: number; readonly at_ms: number }) | null;
   /** The last run that ended well. */
   readonly ran?: { readonly moves: number; readonly at_ms: number };
 }
@@ -95,25 +104,32 @@ const unsaved_ms = ({ clock }: PayinsDeps, { savedAt_ms }: Progress): number => 
 
 /** What expires is ended by the chain's time as it is saved: a payment whose time has come is a reason to save. */
 async function isSaveDue(deps: PayinsDeps, own: Progress): Promise<boolean> {
-  if (own.saved === null || unsaved_ms(deps, own) >= unsavedMax_ms) return true;
+  return own.saved === null || unsaved_ms(deps, own) >= unsavedMax_ms || (await passesEnd(deps, own));
+}
+
+async function save(deps: PayinsDeps, own: Progress): Promise<void> {
+  const { crash, clock, saveCursor, endPassed } = deps;
+  const ends = own.saved === null || (await passesEnd(deps, own));
+  await crash('payins.beforeCheckpoint');
+  await saveCursor(own.cursor, own.saved);
+  await crash('payins.afterCheckpoint');
+  Object.assign(own, { saved: own.cursor, savedAt_ms: epochMs(clock.now()), ...(ends && { expected: null }) });
+  if (ends) await endPassed();
+}
+
+/** Whether a payment ends before where this pass stands, and after where it was saved. The head decides about no end. */
+async function passesEnd(deps: PayinsDeps, own: Progress): Promise<boolean> {
   if (own.pass === 'head') return false;
   const { nextExpiry } = await expected(deps, own);
   return nextExpiry !== null && nextExpiry < own.cursor.chainTime;
 }
 
-async function save({ crash, clock, saveCursor }: PayinsDeps, own: Progress): Promise<void> {
-  await crash('payins.beforeCheckpoint');
-  await saveCursor(own.cursor, own.saved);
-  await crash('payins.afterCheckpoint');
-  Object.assign(own, { saved: own.cursor, savedAt_ms: epochMs(clock.now()), expected: null });
-}
-
-/** Asked again only when the read models have changed: a pass that finds nothing asks Postgres nothing. */
+/** Asked again when the read models have changed, or seldom: a notification of that may be lost. */
 async function expected(deps: PayinsDeps, own: Progress): Promise<ExpectedOfChain> {
-  const changes = deps.changes();
-  if (own.expected?.changes !== changes) {
+  const now = { changes: deps.changes(), at_ms: epochMs(deps.clock.now()) };
+  if (own.expected?.changes !== now.changes || now.at_ms - own.expected.at_ms >= expectedMax_ms) {
     const after = (own.saved ?? own.cursor).chainTime;
-    own.expected = { ...(await deps.expected(after)), changes };
+    own.expected = { ...(await deps.expected(after)), ...now };
   }
   return own.expected;
 }

@@ -2,7 +2,7 @@
 
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
-import { unsettlePayout } from '../../commands/settlePayout.ts';
+import { unsettlePayout } from '../../commands/makePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';

@@ -2,9 +2,8 @@
 
 import { PayoutBlocked, type PayoutRail, type Signer, SigningRefused } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
+import { requestPayout, settlePayout, signPayout } from '../../commands/makePayout.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
-import { requestPayout, settlePayout } from '../../commands/settlePayout.ts';
-import { signPayout } from '../../commands/signPayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';

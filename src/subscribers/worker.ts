@@ -54,7 +54,7 @@ export interface WorkerRun {
 
 /** After a round that found something, or was woken; doubled after each one that found nothing, up to `idle_ms`. */
 const firstPause_ms = 500;
-const idleDefault_ms = 5_000;
+const idleDefault_ms = 10_000;
 const itemsPerRoundMax = 200;
 const rememberedMax = 10_000;
 

@@ -9,8 +9,8 @@ import {
   type Unsigned,
 } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
+import { signPayout } from '../../commands/makePayout.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
-import { signPayout } from '../../commands/signPayout.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { treasuryInstance } from '../../domain/treasury.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLimiter } from '../../src/eventstore/calls.ts';
+import { createLimiter } from '../../src/eventstore/client.ts';
 
 describe('a limiter', () => {
   const limits = { inFlight: 2, queued: 2, wait_ms: 60_000 };

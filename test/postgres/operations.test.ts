@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { concatMap, firstValueFrom, skip } from 'rxjs';
 import type { Cursor } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
-import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
-import { ChainUnavailable, RpcFailed } from '../../src/chains/node/jsonRpc.ts';
-import { CursorMoved, createCursors } from '../../src/postgres/cursors.ts';
+import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
+import { BroadcastRefused, ChainUnavailable } from '../../src/chains/node/nodes.ts';
+import { CursorMoved, createCursors, endPassedChannel } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { createDepositOwners, stockChannel } from '../../src/postgres/depositOwners.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
+import { listen } from '../../src/postgres/listen.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
@@ -52,7 +55,30 @@ describe('chain cursors', () => {
     await cursors.save(cursorAt(3, 'finalLarge'), null);
     assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), minute(3));
   });
+
+  it('tell whoever listens that the end of a payment is passed', () =>
+    isHeard(database, endPassedChannel, () => createCursors(database).tellEndPassed()));
 });
+
+describe('the stock of deposit addresses', () => {
+  it('tells whoever listens that it has shrunk', async () => {
+    const database = await freshDatabase();
+    const stock = createDepositOwners(database);
+    await stock.add([{ address: 'a', scheme: 's', salt: 't' }]);
+    await isHeard(database, stockChannel, async () => assert.equal((await stock.take(10)).length, 1));
+  });
+});
+
+/** Resolves when, after whoever listens is listening, what is done is heard. */
+async function isHeard(database: Database, channel: string, act: () => Promise<unknown>): Promise<void> {
+  const told = listen(database, [channel]).pipe(
+    concatMap(async (_, nth) => {
+      if (nth === 0) await act();
+    }),
+    skip(1),
+  );
+  await firstValueFrom(told);
+}
 
 describe('failures of work', () => {
   let database: Database;

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
-import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
+import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { paymentIdOf } from '../support/histories.ts';

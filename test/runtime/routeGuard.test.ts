@@ -48,23 +48,69 @@ describe('the guard of routes', () => {
     check('100.01');
     assert.equal(around.alarms, 2);
   });
+
+  it('asks the chain seldom while nobody asks it, and soon again once somebody does', async () => {
+    const { askedIn, check } = await guarded();
+    assert.equal(await askedIn({ rounds: 11 }), 2);
+    check('1.00');
+    assert.equal(await askedIn({ rounds: 1 }), 1);
+    assert.equal(await askedIn({ rounds: 4 }), 0);
+  });
+
+  it('asks soon again, too, when what is owed may have changed, when a chain did not answer, and when Postgres did not', async () => {
+    const { askedIn, around } = await guarded();
+    around.changes += 1;
+    assert.equal(await askedIn({ rounds: 1 }), 1);
+    assert.equal(await askedIn({ rounds: 1 }), 0);
+    for (const fails of ['answers', 'knows'] as const) {
+      around.changes += 1;
+      around[fails] = false;
+      assert.equal(await askedIn({ rounds: 3 }), 3);
+      around[fails] = true;
+      assert.equal(await askedIn({ rounds: 1 }), 1);
+      assert.equal(await askedIn({ rounds: 1 }), 0);
+    }
+  });
 });
 
 /** A treasury that holds 100 USDC on Ethereum. */
 async function guarded() {
-  const around = { now: created_at, gas: 1n, answers: true, owed: [] as Obligation[], alarms: 0 };
+  const around = {
+    now: created_at,
+    gas: 1n,
+    answers: true,
+    knows: true,
+    owed: [] as Obligation[],
+    changes: 0,
+    alarms: 0,
+    balancesAsked: 0,
+    roundsLeft: 0,
+    stop: () => {},
+  };
   const rail = {
     chainId: chain.id,
     async balances() {
+      around.balancesAsked += 1;
       if (!around.answers) throw new Error('away');
       return { gas: around.gas, tokens: { [token.address]: usdc('100.00') } };
     },
   } as Partial<PayoutRail> as PayoutRail;
   const guard = createRouteGuard({
-    clock: { now: () => around.now, sleep: async () => {} },
+    clock: {
+      now: () => around.now,
+      async sleep(duration_ms) {
+        around.now = plus(around.now, duration_ms);
+        around.roundsLeft -= 1;
+        if (around.roundsLeft === 0) around.stop();
+      },
+    },
     rails: [rail],
     perTransfer_usd: 1_000n,
-    obligations: async () => around.owed,
+    async obligations() {
+      if (!around.knows) throw new Error('Postgres is away');
+      return around.owed;
+    },
+    changes: () => around.changes,
     alarm: () => {
       around.alarms += 1;
     },
@@ -75,5 +121,14 @@ async function guarded() {
     const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount');
     return isRefusal(refusal) ? [refusal.refused, refusal.pointer].filter(Boolean).join(' ') : 'free';
   };
-  return { check, refresh, around };
+  /** How often the balances are asked for in so many of the guard's rounds. */
+  async function askedIn({ rounds }: { readonly rounds: number }): Promise<number> {
+    const before = around.balancesAsked;
+    const stop = new AbortController();
+    around.roundsLeft = rounds;
+    around.stop = () => stop.abort();
+    await guard.watch(stop.signal);
+    return around.balancesAsked - before;
+  }
+  return { check, refresh, around, askedIn };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { NEVER, Subject } from 'rxjs';
 import type { NodeHead } from '../../commands/chainPorts.ts';
 import { instant } from '../../domain/time.ts';
 import { createRhythm, relaxed_ms, watchHeads } from '../../src/subscribers/headWatch.ts';
@@ -131,7 +132,7 @@ const repeated = (times: number, value: number): readonly number[] => Array(time
 const gaps = (times_ms: readonly number[]): readonly number[] =>
   times_ms.slice(1).map((at_ms, n) => at_ms - (times_ms[n] ?? 0));
 
-const alwaysAwaited = { isAwaited: async () => true, changes: () => 0 };
+const alwaysAwaited = { isAwaited: async () => true, changes: () => 0, changed: NEVER };
 
 interface Paced {
   readonly until_ms: number;
@@ -152,6 +153,10 @@ async function pacedPolls(paced: Paced) {
   let now_ms = 0;
   let questions = 0;
   const done = Promise.withResolvers<void>();
+  const changed = new Subject<void>();
+  const changes = () =>
+    (told ? awaited.flat().filter((at_ms) => at_ms <= now_ms).length : 0) +
+    Math.floor(now_ms / (paced.changesEvery_ms ?? Number.POSITIVE_INFINITY));
   const watch = watchHeads({
     nodeHeads: [
       async () => {
@@ -161,8 +166,12 @@ async function pacedPolls(paced: Paced) {
     ],
     clock: {
       now: () => instant(now_ms),
-      async sleep(duration_ms) {
-        now_ms += duration_ms;
+      async sleep(duration_ms, signal) {
+        for (const end_ms = now_ms + duration_ms; now_ms < end_ms && !signal?.aborted; ) {
+          const before = changes();
+          now_ms = Math.min(end_ms, now_ms + 100);
+          if (changes() !== before) changed.next();
+        }
         if (now_ms <= until_ms) return;
         done.resolve();
         await new Promise(() => {});
@@ -174,9 +183,8 @@ async function pacedPolls(paced: Paced) {
       if (paced.fails) throw new Error('Postgres is away');
       return awaited.some(([from_ms, to_ms]) => from_ms <= now_ms && now_ms < to_ms);
     },
-    changes: () =>
-      (told ? awaited.flat().filter((at_ms) => at_ms <= now_ms).length : 0) +
-      Math.floor(now_ms / (paced.changesEvery_ms ?? Number.POSITIVE_INFINITY)),
+    changes,
+    changed,
   });
   const listening = watch.moved.subscribe(() => wakes_ms.push(now_ms));
   await done.promise;

@@ -4,7 +4,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import type { Instant } from '../../domain/time.ts';
+import { type Instant, plus } from '../../domain/time.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
@@ -142,8 +142,9 @@ describe('a pass between two blocks', () => {
   };
 
   it('is not due while the head stands, but for a look now and then', async () => {
-    const { around, clock, due } = await caughtUp();
+    const { worker, around, clock, due } = await caughtUp();
     assert.equal(await due(), false);
+    assert.equal(worker.nextDue?.(clock.now()), plus(clock.now(), 10_000));
     around.moves += 1;
     assert.equal(await due(), true);
     around.moves -= 1;
@@ -191,8 +192,30 @@ describe('a pass between two blocks', () => {
     assert.equal(around.cursor?.blockNumber, 113n);
   });
 
-  it('asks the read models only when they have changed', async () => {
-    const { around, grow } = await caughtUp();
+  it('tells of the end of a payment once its cursor is saved past it, and of each end once', async () => {
+    const { around, grow, clock } = await caughtUp();
+    around.endsPassed.length = 0;
+    around.nextExpiry = at('final', 112).chainTime;
+    around.changes += 1;
+    await grow(2n);
+    assert.deepEqual(around.endsPassed, []);
+    await grow(1n);
+    assert.deepEqual(around.endsPassed, [113n]);
+    around.nextExpiry = null;
+    clock.advance(10_000);
+    await grow(1n);
+    assert.deepEqual(around.endsPassed, [113n]);
+  });
+
+  it('tells of it when it begins, too: what ended while nobody watched is ended now', async () => {
+    const { worker, around } = await watching([]);
+    around.cursor = null;
+    await worker.act('final', signal);
+    assert.deepEqual(around.endsPassed, [110n]);
+  });
+
+  it('asks the read models only when they have changed, or half a minute after they may have', async () => {
+    const { around, grow, clock } = await caughtUp();
     await grow(1n);
     const { asked } = around;
     await grow(1n);
@@ -201,6 +224,9 @@ describe('a pass between two blocks', () => {
     around.changes += 1;
     await grow(1n);
     assert.equal(around.asked, asked + 1);
+    clock.advance(30_000);
+    await grow(1n);
+    assert.equal(around.asked, asked + 2);
   });
 
   it('begins anew where another instance has saved, once it finds that out', async () => {
@@ -234,6 +260,8 @@ async function watching(transfers: readonly Transfer[]) {
     moves: 0,
     changes: 0,
     nextExpiry: null as Instant | null,
+    /** Where the cursor stood when it was told that a payment's end is passed. */
+    endsPassed: [] as bigint[],
     /** How often the read models were asked what to expect. */
     asked: 0,
     scannedFrom: [] as bigint[],
@@ -306,6 +334,9 @@ async function watching(transfers: readonly Transfer[]) {
     async saveCursor(next, previous) {
       if (around.cursor?.blockHash !== previous?.blockHash) throw new Error('another instance moved the cursor');
       around.cursor = next;
+    },
+    async endPassed() {
+      around.endsPassed.push(around.cursor?.blockNumber ?? 0n);
     },
     park: async (_, txHash) => void around.parked.push(txHash),
     missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),

@@ -12,7 +12,7 @@ import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { plus } from '../../domain/time.ts';
-import { BroadcastRefused } from '../../src/chains/node/agreement.ts';
+import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';
 import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';

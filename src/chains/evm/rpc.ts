@@ -1,7 +1,9 @@
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
 import type { EvmChainConfig } from './config.ts';
 
-export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
+export { RpcFailed } from '../node/jsonRpc.ts';
+export { ChainUnavailable } from '../node/nodes.ts';
 export type EvmNode = ChainNode;
 export type EvmRpc = ChainRpc;
 

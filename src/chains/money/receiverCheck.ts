@@ -1,7 +1,8 @@
 import { Unavailable } from '../../../commands/ports.ts';
 import type { Token } from '../../../domain/chains.ts';
 import { refuse } from '../../../domain/decider.ts';
-import { type ChainNode, type ChainRpc, ChainUnavailable } from '../node/jsonRpc.ts';
+import type { ChainNode } from '../node/jsonRpc.ts';
+import { type ChainRpc, ChainUnavailable } from '../node/nodes.ts';
 import type { CanReceive } from '../ports.ts';
 
 /**

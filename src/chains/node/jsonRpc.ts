@@ -1,6 +1,9 @@
-/** JSON-RPC over several nodes of one chain: time limits, bounded retries, fail-over. Answers of nodes are never mixed in one reading. */
+/** JSON-RPC with one node, over HTTP connections that are kept open: time limits, bounded retries, and answers that are read on the spot. */
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
 import { TransientError } from '../../../commands/ports.ts';
-import { createTransport, NoAnswer, type RpcParams } from './transport.ts';
 
 /** A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time. */
 export class RpcFailed extends TransientError {
@@ -16,141 +19,12 @@ export class RpcFailed extends TransientError {
   }
 }
 
-/** No node of the chain could answer. Nothing was changed; try again later. */
-export class ChainUnavailable extends TransientError {
-  override readonly name = 'ChainUnavailable';
-  readonly retryAfter_s = 5;
-  /** Of each node that was asked. */
-  readonly failures: readonly Error[];
-  constructor(chainId: number, failures: readonly Error[]) {
-    const reasons = failures.map((failure) => failure.message).join('; ');
-    super(`no RPC node of chain ${chainId} can answer; check its RPC URLs (${reasons})`);
-    this.failures = failures;
-  }
-}
-
 /** A node as one reading sees it: its calls end when the reading is aborted. */
 export interface ChainNode {
   /** Host and number in the configuration; the URL itself may hold a key. */
   readonly name: string;
   /** @throws RpcFailed */
   request(method: string, params: RpcParams): Promise<unknown>;
-}
-
-/**
- * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
- * call ends it.
- */
-export interface ChainRpc {
-  readonly chainId: number;
-  /** In the order of the configuration. */
-  readonly nodes: readonly Connection[];
-  /**
-   * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
-   * @returns undefined when those that could answer had nothing
-   * @throws ChainUnavailable when none could
-   */
-  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
-  /** Like `first`, where nothing is no answer either. @throws ChainUnavailable when no node has one */
-  answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
-  /** Asks all nodes at once. @returns the answers of those that could @throws ChainUnavailable when none could */
-  every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
-  /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
-  each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
-}
-
-export interface ChainRpcOptions {
-  readonly chainId: number;
-  /** In order of preference. They may hold API keys and are never logged. */
-  readonly rpcUrls: readonly string[];
-  /** For one call, its retries included. */
-  readonly callTimeout_ms: number;
-  /** Asked once of each node before anything else. @throws RpcFailed when it serves another chain or lacks what is needed */
-  readonly verify: (node: ChainNode) => Promise<void>;
-}
-
-export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: ChainRpcOptions): ChainRpc {
-  const connections = rpcUrls.map((url, at) => connect(url, at + 1, callTimeout_ms, verify));
-  let preferred = 0;
-
-  async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
-    const failures: Error[] = [];
-    const order = connections.map((_, at) => (preferred + at) % connections.length);
-    for (const at of order) {
-      signal?.throwIfAborted();
-      const connection = connections[at];
-      if (!connection) continue;
-      try {
-        const answer = await ask(connection(signal));
-        if (answer === undefined) continue;
-        preferred = at;
-        return answer;
-      } catch (error) {
-        if (!(error instanceof RpcFailed)) throw error;
-        failures.push(error);
-      }
-    }
-    signal?.throwIfAborted();
-    if (failures.length === connections.length) throw new ChainUnavailable(chainId, failures);
-    return undefined;
-  }
-
-  async function each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal) {
-    const outcomes = await Promise.allSettled(connections.map((connection) => ask(connection(signal))));
-    signal?.throwIfAborted();
-    const unexpected = outcomes.find((o) => o.status === 'rejected' && !(o.reason instanceof RpcFailed));
-    if (unexpected?.status === 'rejected') throw unexpected.reason;
-    return outcomes;
-  }
-
-  return {
-    chainId,
-    nodes: connections,
-    first,
-    each,
-    async answer(ask, signal) {
-      const found = await first(ask, signal);
-      if (found === undefined) throw new ChainUnavailable(chainId, []);
-      return found;
-    },
-    async every(ask, signal) {
-      const outcomes = await each(ask, signal);
-      const answers = outcomes.flatMap((o) => (o.status === 'fulfilled' ? [o.value] : []));
-      if (answers.length > 0) return answers;
-      throw new ChainUnavailable(
-        chainId,
-        outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
-      );
-    },
-  };
-}
-
-/** @returns the node for a reading that ends with the signal */
-export type Connection = (signal?: AbortSignal) => ChainNode;
-
-function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
-  const transport = createTransport(url, timeout_ms);
-  const name = `node ${number} (${new URL(url).host})`;
-  let verified = false;
-
-  async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
-    const { result, error } = await transport(method, params, signal).catch((failure: unknown) => {
-      throw failure instanceof NoAnswer ? new RpcFailed(name, method, 'unreachable', failure.message) : failure;
-    });
-    if (error) throw new RpcFailed(name, method, 'refused', String(error.message), error.code);
-    return result;
-  }
-
-  return (signal) => ({
-    name,
-    async request(method, params) {
-      if (!verified) {
-        await verify({ name, request: (asked, withParams) => call(asked, withParams, signal) });
-        verified = true;
-      }
-      return call(method, params, signal);
-    },
-  });
 }
 
 /**
@@ -203,3 +77,135 @@ export function whole(value: unknown): bigint {
 /** Undefined for what is null or missing. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null || value === undefined ? undefined : read(value);
+
+const retries = 2;
+const retryPause_ms = 150;
+const bodyMax_bytes = 10 * 1024 * 1024;
+const socketsMax = 16;
+
+/** The node gave no answer that JSON-RPC knows. Its message names neither URL nor body. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  /** Whether the same call may succeed soon. */
+  readonly passes: boolean;
+  /** What the node asked for, by the header Retry-After. */
+  readonly retryAfter_ms: number | undefined;
+  constructor(detail: string, passes: boolean, retryAfter_ms?: number) {
+    super(detail);
+    this.passes = passes;
+    this.retryAfter_ms = retryAfter_ms;
+  }
+}
+
+export type RpcParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** What the node answered; `error` is its own refusal. */
+export interface RpcAnswer {
+  readonly result?: unknown;
+  readonly error?: { readonly code?: number; readonly message?: string };
+}
+
+/** @throws NoAnswer; what the signal was aborted with */
+export type Call = (method: string, params: RpcParams, signal?: AbortSignal) => Promise<RpcAnswer>;
+
+/** @param timeout_ms for one call, body and retries included */
+export function createTransport(url: string, timeout_ms: number): Call {
+  const target = new URL(url);
+  const { Agent, request } = target.protocol === 'https:' ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
+  let calls = 0;
+
+  const post = (body: string, signal: AbortSignal): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'accept-encoding': 'gzip',
+      };
+      request(target, { method: 'POST', agent, headers, signal })
+        .once('response', resolve)
+        .once('error', reject)
+        .end(body);
+    });
+
+  async function once(body: string, signal: AbortSignal): Promise<RpcAnswer> {
+    const response = await post(body, signal);
+    return answerOf(response, await textOf(response));
+  }
+
+  return async (method, params, signal) => {
+    signal?.throwIfAborted();
+    calls += 1;
+    const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
+    const limit = new AbortController();
+    const stop = () => limit.abort();
+    const timer = setTimeout(stop, timeout_ms);
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      for (let tries = 0; ; tries += 1) {
+        const answer = await once(body, limit.signal).catch(noAnswer);
+        if (tries === retries || !passes(answer)) {
+          if (answer instanceof NoAnswer) throw answer;
+          return answer;
+        }
+        await sleep(pause_ms(answer, tries), undefined, { signal: limit.signal });
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw noAnswer(error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** Refusals that pass: an internal error (-32603), and limits as providers spell them. */
+const passingCodes: ReadonlySet<number> = new Set([-1, -32603, -32005, -32007, 429]);
+const passingStatuses: ReadonlySet<number> = new Set([403, 408, 413, 429, 500, 502, 503, 504]);
+
+const passes = (answer: RpcAnswer | NoAnswer): boolean =>
+  answer instanceof NoAnswer ? answer.passes : passingCodes.has(answer.error?.code ?? 0);
+
+const pause_ms = (answer: RpcAnswer | NoAnswer, tries: number): number =>
+  (answer instanceof NoAnswer ? answer.retryAfter_ms : undefined) ?? retryPause_ms * 2 ** tries;
+
+const noAnswer = (error: unknown): NoAnswer =>
+  error instanceof NoAnswer ? error : new NoAnswer('connection failed or timed out', true);
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
+  // A body that breaks off ends the unpacked stream as well.
+  if (stream !== response) response.once('error', (error) => stream.destroy(error));
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyMax_bytes) {
+      response.destroy();
+      throw new NoAnswer(`the answer is larger than ${bodyMax_bytes} bytes`, false);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A status of failure may carry an error of JSON-RPC, which says more. */
+function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): RpcAnswer {
+  const answer = parsed(text);
+  const ok = statusCode >= 200 && statusCode < 300;
+  if (ok && answer) return answer;
+  if (typeof answer?.error?.code === 'number' && typeof answer.error.message === 'string') return answer;
+  const after_s = Number.parseInt(headers['retry-after'] ?? '', 10);
+  const retryAfter_ms = after_s >= 0 ? after_s * 1_000 : undefined;
+  throw new NoAnswer(ok ? 'no JSON' : `HTTP ${statusCode}`, ok || passingStatuses.has(statusCode), retryAfter_ms);
+}
+
+function parsed(text: string): RpcAnswer | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

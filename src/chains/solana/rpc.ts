@@ -1,10 +1,12 @@
-import { type ChainNode, type ChainRpc, createChainRpc, RpcFailed } from '../node/jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
 import { accountsOf } from './reads.ts';
 import { isMint } from './tokenProgram.ts';
 import { statusOf } from './transactions.ts';
 
-export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
+export { RpcFailed } from '../node/jsonRpc.ts';
+export { ChainUnavailable } from '../node/nodes.ts';
 export type SolanaNode = ChainNode;
 export type SolanaRpc = ChainRpc;
 

@@ -1,17 +1,10 @@
-import {
-  ask,
-  type ChainNode,
-  type ChainRpc,
-  createChainRpc,
-  list,
-  object,
-  optional,
-  RpcFailed,
-} from '../node/jsonRpc.ts';
+import { ask, type ChainNode, list, object, optional, RpcFailed } from '../node/jsonRpc.ts';
+import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
 import type { StellarConfig } from './config.ts';
 import { ledgerRange } from './reads.ts';
 
-export { ChainUnavailable, RpcFailed } from '../node/jsonRpc.ts';
+export { RpcFailed } from '../node/jsonRpc.ts';
+export { ChainUnavailable } from '../node/nodes.ts';
 export type StellarNode = ChainNode;
 export type StellarRpc = ChainRpc;
 

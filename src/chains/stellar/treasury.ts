@@ -1,7 +1,7 @@
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
-import { accountOfSecret, isSecret } from './signer/keys.ts';
+import { accountOfSecret, isSecret } from './signer/signer.ts';
 
 export interface StellarTreasury extends Treasury {
   /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */

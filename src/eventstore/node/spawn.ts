@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../runtime/childEnvironment.ts';
-import { reasonOf, within } from '../calls.ts';
+import { childEnvironment } from '../../runtime/system.ts';
+import { reasonOf, within } from '../connection.ts';
 
 /** What the child process says over its channel, once. */
 export type NodeMessage =

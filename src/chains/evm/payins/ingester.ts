@@ -1,10 +1,11 @@
 import { chainOf } from '../../../../domain/chains.ts';
-import { instant } from '../../../../domain/time.ts';
-import { type Ingester, passes } from '../../ports.ts';
+import { epochMs, instant } from '../../../../domain/time.ts';
+import { higher, lower } from '../../bigints.ts';
+import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { header, isOnChain, knownHeader } from '../reads.ts';
-import { createEvmRpc, type EvmRpc } from '../rpc.ts';
-import { createScanner } from './scanner.ts';
+import { finalHeight, type Header, header, isOnChain, knownHeader } from '../reads.ts';
+import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
+import { type BlocksRead, createTrail, nearHead_blocks, type RangeSize, readByHash, readByRange } from './blocks.ts';
 import { createReceipts } from './transfers.ts';
 
 /** A log of EVM does not tell which of its transaction's transfers it is. */
@@ -20,9 +21,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
     sharedAddresses: [],
-    start: scanner.start,
-    cursorAt: scanner.cursorAt,
-    scan: scanner.scan,
+    ...scanner,
     resolve,
     lookUp,
     async hasLeft(block, signal) {
@@ -52,3 +51,114 @@ const tagsOf = ({ depths }: EvmChainConfig): readonly FinalityTag[] => [
     }),
   ),
 ];
+
+interface RangeFound {
+  readonly range: ScannedRange;
+  /** Whether the pass has come as far as this node shows. */
+  readonly isEnd: boolean;
+}
+
+/** Ranges that one call of `scan` may yield, so that its caller gets control back during a long catch-up. */
+const rangesMax = 50;
+const firstRange_blocks = 500n;
+
+interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
+  /** The highest block that any pass has read. */
+  reached(): bigint;
+}
+
+/**
+ * Moves the passes of one chain forward. A pass goes on only with a node whose chain reaches beyond the cursor, so that two nodes that
+ * differ at the head do not send it back and forth; each range comes from one node alone.
+ */
+function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
+  const chain = chainOf(config.chainId);
+  const trails = { head: createTrail(), final: createTrail(), finalLarge: createTrail() };
+  const size: RangeSize = {
+    blocks: lower(firstRange_blocks, BigInt(config.rangeBlocksMax)),
+    good: 0,
+    most: BigInt(config.rangeBlocksMax),
+  };
+  let reached = 0n;
+
+  async function endOf(node: EvmNode, pass: Pass): Promise<{ head: bigint; end: bigint }> {
+    const head = (await knownHeader(node, 'latest')).number;
+    return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass]) };
+  }
+
+  async function nextRange(node: EvmNode, cursor: Cursor): Promise<RangeFound | undefined> {
+    const { head, end } = await endOf(node, cursor.pass);
+    if (end <= cursor.blockNumber) return undefined;
+    const trail = trails[cursor.pass];
+    const far = head - nearHead_blocks;
+    const near = cursor.blockNumber >= far;
+    const found = (read: BlocksRead | undefined): RangeFound | undefined => {
+      const last = read?.headers.at(-1);
+      if (!read || !last) return undefined;
+      trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
+      return { range: { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
+    };
+    // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
+    const followed = near && !trail.isEmpty() ? found(await readByHash(chain, node, cursor, end)) : undefined;
+    if (followed) return followed;
+    const there = await knownHeader(node, cursor.blockNumber);
+    if (there.hash !== cursor.blockHash) {
+      const { from, orphaned } = await trail.fork(node, cursor);
+      return { range: { logs: [], orphaned, next: cursorAt(cursor, from) }, isEnd: false };
+    }
+    if (cursor.pass === 'head') await trail.recall(node, cursor);
+    if (near) return found(await readByHash(chain, node, cursor, end));
+    return found(await readByRange(chain, node, cursor, lower(end, far), size));
+  }
+
+  return {
+    reached: () => reached,
+
+    async start(pass, at, signal) {
+      const found = await rpc.answer(async (node) => {
+        const { end } = await endOf(node, pass);
+        const newest = await knownHeader(node, higher(end, 0n));
+        return blockAt(node, newest, epochMs(at) / 1_000);
+      }, signal);
+      return cursorAt({ chainId: chain.id, pass }, found);
+    },
+
+    async cursorAt(pass, blockNumber, signal) {
+      const found = await rpc.answer((node) => knownHeader(node, blockNumber), signal);
+      return cursorAt({ chainId: chain.id, pass }, found);
+    },
+
+    async *scan(from, signal) {
+      let cursor = from;
+      for (let ranges = 0; ranges < rangesMax; ranges++) {
+        const found = await rpc.first((node) => nextRange(node, cursor), signal);
+        if (!found) return;
+        cursor = found.range.next;
+        reached = higher(reached, cursor.blockNumber);
+        yield found.range;
+        if (found.isEnd) return;
+      }
+    },
+  };
+}
+
+/** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
+async function blockAt(node: EvmNode, end: Header, at_s: number): Promise<Header> {
+  if (end.time_s <= at_s) return end;
+  let low = await knownHeader(node, 0n);
+  let high = end.number;
+  while (high - low.number > 1n) {
+    const middle = await knownHeader(node, (low.number + high) / 2n);
+    if (middle.time_s <= at_s) low = middle;
+    else high = middle.number;
+  }
+  return low;
+}
+
+const cursorAt = (cursor: Pick<Cursor, 'chainId' | 'pass'>, block: Header): Cursor => ({
+  chainId: cursor.chainId,
+  pass: cursor.pass,
+  blockNumber: block.number,
+  blockHash: block.hash,
+  chainTime: instant(block.time_s * 1_000),
+});

@@ -1,6 +1,8 @@
-/** What is checked before anything is signed, so that a transfer is refused here and not reverted on the chain. */
+/** What is checked and priced before anything is signed, so that a transfer is refused here and not reverted on the chain. */
 import { type Address, decodeFunctionResult, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
+import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { higher, lower } from '../../bigints.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import type { EvmFees } from '../config.ts';
@@ -79,3 +81,39 @@ function saysFalse(returned: Hex): boolean {
 /** A revert is an answer about the call (code 3, or said in words); any other error is about the node. */
 const reverted = ({ kind, code, detail }: RpcFailed): boolean =>
   kind === 'refused' && (code === 3 || /revert/i.test(detail));
+
+/** Headroom for a base fee that rises by an eighth per block: six full blocks. */
+const baseFeeFactor = 2n;
+
+/**
+ * @param tip_wei what the node suggests
+ * @throws PayoutBlocked when the chain asks for more than the configured maximum
+ */
+export function priceFor(baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): GasPrice {
+  const tip = higher(tip_wei, limits.minTip_wei);
+  checkPrice(baseFee_wei + tip, limits);
+  const maxFeePerGas = lower(baseFee_wei * baseFeeFactor + tip, limits.maxFeePerGas_wei);
+  return { maxFeePerGas, maxPriorityFeePerGas: tip };
+}
+
+/** Nodes replace a pending transaction only when both caps rise by 10 % or more; an eighth, rounded up, is enough everywhere. */
+const bumped = (old: bigint): bigint => (old * 9n + 7n) / 8n;
+
+/**
+ * A price high enough to replace an attempt, and no lower than today's.
+ * @throws PayoutBlocked when that is above the configured maximum
+ */
+export function priceToReplace(replaced: Pick<SignedAttempt, 'fee'>, fresh: GasPrice, limits: EvmFees): GasPrice {
+  const raise = (name: keyof GasPrice) => higher(bumped(BigInt(replaced.fee[name] ?? '0')), fresh[name]);
+  const price = { maxFeePerGas: raise('maxFeePerGas'), maxPriorityFeePerGas: raise('maxPriorityFeePerGas') };
+  checkPrice(price.maxFeePerGas, limits);
+  return price;
+}
+
+function checkPrice(perGas_wei: bigint, { maxFeePerGas_wei }: EvmFees): void {
+  if (perGas_wei <= maxFeePerGas_wei) return;
+  throw new PayoutBlocked(
+    'gas',
+    `the chain asks for ${perGas_wei} wei per gas, the limit is ${maxFeePerGas_wei}: wait, or raise the limit`,
+  );
+}

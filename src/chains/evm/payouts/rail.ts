@@ -2,22 +2,23 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { sendToAll } from '../../node/agreement.ts';
+import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf } from './fate.ts';
-import { balancesOf, checkGas, checkTokens, type Payer, rehearse, withMargin } from './preflight.ts';
 import {
-  buildUnsigned,
-  type Call,
-  type GasPrice,
-  noOrder,
+  balancesOf,
+  checkGas,
+  checkTokens,
+  type Payer,
   priceFor,
   priceToReplace,
-  transferCall,
-} from './transaction.ts';
+  rehearse,
+  withMargin,
+} from './preflight.ts';
+import { buildUnsigned, type Call, type GasPrice, noOrder, transferCall } from './transaction.ts';
 
 /** A payout rail that can also build calls other than transfers. */
 export interface EvmPayoutRail extends PayoutRail {

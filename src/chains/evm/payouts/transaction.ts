@@ -2,10 +2,7 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { higher, lower } from '../../bigints.ts';
-import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../ports.ts';
-import type { EvmFees } from '../config.ts';
+import type { TransferOrder, Unsigned } from '../../ports.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -56,40 +53,4 @@ export function buildUnsigned({ account, nonce, order, call, gas, price }: Build
   const payload: EvmPayload = { ...call, ...fee };
   // An EVM transaction stays valid until another one uses its nonce.
   return { chainId: order.chainId, account, nonce, order, validUntil: null, fee, payload };
-}
-
-/** Headroom for a base fee that rises by an eighth per block: six full blocks. */
-const baseFeeFactor = 2n;
-
-/**
- * @param tip_wei what the node suggests
- * @throws PayoutBlocked when the chain asks for more than the configured maximum
- */
-export function priceFor(baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): GasPrice {
-  const tip = higher(tip_wei, limits.minTip_wei);
-  checkPrice(baseFee_wei + tip, limits);
-  const maxFeePerGas = lower(baseFee_wei * baseFeeFactor + tip, limits.maxFeePerGas_wei);
-  return { maxFeePerGas, maxPriorityFeePerGas: tip };
-}
-
-/** Nodes replace a pending transaction only when both caps rise by 10 % or more; an eighth, rounded up, is enough everywhere. */
-const bumped = (old: bigint): bigint => (old * 9n + 7n) / 8n;
-
-/**
- * A price high enough to replace an attempt, and no lower than today's.
- * @throws PayoutBlocked when that is above the configured maximum
- */
-export function priceToReplace(replaced: Pick<SignedAttempt, 'fee'>, fresh: GasPrice, limits: EvmFees): GasPrice {
-  const raise = (name: keyof GasPrice) => higher(bumped(BigInt(replaced.fee[name] ?? '0')), fresh[name]);
-  const price = { maxFeePerGas: raise('maxFeePerGas'), maxPriorityFeePerGas: raise('maxPriorityFeePerGas') };
-  checkPrice(price.maxFeePerGas, limits);
-  return price;
-}
-
-function checkPrice(perGas_wei: bigint, { maxFeePerGas_wei }: EvmFees): void {
-  if (perGas_wei <= maxFeePerGas_wei) return;
-  throw new PayoutBlocked(
-    'gas',
-    `the chain asks for ${perGas_wei} wei per gas, the limit is ${maxFeePerGas_wei}: wait, or raise the limit`,
-  );
 }

@@ -1,7 +1,7 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { agreedFate, whenAllProve } from '../../node/agreement.ts';
+import { agreedFate, whenAllProve } from '../../node/nodes.ts';
 import type { Fate } from '../../ports.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';

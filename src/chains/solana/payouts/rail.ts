@@ -1,15 +1,14 @@
 import { assert } from '../../../../domain/decider.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
-import { sendToAll } from '../../node/agreement.ts';
-import { type ChainNode, type ChainRpc, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
 import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { fateOf } from './fate.ts';
-import { checkUnpaid, feeOf, freshPrice, rehearse, spendableIn, spendableLamports } from './preflight.ts';
-import { obstacle } from './receivers.ts';
+import { checkUnpaid, feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
 
 /** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */

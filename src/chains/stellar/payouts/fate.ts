@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
-import { agreedFate, unlessDenied } from '../../node/agreement.ts';
+import { agreedFate, unlessDenied } from '../../node/nodes.ts';
 import type { Fate } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { ledgerName } from '../payins/transfers.ts';

@@ -1,8 +1,9 @@
-/** What is checked before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
+/** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
 import { formatAmount } from '../../../../domain/money.ts';
-import type { TokenRef } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
+import { higher } from '../../bigints.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
@@ -83,4 +84,30 @@ export async function rehearse(
   }
   const raw = answer as sdk.Api.RawSimulateTransactionResponse;
   return { assembled: sdk.assembleTransaction(call, raw as never).build(), resources };
+}
+
+/** Nodes replace a waiting transaction only for ten times its offer. */
+const replacementFactor = 10n;
+
+/**
+ * What to offer for an operation now: what nine of ten lately paid at most, or our least offer. The network charges only what is needed.
+ * @throws PayoutBlocked when the network asks for more than the configured maximum
+ */
+export async function freshInclusion(
+  node: StellarNode,
+  kind: 'inclusionFee' | 'sorobanInclusionFee',
+  fees: StellarFees,
+): Promise<bigint> {
+  const p90 = await ask(node, 'getFeeStats', {}, (answer) => whole(object(object(answer)[kind])['p90']));
+  return within(higher(fees.inclusion, p90), fees);
+}
+
+/** An offer that replaces an attempt and is no lower than today's. @throws PayoutBlocked above the configured maximum */
+export const inclusionToReplace = ({ fee }: Pick<SignedAttempt, 'fee'>, fresh: bigint, fees: StellarFees): bigint =>
+  within(higher(BigInt(fee['inclusion'] ?? '0') * replacementFactor, fresh), fees);
+
+function within(inclusion: bigint, { inclusionMax }: StellarFees): bigint {
+  if (inclusion <= inclusionMax) return inclusion;
+  const message = `the network asks for ${inclusion} stroops per operation, the limit is ${inclusionMax}: wait, or raise the limit`;
+  throw new PayoutBlocked('gas', message);
 }

@@ -2,8 +2,8 @@ import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } fr
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
-import { sendToAll } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
+import { sendToAll } from '../../node/nodes.ts';
 import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
@@ -12,8 +12,7 @@ import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetOf } from '../tokens.ts';
 import { fateOf } from './fate.ts';
-import { freshInclusion, inclusionToReplace } from './fees.ts';
-import { checkReceiver, rehearse } from './preflight.ts';
+import { checkReceiver, freshInclusion, inclusionToReplace, rehearse } from './preflight.ts';
 import {
   actingFor,
   type Building,

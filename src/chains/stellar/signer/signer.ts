@@ -1,5 +1,12 @@
 /** The treasury's key on Stellar. The signer trusts nobody: it reads each transaction itself and compares it with the order and the limits. */
-import { FeeBumpTransaction, Keypair, type Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
+import {
+  FeeBumpTransaction,
+  Keypair,
+  StrKey,
+  type Transaction,
+  TransactionBuilder,
+  type xdr,
+} from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import type { Spending } from '../../money/spending.ts';
@@ -7,6 +14,11 @@ import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, t
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
 import type { StellarPayload } from '../payouts/transaction.ts';
 import { isCancel, isOrdered, resourceFeeOf } from './operations.ts';
+
+export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSeed(text);
+
+/** The account (G…) of a secret (S…). */
+export const accountOfSecret = (secret: string): string => Keypair.fromSecret(secret).publicKey();
 
 /** Longest validity of a transfer from now on, whatever time a node tells. */
 const validityMax_s = 3_600;

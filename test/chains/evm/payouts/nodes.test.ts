@@ -8,7 +8,7 @@ import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts'
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
-import { BroadcastRefused } from '../../../../src/chains/node/agreement.ts';
+import { BroadcastRefused } from '../../../../src/chains/node/nodes.ts';
 import type { PayoutRail } from '../../../../src/chains/ports.ts';
 import {
   accountOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { addFault, fundWallet } from '../../../../sandbox/solana/controls.ts';
-import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { honest, startProxy } from '../../proxy.ts';
 import { type SolanaWorld, signal } from '../world.ts';
 import { briefly, depositWorld, watching } from './watching.ts';

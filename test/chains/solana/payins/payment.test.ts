@@ -104,6 +104,7 @@ async function paying(world: SolanaWorld) {
       handle: log.handle,
       clock: log.clock,
       crash: () => {},
+      endPassed: async () => {},
       moves: () => 0,
       changes: () => 0,
       expected: async () => ({ oldestPending: 0n, nextExpiry: null }),

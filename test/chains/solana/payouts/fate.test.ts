@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
-import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { broken, honest, startProxy } from '../../proxy.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 

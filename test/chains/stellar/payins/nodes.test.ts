@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
-import { ChainUnavailable } from '../../../../src/chains/node/jsonRpc.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
 import { type StellarWorld, scanned, stellarWorld } from '../world.ts';
 

@@ -3,7 +3,7 @@ import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/parkedPayins.ts';
+import { parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/payinLookUp.ts';
 import { customerWallet, paid, payin, terms, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { priceFor, priceToReplace } from '../../../../src/chains/evm/payouts/transaction.ts';
+import { priceFor, priceToReplace } from '../../../../src/chains/evm/payouts/preflight.ts';
 import { PayoutBlocked } from '../../../../src/chains/ports.ts';
 
 const limits = { maxFeePerGas_wei: 100n, minTip_wei: 2n, gasMax: 1n };

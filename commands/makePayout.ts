@@ -1,23 +1,14 @@
-import { assert, type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
+/** A payout's steps: ordered, signed, settled or proven dead, and unsettled when its block left the chain. */
+import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
 import * as payout from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import type { Instant } from '../domain/time.ts';
+import { allowTransfer, outstandingMax, type Purpose, treasury, treasuryInstance } from '../domain/treasury.ts';
 import {
-  allowTransfer,
-  assignNonce,
-  nonceOf,
-  openTreasury,
-  outstandingMax,
-  type Purpose,
-  type TreasuryEvent,
-  type TreasuryState,
-  treasury,
-  treasuryInstance,
-} from '../domain/treasury.ts';
-import {
+  type Fate,
   type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
@@ -27,23 +18,28 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
-import {
-  admit,
-  fillGap,
-  nonceIsAbandoned,
-  numberingAccountFor,
-  numberingAccountsOf,
-  releaseNonce,
-} from './numberingAccounts.ts';
+import { numberingAccountFor, numberingAccountsOf, releaseNonce, takeNonce } from './numberingAccounts.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
-export interface SignDeps {
+interface Deps {
   readonly handle: Handle;
   readonly clock: Clock;
+}
+
+export interface SignDeps extends Deps {
   readonly rail: PayoutRail;
   readonly signer: Signer;
   readonly crash: CrashPoint;
 }
+
+type Outcome = Promise<Handled<PaymentState> | Refusal>;
+
+/** Orders the payout of a funded payment; `[]` when it is ordered. */
+export const requestPayout = ({ handle, clock }: Deps, { terms }: Payment): Outcome =>
+  handle(paymentDecider, terms.paymentId, (state) => payout.requestPayout(state, clock.now()), {
+    cause: 'worker:payouts',
+    appId: terms.appId,
+  });
 
 /**
  * Signs the next attempt of a payment's payout and appends it. Nothing is sent here: only bytes read back from the
@@ -55,11 +51,7 @@ export interface SignDeps {
  *
  * @throws PayoutBlocked, SigningRefused before any nonce is taken, when float, gas, the token or the signer forbid it now
  */
-export async function signPayout(
-  deps: SignDeps,
-  payment: Payment,
-  signal: AbortSignal,
-): Promise<Handled<PaymentState> | Refusal> {
+export async function signPayout(deps: SignDeps, payment: Payment, signal: AbortSignal): Outcome {
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
   const order = { ...leg.order, reference: payment.terms.paymentId };
@@ -67,7 +59,7 @@ export async function signPayout(
   assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const unsigned = replaced
     ? await deps.rail.prepare(order, nonceIn(replaced), replaced, replaced.account)
-    : await takeNonce(deps, payment, leg, order, signal);
+    : await numbered(deps, payment, leg, order, signal);
   if (isRefusal(unsigned)) return unsigned;
   await deps.crash('payout.beforeSign');
   const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
@@ -87,33 +79,20 @@ const nonceIn = ({ nonce }: SignedAttempt): bigint | null => (nonce === null ? n
  * The transfer is prepared and checked before the nonce is taken: a nonce taken for what cannot be sent would block the account.
  * Between the nonce and the signature the chain is not asked about the transfer again.
  */
-async function takeNonce(
+async function numbered(
   deps: SignDeps,
-  payment: Payment,
+  { terms: { paymentId } }: Payment,
   leg: TransferLeg,
   order: TransferOrder,
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
-  const { handle, rail, clock } = deps;
   const accounts = await numberingAccountsOf(deps, signal);
-  const { paymentId } = payment.terms;
   const numbering = numberingAccountFor(accounts, paymentId);
   if (!numbering) return withoutNonce(deps, order, paymentId);
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
   const prepared = await prepareFor(deps, order, numbering, purpose);
-  const closed = await admit(deps, numbering, accounts);
-  if (closed) return closed;
-  const handled = await handle(
-    treasury,
-    treasuryInstance(rail.chainId, numbering.account),
-    (state) => assign(state, { rail, purpose, numbering, now: clock.now() }),
-    { cause: `worker:payouts ${paymentId}`, appId: null },
-  );
-  if (isRefusal(handled)) return handled;
-  const nonce = nonceOf(handled.state, purpose);
-  assert(nonce !== null, 'an assigned nonce is found by its purpose');
-  await keepMoving(deps, { numbering, accounts }, handled.state);
-  return rail.numbered(prepared, nonce);
+  const nonce = await takeNonce(deps, { numbering, accounts }, purpose);
+  return isRefusal(nonce) ? nonce : deps.rail.numbered(prepared, nonce);
 }
 
 /** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
@@ -135,20 +114,6 @@ async function prepareFor(
   }
 }
 
-/** Uses up the account's next nonce if nobody will: all later ones wait for it. */
-async function keepMoving(
-  deps: SignDeps,
-  where: { readonly numbering: NumberingAccount; readonly accounts: readonly NumberingAccount[] },
-  state: TreasuryState,
-): Promise<void> {
-  const { numbering } = where;
-  await fillGap(deps, numbering, state);
-  const holder = state.assigned.find(({ nonce }) => nonce === numbering.minedNonce)?.purpose;
-  if (!holder || !deps.rail.numberingAccounts || !(await nonceIsAbandoned(deps, holder, numbering.minedNonce, where)))
-    return;
-  await releaseNonce(deps, numbering, holder);
-}
-
 /** An account without nonces is opened and paused all the same. */
 async function withoutNonce(
   { handle, rail, clock }: SignDeps,
@@ -168,19 +133,6 @@ async function withoutNonce(
 /** Without coin nothing can be sent at all, a cancel neither. */
 const holdsUpOthers = (error: unknown): boolean =>
   error instanceof SigningRefused || (error instanceof PayoutBlocked && error.reason !== 'gas');
-
-function assign(
-  state: TreasuryState,
-  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: Instant },
-): Decision<TreasuryEvent> {
-  const { chainId } = rail;
-  const { account, minedNonce } = numbering;
-  const opening = openTreasury(state, { chainId, account, minedNonce, now });
-  if (isRefusal(opening)) return opening;
-  const opened = opening.reduce(treasury.evolve, state);
-  const assigned = assignNonce(opened, { purpose, minedNonce, now });
-  return isRefusal(assigned) ? assigned : [...opening, ...assigned];
-}
 
 function attemptOf(
   leg: TransferLeg,
@@ -205,3 +157,29 @@ function attemptOf(
     signedAt: now,
   };
 }
+
+/** Records what the destination chain proves about the payout's attempts. */
+export function settlePayout(
+  { handle, clock }: Deps,
+  { terms }: Payment,
+  fate: Extract<Fate, { kind: 'final' | 'dead' }>,
+): Outcome {
+  const decide = (state: PaymentState) => {
+    if (fate.kind === 'dead') return payout.buryPayout(state, fate.attempts, fate.proof);
+    const { attempt, hash, blockHash } = fate;
+    const blockNumber = fate.blockNumber.toString();
+    return payout.confirmPayout(state, { attempt, hash, blockHash, blockNumber, confirmedAt: clock.now() });
+  };
+  return handle(paymentDecider, terms.paymentId, decide, { cause: `worker:payouts ${fate.kind}`, appId: terms.appId });
+}
+
+/** Records that a settled payout's block left the chain: the recorded bytes are sent again. */
+export const unsettlePayout = (
+  { handle }: Pick<Deps, 'handle'>,
+  { terms }: Payment,
+  seen: { hash: string; blockHash: string },
+): Outcome =>
+  handle(paymentDecider, terms.paymentId, (state) => payout.orphanPayout(state, seen), {
+    cause: `worker:payouts orphaned ${seen.blockHash}`,
+    appId: terms.appId,
+  });

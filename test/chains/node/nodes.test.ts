@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Assent, agreedFate, unlessDenied, whenAllProve } from '../../../src/chains/node/agreement.ts';
-import { createChainRpc, RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
+import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
+import { type Assent, agreedFate, createChainRpc, unlessDenied, whenAllProve } from '../../../src/chains/node/nodes.ts';
 import type { Fate } from '../../../src/chains/ports.ts';
 
 const { signal } = new AbortController();

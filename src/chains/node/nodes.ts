@@ -1,0 +1,195 @@
+/** The nodes of one chain: fail-over from one to the next, and what they must agree on. Answers of nodes are never mixed in one reading. */
+import { TransientError } from '../../../commands/ports.ts';
+import type { Fate } from '../ports.ts';
+import { type ChainNode, createTransport, NoAnswer, RpcFailed, type RpcParams } from './jsonRpc.ts';
+
+/** No node of the chain could answer. Nothing was changed; try again later. */
+export class ChainUnavailable extends TransientError {
+  override readonly name = 'ChainUnavailable';
+  readonly retryAfter_s = 5;
+  /** Of each node that was asked. */
+  readonly failures: readonly Error[];
+  constructor(chainId: number, failures: readonly Error[]) {
+    const reasons = failures.map((failure) => failure.message).join('; ');
+    super(`no RPC node of chain ${chainId} can answer; check its RPC URLs (${reasons})`);
+    this.failures = failures;
+  }
+}
+
+/**
+ * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
+ * call ends it.
+ */
+export interface ChainRpc {
+  readonly chainId: number;
+  /** In the order of the configuration. */
+  readonly nodes: readonly Connection[];
+  /**
+   * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
+   * @returns undefined when those that could answer had nothing
+   * @throws ChainUnavailable when none could
+   */
+  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
+  /** Like `first`, where nothing is no answer either. @throws ChainUnavailable when no node has one */
+  answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
+  /** Asks all nodes at once. @returns the answers of those that could @throws ChainUnavailable when none could */
+  every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
+  each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
+}
+
+export interface ChainRpcOptions {
+  readonly chainId: number;
+  /** In order of preference. They may hold API keys and are never logged. */
+  readonly rpcUrls: readonly string[];
+  /** For one call, its retries included. */
+  readonly callTimeout_ms: number;
+  /** Asked once of each node before anything else. @throws RpcFailed when it serves another chain or lacks what is needed */
+  readonly verify: (node: ChainNode) => Promise<void>;
+}
+
+export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: ChainRpcOptions): ChainRpc {
+  const connections = rpcUrls.map((url, at) => connect(url, at + 1, callTimeout_ms, verify));
+  let preferred = 0;
+
+  async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
+    const failures: Error[] = [];
+    const order = connections.map((_, at) => (preferred + at) % connections.length);
+    for (const at of order) {
+      signal?.throwIfAborted();
+      const connection = connections[at];
+      if (!connection) continue;
+      try {
+        const answer = await ask(connection(signal));
+        if (answer === undefined) continue;
+        preferred = at;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof RpcFailed)) throw error;
+        failures.push(error);
+      }
+    }
+    signal?.throwIfAborted();
+    if (failures.length === connections.length) throw new ChainUnavailable(chainId, failures);
+    return undefined;
+  }
+
+  async function each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal) {
+    const outcomes = await Promise.allSettled(connections.map((connection) => ask(connection(signal))));
+    signal?.throwIfAborted();
+    const unexpected = outcomes.find((o) => o.status === 'rejected' && !(o.reason instanceof RpcFailed));
+    if (unexpected?.status === 'rejected') throw unexpected.reason;
+    return outcomes;
+  }
+
+  return {
+    chainId,
+    nodes: connections,
+    first,
+    each,
+    async answer(ask, signal) {
+      const found = await first(ask, signal);
+      if (found === undefined) throw new ChainUnavailable(chainId, []);
+      return found;
+    },
+    async every(ask, signal) {
+      const outcomes = await each(ask, signal);
+      const answers = outcomes.flatMap((o) => (o.status === 'fulfilled' ? [o.value] : []));
+      if (answers.length > 0) return answers;
+      throw new ChainUnavailable(
+        chainId,
+        outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
+      );
+    },
+  };
+}
+
+/** @returns the node for a reading that ends with the signal */
+export type Connection = (signal?: AbortSignal) => ChainNode;
+
+function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
+  const transport = createTransport(url, timeout_ms);
+  const name = `node ${number} (${new URL(url).host})`;
+  let verified = false;
+
+  async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
+    const { result, error } = await transport(method, params, signal).catch((failure: unknown) => {
+      throw failure instanceof NoAnswer ? new RpcFailed(name, method, 'unreachable', failure.message) : failure;
+    });
+    if (error) throw new RpcFailed(name, method, 'refused', String(error.message), error.code);
+    return result;
+  }
+
+  return (signal) => ({
+    name,
+    async request(method, params) {
+      if (!verified) {
+        await verify({ name, request: (asked, withParams) => call(asked, withParams, signal) });
+        verified = true;
+      }
+      return call(method, params, signal);
+    },
+  });
+}
+
+/** What a node says of attempts; undefined when it knows nothing of them and cannot prove them dead. */
+type Said = Fate | undefined;
+
+/**
+ * What a node's proof that attempts are dead is worth beside the other nodes' answers. A wrong one would pay twice.
+ * @param all answers of the nodes that could be asked, the prover's among them
+ */
+export type Assent = (dead: Fate, all: readonly Said[]) => Fate;
+
+const undecided: Fate = { kind: 'pending', mined: true };
+
+/** For a proof that shows what happened instead: it counts unless a node contradicts it. Then nothing is decided yet. */
+export const unlessDenied: Assent = (dead, all) =>
+  all.some((said) => said !== undefined && said.kind !== 'dead') ? undecided : dead;
+
+/** For a proof that the attempt is nowhere: every node must give it. A node that has the attempt is believed. */
+export const whenAllProve: Assent = (dead, all) => {
+  const without = all.filter((said) => said?.kind !== 'dead');
+  return without.length === 0 ? dead : (without.find((said) => said !== undefined) ?? undecided);
+};
+
+/**
+ * Asks the nodes one after the other until one can say what became of attempts; `unknown` when none can. When it calls them dead, all
+ * nodes are asked.
+ */
+export async function agreedFate(
+  rpc: ChainRpc,
+  ask: (node: ChainNode) => Promise<Said>,
+  assent: Assent,
+  signal: AbortSignal,
+): Promise<Fate> {
+  try {
+    const said = await rpc.first(ask, signal);
+    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
+    return assent(said, await rpc.every(ask, signal));
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
+export class BroadcastRefused extends TransientError {
+  override readonly name = 'BroadcastRefused';
+}
+
+/**
+ * Sends to every node at once; one that takes the bytes, or has them, is enough. Each call has its own time limit.
+ * @param send resolves when the node takes or has them, throws RpcFailed when it does not
+ * @throws ChainUnavailable when no node answers, BroadcastRefused when those that answer refuse; sending again later is safe
+ */
+export async function sendToAll(rpc: ChainRpc, send: (node: ChainNode) => Promise<void>): Promise<void> {
+  const outcomes = await rpc.each(send);
+  if (outcomes.some(({ status }) => status === 'fulfilled')) return;
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : []));
+  const refusals = failures.filter(({ kind }) => kind === 'refused');
+  if (refusals.length === 0) throw new ChainUnavailable(rpc.chainId, failures);
+  throw new BroadcastRefused(
+    `chain ${rpc.chainId} refuses the transaction: ${refusals.map(({ message }) => message).join('; ')}`,
+  );
+}
