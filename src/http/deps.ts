@@ -5,6 +5,7 @@ import type { By } from '../../commands/handle.ts';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
+import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -45,6 +46,8 @@ export interface HttpDeps extends Commands, Queries, Webhooks {
 export interface Site {
   /** Whether money is at stake. */
   readonly mode: Mode;
+  /** Those that it serves. */
+  readonly chains: readonly Chain[];
   /** Whether strangers may register. */
   readonly registrationOpen: boolean;
   /** Where mails can be read instead of being sent; null where they are sent. */
@@ -118,9 +121,12 @@ export interface HttpLimits {
   readonly concurrentMax: number;
   /** Open payments of an app that were created without a key; 0 is no limit. */
   readonly keylessOpenPerAppMax: number;
+  /** How often an open page is told that we are still here, and whose it is is looked at. */
+  readonly heartbeat_ms: number;
 }
 
 export const defaultLimits: HttpLimits = {
   concurrentMax: 500,
   keylessOpenPerAppMax: 20_000,
+  heartbeat_ms: 15_000,
 };

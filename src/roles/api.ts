@@ -4,7 +4,7 @@ import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
-import type { Chain } from '../../domain/chains.ts';
+import { type Chain, chainOf } from '../../domain/chains.ts';
 import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
@@ -101,7 +101,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   }
 }
 
-const siteOf = ({ mode }: Config): Site => ({
+const siteOf = ({ mode, chains }: Config): Site => ({
+  chains: chains.map(({ chainId }) => chainOf(chainId)),
   mode: mode === 'sandbox' ? 'sandbox' : 'live',
   registrationOpen: mode === 'sandbox',
   mailboxUrl: null,

@@ -6,7 +6,7 @@ import { createHandle, currentState, type Handle } from '../../commands/handle.t
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
-import type { Chain } from '../../domain/chains.ts';
+import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -121,7 +121,7 @@ export async function startWorld(
     logger: pino({ level: 'silent' }),
     limits: defaultLimits,
     publicUrl: () => listening,
-    site: { mode: 'sandbox', registrationOpen: true, mailboxUrl: null, demoEmail: null },
+    site: { mode: 'sandbox', chains, registrationOpen: true, mailboxUrl: null, demoEmail: null },
     clients: createClients([]),
     feed: quietFeed,
     rates: unlimited,

@@ -1,7 +1,9 @@
-/** A payment made by form. POST: amount, sourceChainId, sourceTokenSymbol, orderId, title, description. */
+/**
+ * A payment made by form; leads to its page. POST: amount (what is paid out), sourceChainId, sourceTokenSymbol, orderId, title,
+ * description; of a wallet app also destinationChainId, destinationTokenSymbol, receiverAddress, receiverMemo.
+ */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
-import type { PaymentView } from '../../domain/payment/view.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
@@ -11,10 +13,10 @@ export interface NewLinkModel extends Frame {
   readonly form: FormState;
   /** Where the payer can pay. */
   readonly chains: readonly Chain[];
-  /** Where the payout goes; without one no payment can be made. */
+  /** Where the payout goes. A merchant app without one can make no payment; a wallet app states the receiver in the form. */
   readonly settlement: SettlementWallet | null;
-  /** What was made of the form; the form is empty again. */
-  readonly made: { readonly payment: PaymentView; readonly link: string | null } | null;
+  /** A wallet app's: each payment names who receives it, and where. */
+  readonly asksReceiver: boolean;
 }
 
 export const newLinkPage = (model: NewLinkModel): VNode =>

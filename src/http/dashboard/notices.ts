@@ -14,6 +14,8 @@ const flashes = {
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test event is on its way. Its delivery is in the list in a moment.'),
   redelivered: done('The event was sent again. The new delivery is in the list in a moment.'),
+  linkMade: done('The payment is made. Send its link to whoever pays, or tell them what to pay where.'),
+  orderKnown: { kind: 'warning', text: 'This order has its payment already: here it is. Nothing new was made.' },
   settlementSet: done('The settlement wallet is saved.'),
   settlementRequested: done('The new wallet takes effect after the waiting time. You can cancel it until then.'),
   settlementCancelled: done('The change is cancelled: the wallet stays as it is.'),

@@ -1,7 +1,7 @@
 /** A stranger registers an app; somebody who has signed in takes up what waits for its proof, or throws it away. */
 import Type, { type Static } from 'typebox';
-import { type ChainId, chains } from '../../../../domain/chains.ts';
-import { isRefusal } from '../../../../domain/decider.ts';
+import type { ChainId } from '../../../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../../../domain/decider.ts';
 import { registerPage } from '../../../../web/dashboard/register.ts';
 import { registeredPage } from '../../../../web/dashboard/registered.ts';
 import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
@@ -39,7 +39,7 @@ const pointers = {
 export function registerPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { accounts, site } = deps;
   const shown = async (visit: Visit<Audience>, state: FormState) => ({
-    page: registerPage({ ...(await frames.outer(visit)), form: state, chains }),
+    page: registerPage({ ...(await frames.outer(visit)), form: state, chains: site.chains }),
   });
   return [
     page({ path: paths.register, audience: 'anyone', show: (visit) => shown(visit, emptyForm) }),
@@ -49,7 +49,9 @@ export function registerPages(deps: Deps, frames: Frames): readonly (AnyPage | A
       fields: Registration,
       pointers,
       async act(visit) {
-        const registering = await accounts.register(requestOf(visit.fields), askerOf(visit));
+        const request = requestOf(visit.fields);
+        if (isRefusal(request)) return request;
+        const registering = await accounts.register(request, askerOf(visit));
         if (isRefusal(registering)) return registering;
         const { appId, webhookUrl, webhookSecret, webhookSecretFingerprint, challenge } = registering;
         const { email } = visit.fields;
@@ -67,25 +69,22 @@ export function registerPages(deps: Deps, frames: Frames): readonly (AnyPage | A
   ];
 }
 
-/** Half a wallet is told what it lacks. */
-function requestOf(sent: Static<typeof Registration>): RegistrationRequest {
-  const { settlementChainId, settlementTokenSymbol, settlementAddress, settlementMemo } = sent;
-  const isWallet = settlementAddress !== undefined || settlementMemo !== undefined;
-  return {
-    email: sent.email,
-    displayName: sent.displayName,
-    kind: sent.kind,
-    slug: sent.slug ?? null,
-    settlement: isWallet
-      ? {
-          chainId: Number(settlementChainId ?? chains[0]?.id) as ChainId,
-          tokenSymbol: settlementTokenSymbol ?? 'USDC',
-          receiverAddress: settlementAddress ?? '',
-          receiverMemo: settlementMemo ?? null,
-        }
-      : null,
-    webhookUrl: sent.webhookUrl ?? null,
+/** A wallet may be left out as a whole. */
+function requestOf(sent: Static<typeof Registration>): RegistrationRequest | Refusal {
+  const { email, displayName, kind, slug = null, webhookUrl = null } = sent;
+  const { settlementChainId, settlementTokenSymbol = 'USDC', settlementAddress, settlementMemo = null } = sent;
+  const request = { email, displayName, kind, slug, webhookUrl };
+  if (settlementChainId === undefined && settlementAddress === undefined) return { ...request, settlement: null };
+  if (settlementChainId === undefined)
+    return refuse('invalidRequest', 'is required for an address', '/settlementChainId');
+  if (settlementAddress === undefined) return refuse('invalidRequest', 'is required on a chain', '/settlementAddress');
+  const settlement = {
+    chainId: Number(settlementChainId) as ChainId,
+    tokenSymbol: settlementTokenSymbol,
+    receiverAddress: settlementAddress,
+    receiverMemo: settlementMemo,
   };
+  return { ...request, settlement };
 }
 
 const PendingPath = Type.Object({ appId: AppId });
