@@ -26,7 +26,7 @@ export interface ManageMerchantDeps {
   /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
   readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
   readonly canReceive: ReceiverChecks;
-  /** False for a URL whose literal address no webhook would ever be sent to. Names are checked at each delivery. */
+  /** False for a URL to whose host no webhook would ever be sent. What a name stands for is checked at each delivery. */
   readonly isAllowedTarget: (url: string) => boolean;
 }
 
@@ -97,7 +97,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     const url = text === null ? null : merchants.readWebhookUrl(text);
     if (url === null || isRefusal(url)) return url ?? undefined;
     if (deps.isAllowedTarget(url)) return undefined;
-    return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its address is not', '/webhookUrl');
+    return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its host is not', '/webhookUrl');
   }
 
   return {

@@ -28,7 +28,7 @@ import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.t
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
-import { createAddressCheck, literalAddress } from '../security/publicAddress.ts';
+import { createTargetCheck } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
 
@@ -146,7 +146,6 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
 type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'revokedKeys' | 'receiverChecks'>;
 
 function manageMerchant({ config, handle, clock, box, revokedKeys, receiverChecks }: MerchantNeeds): ManageMerchant {
-  const isAllowed = createAddressCheck(config.webhook.allowedCidrs);
   return createManageMerchant({
     handle,
     clock,
@@ -156,9 +155,6 @@ function manageMerchant({ config, handle, clock, box, revokedKeys, receiverCheck
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,
-    isAllowedTarget(url) {
-      const address = literalAddress(new URL(url));
-      return address === undefined || isAllowed(address);
-    },
+    isAllowedTarget: createTargetCheck(config.webhook.allowedCidrs),
   });
 }

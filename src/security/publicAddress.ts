@@ -1,27 +1,38 @@
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 that is nobody's public server: IANA special-purpose registry, multicast, the 6to4 relay, reserved space. */
+/**
+ * IPv4 that is nobody's public server: IANA's special-purpose registry, multicast, the 6to4 relay, reserved space, and public addresses
+ * at which a cloud answers its own machines.
+ */
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
-  '100.64.0.0/10', // carrier-grade NAT
+  '100.64.0.0/10', // carrier-grade NAT, metadata of Alibaba Cloud
   '127.0.0.0/8',
-  '169.254.0.0/16', // link-local, cloud metadata
+  '161.26.0.0/16', // services within IBM Cloud
+  '166.8.0.0/14', // services within IBM Cloud
+  '168.63.129.16/32', // Azure's wire server
+  '169.254.0.0/16', // link-local, metadata of most clouds
   '172.16.0.0/12',
-  '192.0.0.0/24',
+  '192.0.0.0/24', // protocol assignments, metadata of Oracle Cloud
   '192.0.2.0/24',
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // multicast tunnels
+  '192.80.8.124/32', // metadata of Equinix Metal
   '192.88.99.0/24',
   '192.168.0.0/16',
+  '192.175.48.0/24', // AS112
   '198.18.0.0/15',
   '198.51.100.0/24',
+  '199.36.153.0/24', // Google APIs within Google Cloud
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
 
 /**
- * All public IPv6 lies in here. Outside of it, and so refused: loopback, unique local, link-local, multicast, and the forms that
- * carry an IPv4 address (::/96, ::ffff:0:0/96, NAT64 64:ff9b::/96 and 64:ff9b:1::/48).
+ * All public IPv6 lies in here. Outside of it, and so refused: loopback, unique local (metadata of AWS and Google Cloud among them),
+ * link-local, multicast, and the forms that carry an IPv4 address (::/96, ::ffff:0:0/96, NAT64 64:ff9b::/96 and 64:ff9b:1::/48).
  */
 const global6 = ['2000::/3'];
 
@@ -29,6 +40,7 @@ const special6 = [
   '2001::/23', // protocol assignments, Teredo (carries IPv4) among them
   '2001:db8::/32',
   '2002::/16', // 6to4 (carries IPv4)
+  '2620:4f:8000::/48', // AS112
   '3ffe::/16',
   '3fff::/20',
 ];
@@ -45,10 +57,20 @@ export function isPublicAddress(address: string): boolean {
     case 4:
       return !refused4.check(address, 'ipv4');
     case 6:
-      return accepted6.check(address, 'ipv6') && !refused6.check(address, 'ipv6');
+      return accepted6.check(address, 'ipv6') && !refused6.check(address, 'ipv6') && !carriesIsatap(address);
     default:
       return false;
   }
+}
+
+/** ISATAP (RFC 5214) puts an IPv4 address behind 0:5efe or 200:5efe, under whatever prefix: 2606:4700::5efe:10.0.0.1. */
+const carriesIsatap = (address: string): boolean => /^(?:[^:]+:){4}(?:0|200):5efe:/.test(eightGroups(address));
+
+/** In lower case, an IPv4 tail as hex, and with the zeros that `::` stands for. */
+function eightGroups(address: string): string {
+  const spelled = new URL(`https://[${address}]/`).hostname.slice(1, -1);
+  const zeros = 8 - spelled.split(':').filter((group) => group !== '').length;
+  return spelled.replace('::', `:${'0:'.repeat(zeros)}`).replace(/^:|:$/g, '');
 }
 
 export type AddressCheck = (address: string) => boolean;
@@ -64,6 +86,30 @@ export function createAddressCheck(allowed: readonly string[]): AddressCheck {
   return (address) => {
     const family = isIP(address);
     return family !== 0 && (isPublicAddress(address) || list.check(address, family === 4 ? 'ipv4' : 'ipv6'));
+  };
+}
+
+/** Domains without public servers (RFC 6761, 6762, 7686, 8375, 9476; ICANN's choice for private networks). */
+const privateDomains = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'alt', 'test', 'invalid'];
+
+/** Whether a host name can be of a server on the public internet: not `localhost`, not a bare word, nothing under private domains. */
+export function isPublicName(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return name.includes('.') && !privateDomains.some((domain) => name.endsWith(`.${domain}`));
+}
+
+/**
+ * The URLs that webhooks may be sent to, as far as they tell by themselves: what a name stands for is only seen when one is sent.
+ * An operator who allows blocks has names of his own for them.
+ *
+ * @param allowed as for `createAddressCheck`
+ */
+export function createTargetCheck(allowed: readonly string[]): (url: string) => boolean {
+  const isAllowed = createAddressCheck(allowed);
+  return (text) => {
+    const url = new URL(text);
+    const address = literalAddress(url);
+    return address === undefined ? allowed.length > 0 || isPublicName(url.hostname) : isAllowed(address);
   };
 }
 

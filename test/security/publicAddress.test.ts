@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createAddressCheck, isPublicAddress, literalAddress } from '../../src/security/publicAddress.ts';
+import { createAddressCheck, isPublicAddress, isPublicName, literalAddress } from '../../src/security/publicAddress.ts';
 
 const refused: Readonly<Record<string, readonly string[]>> = {
   'this network': ['0.0.0.0', '0.255.255.255'],
@@ -57,10 +57,17 @@ const accepted = [
   '100.128.0.0',
   '126.255.255.255',
   '128.0.0.1',
+  '161.25.255.255',
+  '161.27.0.0',
+  '166.7.255.255',
+  '166.12.0.0',
+  '168.63.129.15',
+  '168.63.129.17',
   '169.253.255.255',
   '172.15.255.255',
   '172.32.0.0',
   '192.0.1.1',
+  '192.80.8.123',
   '192.167.255.255',
   '198.17.255.255',
   '198.20.0.0',
@@ -68,6 +75,8 @@ const accepted = [
   '2001:200::1',
   '2001:4860:4860::8888',
   '2606:4700:4700::1111',
+  '2606:4700:0:5efe::1',
+  '2606:4700:1:2:1:5efe:a00:1',
   '2a00:1450:4001::1',
   '2003::1',
 ];
@@ -90,6 +99,21 @@ describe('public addresses', () => {
           assert(!isPublicAddress(dress));
       }),
     ));
+
+  it('are told from names of private networks, which no public name server answers for', () => {
+    for (const name of ['shop.example', 'SHOP.EXAMPLE.', 'internal.shop.example', 'localhost.shop.example', 'a.b'])
+      assert.ok(isPublicName(name), name);
+    for (const name of [
+      'localhost',
+      'LocalHost.',
+      'a.localhost',
+      'metadata.google.internal',
+      'x.home.arpa',
+      'shop',
+      '',
+    ])
+      assert.ok(!isPublicName(name), name);
+  });
 
   describe('with blocks that the operator allows', () => {
     const isAllowed = createAddressCheck(['127.0.0.1/32', '10.1.0.0/16', 'fd00::/8']);

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { fold, isRefusal } from '../../domain/decider.ts';
+import { mayRedeliver, redeliveryOf, underWay_ms } from '../../domain/redelivery.ts';
+import { plus } from '../../domain/time.ts';
+import {
+  recordOutcome,
+  redeliveriesMax,
+  startSend,
+  type WebhookEvent,
+  type WebhookState,
+  webhook,
+} from '../../domain/webhook.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
+
+const start = deliveryStart();
+const later = plus(start.startedAt, underWay_ms);
+
+/** @param statusCode of the answer; null for none in time, undefined for an outcome that nobody knows */
+function sent(statusCode: number | null | undefined, more = {}): WebhookState {
+  const begun = fold(webhook, startSend(webhook.initial, { ...start, ...more }) as readonly WebhookEvent[]);
+  return statusCode === undefined
+    ? begun
+    : fold(webhook, recordOutcome(begun, deliveryOutcome(statusCode)) as readonly WebhookEvent[], begun);
+}
+
+describe('a delivery', () => {
+  for (const [how, state] of [
+    ['answered 500', sent(500)],
+    ['answered by a redirect', sent(302)],
+    ['without an answer', sent(null)],
+    ['whose outcome nobody knows any more', sent(undefined)],
+  ] as const) {
+    it(`${how} may be redelivered`, () => assert.deepEqual(mayRedeliver(state, later), start));
+  }
+
+  const refused = (state: WebhookState, now = later) => {
+    const answer = mayRedeliver(state, now);
+    return isRefusal(answer) ? answer.refused : 'none';
+  };
+
+  it('that was accepted is not redelivered', () => assert.equal(refused(sent(204)), 'deliveryNotRedeliverable'));
+
+  it('that may be under way is not redelivered', () => {
+    const justBefore = plus(start.startedAt, underWay_ms - 1);
+    assert.equal(refused(sent(undefined), justBefore), 'deliveryNotRedeliverable');
+    assert.deepEqual(mayRedeliver(sent(500), justBefore), start, 'its outcome is known: nothing is under way');
+  });
+
+  it('that is a test is not redelivered', () =>
+    assert.equal(refused(sent(500, { kind: 'test' })), 'deliveryNotRedeliverable'));
+
+  it('that was never made is not redelivered', () => assert.equal(refused(webhook.initial), 'deliveryNotFound'));
+
+  it(`is redelivered ${redeliveriesMax} times, no more`, () => {
+    assert.equal(refused(sent(500, { ordinal: redeliveriesMax - 1 })), 'none');
+    assert.equal(refused(sent(500, { ordinal: redeliveriesMax })), 'deliveryNotRedeliverable');
+  });
+});
+
+describe('a redelivery', () => {
+  const { startedAt: _, ...same } = start;
+
+  it('has the same news, the same URL, and names the first delivery', () =>
+    assert.deepEqual(redeliveryOf(start, 'again'), {
+      ...same,
+      deliveryId: 'again',
+      kind: 'manual',
+      firstDeliveryId: start.deliveryId,
+      ordinal: 1,
+    }));
+
+  it('of a redelivery names the first delivery as well', () => {
+    const again = { ...redeliveryOf(start, 'again'), startedAt: later };
+    assert.partialDeepStrictEqual(redeliveryOf(again, 'once more'), { firstDeliveryId: start.deliveryId, ordinal: 2 });
+  });
+});
