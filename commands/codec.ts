@@ -49,7 +49,7 @@ export const eventCodec: Codec = {
     if (!kind?.validators.has(stored.type)) return undefined;
     let data = stored.data as object;
     for (let version = stored.metadata.schemaVersion; version < kind.version; version += 1) {
-      data = kind.upcasters[`${stored.type}@${version}`]?.(data) ?? data;
+      data = kind.upcasters[`${stored.type}@${version}`]?.(data, stored.metadata.at) ?? data;
     }
     return { type: stored.type, data };
   },

@@ -1,11 +1,32 @@
-import { createHash } from 'node:crypto';
-import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+/** What owners and operators change of an app. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import type { KeyScope, MerchantEvent, MerchantState, SealedSecret } from '../domain/merchant.ts';
-import * as merchants from '../domain/merchant.ts';
-import { type By, currentState, type Facts, type Handle, type Handled } from './handle.ts';
-import { askReceiver } from './paymentRequest.ts';
-import type { Clock, Ids, ReceiverChecks, RevokedKeys } from './ports.ts';
+import * as apps from '../domain/merchant/app.ts';
+import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
+import * as keys from '../domain/merchant/keys.ts';
+import type { ProfileChange } from '../domain/merchant/profile.ts';
+import * as settlements from '../domain/merchant/settlement.ts';
+import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
+import * as webhooks from '../domain/merchant/webhook.ts';
+import type { Instant } from '../domain/time.ts';
+import { type By, currentState, type Handled } from './handle.ts';
+import { changeLogo, changeProfile } from './merchantProfile.ts';
+import {
+  type Changed,
+  makeSecret,
+  type NewRegistration,
+  type PreparedRegistration,
+  prepare,
+  type Registered,
+  type RegistrationDeps,
+  type RegistrationRequest,
+  readSettlement,
+  refuseTarget,
+  register,
+  type SettlementRequest,
+} from './merchantRegistration.ts';
+import type { RevokedKeys } from './ports.ts';
+
+export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 
 /** A key as it is made: `key` goes to its owner once, the rest is kept. */
 export interface NewKey {
@@ -15,57 +36,55 @@ export interface NewKey {
   readonly hint: string;
 }
 
-export interface ManageMerchantDeps {
-  readonly handle: Handle;
-  readonly clock: Clock;
-  readonly ids: Ids;
+export interface ManageMerchantDeps extends RegistrationDeps {
   readonly newKey: () => NewKey;
   readonly revokedKeys: RevokedKeys;
-  /** Encrypts under the master key, bound to its context. */
-  readonly seal: (plain: string, context: string) => string;
-  /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
-  readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
-  readonly canReceive: ReceiverChecks;
-  /** False for a URL to whose host no webhook would ever be sent. What a name stands for is checked at each delivery. */
-  readonly isAllowedTarget: (url: string) => boolean;
-}
-
-/** `position`: the log position to wait for before reading one's own write; null when nothing had to change. */
-export interface Changed {
-  readonly position: bigint | null;
+  /** How long an owner's change of the settlement wallet waits. */
+  readonly settlementCoolDown_ms: number;
 }
 
 /** A secret is answered only by the call that made it. */
 export interface ShownSecret extends Changed {
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
+  readonly webhookSecretRotatedAt: Instant;
 }
 
-export interface Registered extends Changed {
-  readonly created: boolean;
-  readonly webhookUrl: string | null;
-  readonly webhookSecret: string | null;
-  readonly webhookSecretFingerprint: string | null;
-}
-
-export interface ShownKey extends Changed, Omit<NewKey, 'hash'> {
+export interface KeyRequest {
   readonly scope: KeyScope;
+  readonly name: string;
+  /** Null for never. */
+  readonly expiresAt: Instant | null;
 }
 
-export interface SettlementRequest {
-  readonly chainId: ChainId;
-  readonly tokenSymbol: string;
-  readonly receiverAddress: string;
-  readonly receiverMemo?: string | null;
+export interface ShownKey extends Changed, Omit<NewKey, 'hash'>, KeyRequest {}
+
+export interface RequestedSettlement extends Changed {
+  /** What waits; null where the wallet is in force. */
+  readonly pending: { readonly changeId: string; readonly effectiveAt: Instant } | null;
 }
 
+/** A person (cause `developer:…`) is refused every change of an app that is somebody else's, with `forbidden`. */
 export interface ManageMerchant {
-  register(appId: string, webhookUrl: string | null, by: By): Promise<Registered | Refusal>;
+  /** Checks everything that can be checked without a trace. Refuses an id that is taken (`appIdTaken`). */
+  prepare(appId: string, request: RegistrationRequest): Promise<PreparedRegistration | Refusal>;
+  /** Repeating it for the same person changes nothing; for another one it is refused with `appIdTaken`. */
+  register(appId: string, registration: NewRegistration, by: By): Promise<Registered | Refusal>;
+  setOwner(appId: string, developerId: string, by: By): Promise<Changed | Refusal>;
+  /** Fields that are left out stay; null unsets one. */
+  setProfile(appId: string, change: ProfileChange, by: By): Promise<Changed | Refusal>;
+  /** @param bytes a picture as it was sent; null takes the logo away */
+  setLogo(appId: string, bytes: Uint8Array | null, by: By): Promise<Changed | Refusal>;
+  /** At once: for operators. */
   setSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<Changed | Refusal>;
+  /** For owners: the first wallet at once, another one after the cool-down. */
+  requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
+  cancelSettlement(appId: string, changeId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
-  issueKey(appId: string, scope: KeyScope, name: string, by: By): Promise<ShownKey | Refusal>;
+  issueKey(appId: string, key: KeyRequest, by: By): Promise<ShownKey | Refusal>;
+  renameKey(appId: string, keyId: string, name: string, by: By): Promise<Changed | Refusal>;
   /**
    * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: a crash between the two leaves
    * a key that works nowhere, and repeating the command records the rest.
@@ -74,99 +93,85 @@ export interface ManageMerchant {
   revokeKey(appId: string, keyId: string, by: By): Promise<Changed | Refusal>;
 }
 
-/** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
-export const webhookSecretContext = (appId: string): string => `webhookSecret:${appId}`;
-
-/** @param secret 64 hex characters; what is hashed are the characters, not the bytes they spell */
-export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
-
 export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
   const { handle, clock, ids, revokedKeys } = deps;
 
   type Decide = (state: MerchantState) => Decision<MerchantEvent>;
-  const change = (appId: string, by: By, decide: Decide, more: Partial<Facts> = {}) =>
-    handle(merchants.merchant, appId, decide, { ...by, appId, ...more });
-
-  function makeSecret(appId: string): { secret: string; sealed: SealedSecret } {
-    const secret = ids.secret();
-    const ciphertext = deps.seal(secret, webhookSecretContext(appId));
-    return { secret, sealed: { ciphertext, fingerprint: fingerprintOf(secret) } };
-  }
-
-  function refuseTarget(text: string | null): Refusal | undefined {
-    const url = text === null ? null : merchants.readWebhookUrl(text);
-    if (url === null || isRefusal(url)) return url ?? undefined;
-    if (deps.isAllowedTarget(url)) return undefined;
-    return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its host is not', '/webhookUrl');
-  }
+  type Outcome = Handled<MerchantState> | Refusal;
+  const changeBy =
+    (by: By) =>
+    (appId: string, decide: Decide): Promise<Outcome> =>
+      handle(merchant, appId, (state) => refuseStranger(state, by) ?? decide(state), { ...by, appId });
+  const change = async (appId: string, by: By, decide: Decide): Promise<Changed | Refusal> =>
+    changed(await changeBy(by)(appId, decide));
 
   return {
-    async register(appId, webhookUrl, by) {
-      const refused = refuseTarget(webhookUrl);
-      if (refused) return refused;
-      const registration = { appId, idSalt: ids.secret(), registeredAt: clock.now() };
-      const { secret, sealed } = makeSecret(appId);
-      const decide: Decide = (state) => merchants.register(state, registration, webhookUrl, sealed);
-      const handled = await change(appId, by, decide, { expectNew: true });
-      if (isRefusal(handled)) return handled;
-      const created = handled.appended > 0;
-      return {
-        position: handled.position,
-        created,
-        webhookUrl: handled.state.webhookUrl,
-        webhookSecret: created ? secret : null,
-        webhookSecretFingerprint: handled.state.webhookSecret?.fingerprint ?? null,
-      };
+    prepare: (appId, request) => prepare(deps, appId, request),
+    register: (appId, registration, by) => register(deps, appId, registration, by),
+    setOwner: (appId, developerId, by) => change(appId, by, (state) => apps.setOwner(state, developerId)),
+    setProfile: async (appId, stated, by) => changed(await changeProfile(deps, appId, stated, changeBy(by))),
+    setLogo: async (appId, bytes, by) => changed(await changeLogo(deps, appId, bytes, changeBy(by))),
+
+    async setSettlement(appId, request, by) {
+      const wallet = await readSettlement(deps, request);
+      return isRefusal(wallet) ? wallet : change(appId, by, (state) => settlements.setSettlement(state, wallet));
     },
 
-    async setSettlement(appId, wallet, by) {
-      const chain = chainOf(wallet.chainId);
-      const token = findToken(chain, wallet.tokenSymbol);
-      if (!token)
-        return refuse('invalidRequest', `chain ${wallet.chainId} has no ${wallet.tokenSymbol}`, '/tokenSymbol');
-      const receiverAddress = deps.canonicalAddress(wallet.chainId, wallet.receiverAddress);
-      if (!receiverAddress) {
-        return refuse('invalidRequest', `receiverAddress is no address of chain ${wallet.chainId}`, '/receiverAddress');
-      }
-      const { chainId, receiverMemo = null } = wallet;
-      const settlement = { chainId, token, receiverAddress, receiverMemo };
-      const ask = deps.canReceive[chain.family];
-      const receiving = { chain, token, receiver: receiverAddress, amount: null };
-      const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
-      if (unreceivable) return unreceivable;
-      return changed(await change(appId, by, (state) => merchants.setSettlement(state, settlement)));
+    async requestSettlement(appId, request, by) {
+      const wallet = await readSettlement(deps, request);
+      if (isRefusal(wallet)) return wallet;
+      const now = clock.now();
+      const asked = { changeId: ids.eventId(), wallet, now, coolDown_ms: deps.settlementCoolDown_ms };
+      const handled = await changeBy(by)(appId, (state) => settlements.requestSettlement(state, asked));
+      if (isRefusal(handled)) return handled;
+      return { position: handled.position, pending: pendingChange(handled.state, now) };
     },
+
+    cancelSettlement: (appId, changeId, by) =>
+      change(appId, by, (state) => settlements.cancelSettlement(state, changeId, clock.now())),
 
     setWebhookUrl: async (appId, url, by) =>
-      refuseTarget(url) ?? changed(await change(appId, by, (state) => merchants.setWebhookUrl(state, url))),
+      refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
 
     async rotateSecret(appId, by) {
-      const { secret, sealed } = makeSecret(appId);
-      const handled = await change(appId, by, (state) => merchants.rotateSecret(state, sealed));
-      if (isRefusal(handled)) return handled;
-      return { position: handled.position, webhookSecret: secret, webhookSecretFingerprint: sealed.fingerprint };
+      const { webhookSecret, secret } = makeSecret(deps, appId);
+      const rotatedAt = clock.now();
+      const rotated = await change(appId, by, (state) => webhooks.rotateSecret(state, { ...secret, rotatedAt }));
+      if (isRefusal(rotated)) return rotated;
+      const shown = { webhookSecret, webhookSecretFingerprint: secret.fingerprint };
+      return { ...rotated, ...shown, webhookSecretRotatedAt: rotatedAt };
     },
 
-    setKeylessCreation: async (appId, allowed, by) =>
-      changed(await change(appId, by, (state) => merchants.setKeylessCreation(state, allowed))),
+    setKeylessCreation: (appId, allowed, by) => change(appId, by, (state) => apps.setKeylessCreation(state, allowed)),
 
-    async issueKey(appId, scope, name, by) {
+    async issueKey(appId, request, by) {
       const { key, ...kept } = deps.newKey();
-      const handled = await change(appId, by, (state) => merchants.issueKey(state, { ...kept, scope, name }));
+      const { scope, name, expiresAt } = request;
+      const issued = { ...kept, scope, name, expiresAt };
+      const handled = await change(appId, by, (state) => keys.issueKey(state, issued, clock.now()));
       if (isRefusal(handled)) return handled;
-      return { position: handled.position, keyId: kept.keyId, key, hint: kept.hint, scope };
+      return { ...handled, keyId: kept.keyId, key, hint: kept.hint, scope, name, expiresAt };
     },
+
+    renameKey: (appId, keyId, name, by) => change(appId, by, (state) => keys.renameKey(state, keyId, name)),
 
     async revokeKey(appId, keyId, by) {
-      const decide: Decide = (state) => merchants.revokeKey(state, keyId);
-      const decision = decide(await currentState(handle, merchants.merchant, appId));
+      const decide: Decide = (state) => keys.revokeKey(state, keyId);
+      const state = await currentState(handle, merchant, appId);
+      const decision = refuseStranger(state, by) ?? decide(state);
       if (isRefusal(decision)) return decision;
       await revokedKeys.add({ appId, keyId });
-      const revoked = changed(await change(appId, by, decide));
+      const revoked = await change(appId, by, decide);
       const unconfirmed = await revokedKeys.unconfirmed(keyId);
       return unconfirmed.length === 0 ? revoked : stillAccepted(unconfirmed);
     },
   };
+}
+
+/** Read models say whose an app is before a command is tried; the log has the last word. */
+function refuseStranger({ developerId }: MerchantState, { cause }: By): Refusal | undefined {
+  if (!cause.startsWith('developer:') || cause === `developer:${developerId}`) return undefined;
+  return refuse('forbidden', 'the app is not yours');
 }
 
 const changed = (handled: Handled<MerchantState> | Refusal): Changed | Refusal =>

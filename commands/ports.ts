@@ -1,6 +1,7 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
 import type { Chain, Token } from '../domain/chains.ts';
 import type { EventMetadata, Refusal, StoredEvent } from '../domain/decider.ts';
+import type { Profile } from '../domain/merchant/profile.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Instant } from '../domain/time.ts';
@@ -142,4 +143,22 @@ export interface RevokedKeys {
   add(key: RevokedKey): Promise<void>;
   /** Waits, not for ever, until no instance accepts the key. @returns the names of those that may still do so. @throws Unavailable */
   unconfirmed(keyId: string): Promise<readonly string[]>;
+}
+
+/** A picture of our own making. */
+export interface Logo {
+  /** SHA-256 of the bytes, as hex. */
+  readonly digest: string;
+  readonly type: 'image/png' | 'image/webp';
+  readonly bytes: Uint8Array;
+}
+
+/** What apps show of themselves: beside the log, so that it can be removed. Repeating a call changes nothing. */
+export interface ProfileStore {
+  /** @param profile `content` is JSON, `digest` its SHA-256. @throws Unavailable */
+  keep(appId: string, profile: { readonly digest: string; readonly content: string }): Promise<void>;
+  /** Null for one that was removed. @throws Unavailable */
+  find(digest: string): Promise<Profile | null>;
+  /** @throws Unavailable */
+  keepLogo(appId: string, logo: Logo): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Webhooks that an app's owner asks for: a redelivery of one that is exhausted, and a test. */
 import { createHash } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { merchant } from '../domain/merchant.ts';
+import { merchant } from '../domain/merchant/state.ts';
 import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { testEventType, webhook } from '../domain/webhook.ts';
 import { type By, currentState, type Handle } from './handle.ts';

@@ -12,7 +12,8 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   },
   merchant: {
     name: 'merchant-<appId>',
-    about: 'One app that takes payments: settings and API keys.',
+    about:
+      'One app that takes payments: whose it is, settings, API keys. Who stands behind a `developerId`, and what a profile says, is in Postgres alone and can be removed there.',
   },
   webhook: {
     name: 'webhook-<deliveryId>',
@@ -66,11 +67,17 @@ export const meanings: {
   },
   merchant: {
     MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',
+    OwnerSet: 'Another person manages the app from now on',
+    ProfileSet: 'What the app shows of itself changed; the digest is of the whole profile with a random salt in it',
     SettlementWalletSet: 'Where a merchant_ app is paid out to, from the next payment on',
+    SettlementChangeRequested:
+      'Its owner wants to be paid out elsewhere: so it is for payments created from `effectiveAt` on',
+    SettlementChangeCancelled: 'The change was called off before its time: the wallet in force stays',
     WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
     KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
     ApiKeyIssued: 'An API key, known by its SHA-256 alone',
+    ApiKeyRenamed: 'What people call the key',
     ApiKeyRevoked: 'The key stops',
   },
   webhook: {

@@ -20,6 +20,8 @@ export type Decision<E> = readonly E[] | Refusal;
 export type RefusalCode =
   | 'invalidRequest'
   | 'forbidden'
+  | 'notFound'
+  | 'conflict'
   | 'paymentNotFound'
   | 'paymentNotUpdatable'
   | 'orderConflict'

@@ -29,5 +29,5 @@ export const Hash = Type.String({ minLength: 1, maxLength: 128 });
 /** A block number, nonce or sequence. */
 export const Height = Type.String({ pattern: '^[0-9]{1,20}$' });
 
-/** Bring data of an older schema version to the next one: `<type>@<version>` → its data one version later. */
-export type Upcasters = Readonly<Record<string, (data: object) => object>>;
+/** Bring data of an older schema version to the next one: `<type>@<version>` → its data one version later. `at`: when it was written. */
+export type Upcasters = Readonly<Record<string, (data: object, at: Instant) => object>>;

@@ -2,7 +2,8 @@
  * Every category of streams: its decider, the schemas of its events and their version, and what brings older events to it.
  * The one list of them.
  */
-import { merchant, merchantEventSchemas, merchantSchemaVersion } from './merchant.ts';
+import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from './merchant/events.ts';
+import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { treasury, treasuryEventSchemas, treasurySchemaVersion } from './treasury.ts';
@@ -13,7 +14,12 @@ import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } fro
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
-  merchant: { decider: merchant, schemas: merchantEventSchemas, version: merchantSchemaVersion },
+  merchant: {
+    decider: merchant,
+    schemas: merchantEventSchemas,
+    version: merchantSchemaVersion,
+    upcasters: merchantUpcasters,
+  },
   webhook: {
     decider: webhook,
     schemas: webhookEventSchemas,

@@ -8,6 +8,7 @@ export interface Tables {
     readonly scope: string;
     readonly hint: string;
     readonly name: string;
+    readonly expires_at: string | null;
     readonly revoked_at: string | null;
   };
   readonly app_events: {
@@ -26,15 +27,25 @@ export interface Tables {
   readonly apps: {
     readonly app_id: string;
     readonly id_salt: string;
+    readonly developer_id: string | null;
     readonly registered_at: string;
+    readonly profile_digest: string | null;
     readonly webhook_url: string | null;
     readonly webhook_secret_ciphertext: string | null;
     readonly webhook_secret_fingerprint: string | null;
+    readonly webhook_secret_rotated_at: string | null;
     readonly settlement_chain_id: number | null;
     readonly settlement_token_symbol: string | null;
     readonly settlement_token_address: string | null;
     readonly settlement_address: string | null;
     readonly settlement_memo: string | null;
+    readonly next_change_id: string | null;
+    readonly next_chain_id: number | null;
+    readonly next_token_symbol: string | null;
+    readonly next_token_address: string | null;
+    readonly next_address: string | null;
+    readonly next_memo: string | null;
+    readonly next_effective_at: string | null;
     readonly keyless_creation: boolean;
   };
   readonly daily_durations: {

@@ -1,57 +1,117 @@
-/** Apps: their settings, their webhook secrets, and who a key belongs to. */
-import type { KeyScope } from '../domain/merchant.ts';
+/** Apps: what their payments need to know of them, whose they are, and who a key belongs to. */
+import type { KeyScope, SealedSecret } from '../domain/merchant/events.ts';
+import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored } from './sql.ts';
 
 /** An app's settings as its last command left them. */
 export interface App {
   readonly appId: string;
+  /** The person behind it; null for an app of the operator's. */
+  readonly developerId: string | null;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
-  readonly settlement: {
-    readonly chainId: number;
-    readonly tokenSymbol: string;
-    readonly receiverAddress: string;
-    readonly receiverMemo: string | null;
-  } | null;
+  /** In force now. */
+  readonly settlement: ShownWallet | null;
   readonly keylessAllowed: boolean;
 }
 
-interface Row {
-  readonly app_id: string;
-  readonly id_salt: string;
-  readonly webhook_url: string | null;
+export interface ShownWallet {
+  readonly chainId: number;
+  readonly tokenSymbol: string;
+  readonly receiverAddress: string;
+  readonly receiverMemo: string | null;
+}
+
+/** The columns of `apps` that hold its wallets: the one in force, and the one to come from its time on. */
+export interface WalletColumns {
   readonly settlement_chain_id: number | null;
   readonly settlement_token_symbol: string;
   readonly settlement_address: string;
   readonly settlement_memo: string | null;
+  readonly next_change_id: string;
+  readonly next_chain_id: number;
+  readonly next_token_symbol: string;
+  readonly next_address: string;
+  readonly next_memo: string | null;
+  readonly next_effective_at: Instant | null;
+}
+
+export const walletColumns = `settlement_chain_id, settlement_token_symbol, settlement_address, settlement_memo,
+  next_change_id, next_chain_id, next_token_symbol, next_address, next_memo, next_effective_at`;
+
+export interface PendingWallet {
+  readonly changeId: string;
+  readonly wallet: ShownWallet;
+  readonly effectiveAt: Instant;
+}
+
+/** The wallet in force, and the one that waits for its time. */
+export function walletsAt(
+  row: WalletColumns,
+  now: Instant,
+): { readonly settlement: ShownWallet | null; readonly pending: PendingWallet | null } {
+  const settlement =
+    row.settlement_chain_id === null
+      ? null
+      : {
+          chainId: row.settlement_chain_id,
+          tokenSymbol: row.settlement_token_symbol,
+          receiverAddress: row.settlement_address,
+          receiverMemo: row.settlement_memo,
+        };
+  if (row.next_effective_at === null) return { settlement, pending: null };
+  const wallet = {
+    chainId: row.next_chain_id,
+    tokenSymbol: row.next_token_symbol,
+    receiverAddress: row.next_address,
+    receiverMemo: row.next_memo,
+  };
+  if (row.next_effective_at <= now) return { settlement: wallet, pending: null };
+  return { settlement, pending: { changeId: row.next_change_id, wallet, effectiveAt: row.next_effective_at } };
+}
+
+interface Row extends WalletColumns {
+  readonly app_id: string;
+  readonly developer_id: string | null;
+  readonly id_salt: string;
+  readonly webhook_url: string | null;
   readonly keyless_creation: boolean;
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
-export async function findApp(sql: Sql, appId: string): Promise<App | null> {
+export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
-    `SELECT app_id, id_salt, webhook_url, settlement_chain_id, settlement_token_symbol, settlement_address, settlement_memo,
-            keyless_creation
-       FROM apps WHERE app_id = $1`,
+    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, ${walletColumns} FROM apps WHERE app_id = $1`,
     [asStored(appId)],
   );
   if (!row) return null;
   return {
     appId: row.app_id,
+    developerId: row.developer_id,
     idSalt: row.id_salt,
     webhookUrl: row.webhook_url,
-    settlement:
-      row.settlement_chain_id === null
-        ? null
-        : {
-            chainId: row.settlement_chain_id,
-            tokenSymbol: row.settlement_token_symbol,
-            receiverAddress: row.settlement_address,
-            receiverMemo: row.settlement_memo,
-          },
+    settlement: walletsAt(row, now).settlement,
     keylessAllowed: row.keyless_creation,
   };
+}
+
+/** Apps of one person, listed at most: nobody needs to find their way among more. */
+export const ownedMax = 200;
+
+/** Ids of the apps that somebody owns, in the order in which they were made. @throws Unavailable */
+export async function appsOf(sql: Sql, developerId: string): Promise<readonly string[]> {
+  const rows = await sql.query<{ app_id: string }>(
+    'SELECT app_id FROM apps WHERE developer_id = $1 ORDER BY registered_at, app_id LIMIT $2',
+    [developerId, ownedMax],
+  );
+  return rows.map(({ app_id }) => app_id);
+}
+
+/** What the ids of its orders' payments are derived with; null for an app that is not registered. @throws Unavailable */
+export async function findIdSalt(sql: Sql, appId: string): Promise<string | null> {
+  const [row] = await sql.query<{ id_salt: string }>('SELECT id_salt FROM apps WHERE app_id = $1', [asStored(appId)]);
+  return row?.id_salt ?? null;
 }
 
 /** Payments of the app that wait for their money and were created without a key; no more than `max` are counted. @throws Unavailable */
@@ -62,11 +122,6 @@ export async function countOpenKeyless(sql: Sql, appId: string, max: number): Pr
     [asStored(appId), max],
   );
   return Number(counted?.open ?? 0n);
-}
-
-export interface SealedSecret {
-  readonly ciphertext: string;
-  readonly fingerprint: string;
 }
 
 /** The app's webhook secret in force, sealed; null when it has none. @throws Unavailable */
@@ -83,12 +138,15 @@ export interface Caller {
   readonly keyId: string;
   readonly appId: string;
   readonly scope: KeyScope;
+  /** The key is refused from then on; null for never. */
+  readonly expiresAt: Instant | null;
 }
 
 /** The app that a key belongs to, by the key's SHA-256 as hex; null for an unknown or revoked key. @throws Unavailable */
 export async function findApiKey(sql: Sql, hash: string): Promise<Caller | null> {
   const [key] = await sql.query<Caller>(
-    'SELECT key_id AS "keyId", app_id AS "appId", scope FROM api_keys WHERE hash = $1 AND revoked_at IS NULL',
+    `SELECT key_id AS "keyId", app_id AS "appId", scope, expires_at AS "expiresAt"
+       FROM api_keys WHERE hash = $1 AND revoked_at IS NULL`,
     [hash],
   );
   return key ?? null;

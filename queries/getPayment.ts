@@ -5,7 +5,7 @@ import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { findApp } from './apps.ts';
+import { findIdSalt } from './apps.ts';
 import { asStored } from './sql.ts';
 
 export interface GetPaymentDeps {
@@ -52,6 +52,6 @@ export async function getPaymentByOrder(
     [appId, asStored(orderId)],
   );
   if (row) return viewOfRow(row);
-  const app = await findApp(deps.sql, appId);
-  return app ? getPayment(deps, deps.paymentIdOf(app.idSalt, orderId)) : null;
+  const idSalt = await findIdSalt(deps.sql, appId);
+  return idSalt === null ? null : getPayment(deps, deps.paymentIdOf(idSalt, orderId));
 }

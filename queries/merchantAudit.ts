@@ -1,5 +1,5 @@
 /** What an app's own stream tells of it: its keys, and who changed what. From the log, so that it is true while read models stand still. */
-import type { MerchantEvent } from '../domain/merchant.ts';
+import type { KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 
@@ -8,15 +8,20 @@ export type AuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
 export interface ListedKey {
   readonly keyId: string;
   readonly name: string;
-  readonly scope: string;
+  readonly scope: KeyScope;
   /** Prefix and last four characters. */
   readonly hint: string;
   readonly createdAt: Instant;
-  /** Null while it works. */
+  /** The cause of its event. */
+  readonly createdBy: string;
+  readonly expiresAt: Instant | null;
+  /** Null while it is not revoked. */
   readonly revokedAt: Instant | null;
 }
 
 export interface Change {
+  /** Its place among the app's events, from 0. */
+  readonly revision: number;
   readonly at: Instant;
   /** The event's `cause`. */
   readonly by: string;
@@ -24,16 +29,19 @@ export interface Change {
   readonly what: string;
 }
 
-type Recorded = MerchantEvent & { readonly at: Instant; readonly by: string };
+type Recorded = MerchantEvent & { readonly revision: number; readonly at: Instant; readonly by: string };
 
 /** All keys that the app ever had, oldest first; null for an app that is not registered. @throws Unavailable */
 export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly ListedKey[] | null> {
   const events = await recorded(deps, appId);
   const revoked = new Map(events.flatMap(({ type, data, at }) => (type === 'ApiKeyRevoked' ? [[data.keyId, at]] : [])));
-  const keys = events.flatMap(({ type, data, at }) => {
+  const names = namesIn(events);
+  const keys = events.flatMap(({ type, data, at, by }) => {
     if (type !== 'ApiKeyIssued') return [];
-    const { keyId, name, scope, hint } = data;
-    return [{ keyId, name, scope, hint, createdAt: at, revokedAt: revoked.get(keyId) ?? null }];
+    const { keyId, scope, hint, expiresAt } = data;
+    const name = names.get(keyId) ?? data.name;
+    const revokedAt = revoked.get(keyId) ?? null;
+    return [{ keyId, name, scope, hint, createdAt: at, createdBy: by, expiresAt, revokedAt }];
   });
   return events.length === 0 ? null : keys;
 }
@@ -41,8 +49,11 @@ export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly
 /** Every change of the app's settings and keys, oldest first; null for an app that is not registered. @throws Unavailable */
 export async function listChanges(deps: AuditDeps, appId: string): Promise<readonly Change[] | null> {
   const events = await recorded(deps, appId);
-  const names = new Map(events.flatMap(({ type, data }) => (type === 'ApiKeyIssued' ? [[data.keyId, data.name]] : [])));
-  const changes = events.map((event) => ({ at: event.at, by: event.by, what: textOf(event, names) }));
+  const names = namesIn(events);
+  const changes = events.map((event) => {
+    const { revision, at, by } = event;
+    return { revision, at, by, what: textOf(event, names) };
+  });
   return events.length === 0 ? null : changes;
 }
 
@@ -50,19 +61,33 @@ async function recorded({ history, read }: AuditDeps, appId: string): Promise<re
   const events = await history(`merchant-${appId}`);
   return events.flatMap((stored) => {
     const event = read(stored) as MerchantEvent | undefined;
-    return event ? [{ ...event, at: stored.metadata.at, by: stored.metadata.cause }] : [];
+    const { at, cause: by } = stored.metadata;
+    return event ? [{ ...event, revision: Number(stored.revision), at, by }] : [];
   });
 }
+
+/** What each key is called now. */
+const namesIn = (events: readonly Recorded[]): ReadonlyMap<string, string> =>
+  new Map(
+    events.flatMap(({ type, data }) =>
+      type === 'ApiKeyIssued' || type === 'ApiKeyRenamed' ? [[data.keyId, data.name]] : [],
+    ),
+  );
 
 function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): string {
   switch (event.type) {
     case 'MerchantRegistered':
       return 'registered the app';
-    case 'SettlementWalletSet': {
-      const { chainId, token, receiverAddress, receiverMemo } = event.data;
-      const memo = receiverMemo === null ? '' : ` with memo ${receiverMemo}`;
-      return `set its wallet: ${token.symbol} on chain ${chainId} to ${receiverAddress}${memo}`;
-    }
+    case 'OwnerSet':
+      return 'gave it to its owner';
+    case 'ProfileSet':
+      return `changed what it shows of itself: ${event.data.changed.join(', ')}`;
+    case 'SettlementWalletSet':
+      return `set its wallet: ${walletText(event.data)}`;
+    case 'SettlementChangeRequested':
+      return `asked for another wallet from ${event.data.effectiveAt} on: ${walletText(event.data.wallet)}`;
+    case 'SettlementChangeCancelled':
+      return 'called off the change of its wallet';
     case 'WebhookUrlSet':
       return event.data.url === null ? 'removed its webhook' : `set its webhook: ${withoutQuery(event.data.url)}`;
     case 'WebhookSecretRotated':
@@ -70,10 +95,19 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
     case 'KeylessCreationSet':
       return `${event.data.allowed ? 'opened' : 'closed'} it for creation without a key`;
     case 'ApiKeyIssued':
-      return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint})`;
+      return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
+    case 'ApiKeyRenamed':
+      return `renamed key ${event.data.keyId} to "${event.data.name}"`;
     case 'ApiKeyRevoked':
       return `revoked key ${event.data.keyId} "${names.get(event.data.keyId)}"`;
   }
 }
+
+function walletText({ chainId, token, receiverAddress, receiverMemo }: SettlementWallet): string {
+  const memo = receiverMemo === null ? '' : ` with memo ${receiverMemo}`;
+  return `${token.symbol} on chain ${chainId} to ${receiverAddress}${memo}`;
+}
+
+const until = (at: Instant | null): string => (at === null ? '' : `, until ${at}`);
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

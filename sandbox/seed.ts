@@ -1,6 +1,7 @@
 /** The demo apps: a merchant with a settlement wallet and a wallet app that anyone may create payments for. Made once. */
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
+import type { KeyScope } from '../domain/merchant/events.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 
 type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
@@ -36,14 +37,16 @@ async function demoApp(
   webhookUrl: string,
   known: DemoApps['wallet'] | undefined,
 ): Promise<DemoApps['wallet']> {
-  const registered = await settled(merchants, await merchants.register(appId, webhookUrl, by));
+  const registered = await settled(merchants, await merchants.register(appId, { webhookUrl }, by));
   await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, by));
   if (known && !registered.created) {
     const { ordersKey, adminKey, webhookSecret } = known;
     return { appId, ordersKey, adminKey, webhookSecret };
   }
-  const orders = await settled(merchants, await merchants.issueKey(appId, 'orders', 'demo orders', by));
-  const admin = await settled(merchants, await merchants.issueKey(appId, 'admin', 'demo admin', by));
+  const issue = async (scope: KeyScope) =>
+    settled(merchants, await merchants.issueKey(appId, { scope, name: `demo ${scope}`, expiresAt: null }, by));
+  const orders = await issue('orders');
+  const admin = await issue('admin');
   const webhookSecret =
     registered.webhookSecret ?? (await settled(merchants, await merchants.rotateSecret(appId, by))).webhookSecret;
   return { appId, ordersKey: orders.key, adminKey: admin.key, webhookSecret };

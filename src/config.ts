@@ -35,6 +35,8 @@ export interface Config {
   readonly signer: SpendingLimits;
   readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  /** How long an owner's change of the settlement wallet waits. */
+  readonly settlementCoolDown_hours: number;
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
   readonly logLevel: string;
   readonly crashAt: string | null;
@@ -93,6 +95,7 @@ export function readConfig(env: Env): Config {
       fixed_microUsd: read.microUsd('FEE_FIXED_USD', '0.01'),
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
+    settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),
     webhook: { caFile: read.text('WEBHOOK_CA_FILE', '') || null, allowedCidrs: read.list('WEBHOOK_ALLOWED_CIDRS') },
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     crashAt: read.text('CRASH_AT', '') || null,
@@ -152,6 +155,10 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
 function productionProblems(config: Config): string[] {
   const problems: string[] = [];
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
+  if (config.settlementCoolDown_hours === 0)
+    problems.push(
+      'SETTLEMENT_COOLDOWN_HOURS: 0 is for tests: whoever takes over a session would take the money with it',
+    );
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
   return problems;

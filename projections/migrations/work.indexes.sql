@@ -18,6 +18,7 @@ CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_a
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
+CREATE INDEX IF NOT EXISTS apps_by_developer  ON apps (developer_id) WHERE developer_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
 -- Solana: its accounts are looked at, not its blocks.
 CREATE INDEX IF NOT EXISTS payments_watched    ON payments (deposit_address)

@@ -155,20 +155,33 @@ COMMENT ON COLUMN todo_webhooks.event_revision IS 'The payment is shown as this 
 CREATE TABLE apps (
   app_id                     text        PRIMARY KEY,
   id_salt                    text        NOT NULL,
+  developer_id               text,
   registered_at              timestamptz NOT NULL,
+  profile_digest             text,
   webhook_url                text,
   webhook_secret_ciphertext  text,
   webhook_secret_fingerprint text,
+  webhook_secret_rotated_at  timestamptz,
   settlement_chain_id        integer,
   settlement_token_symbol    text,
   settlement_token_address   text,
   settlement_address         text,
   settlement_memo            text,
+  next_change_id             text,
+  next_chain_id              integer,
+  next_token_symbol          text,
+  next_token_address         text,
+  next_address               text,
+  next_memo                  text,
+  next_effective_at          timestamptz,
   keyless_creation           boolean     NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds secrets (salt, ciphertext): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
-COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to.';
+COMMENT ON COLUMN apps.developer_id IS 'The person behind it: ops.people says who that is. Null for an app of the operator''s.';
+COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.';
+COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to, until next_effective_at.';
+COMMENT ON COLUMN apps.next_address IS 'Where it is paid out to from next_effective_at on; null while no change was requested.';
 
 CREATE TABLE api_keys (
   key_id     text        PRIMARY KEY,
@@ -177,6 +190,7 @@ CREATE TABLE api_keys (
   scope      text        NOT NULL,
   hint       text        NOT NULL,
   name       text        NOT NULL,
+  expires_at timestamptz,
   revoked_at timestamptz
 );
 COMMENT ON TABLE api_keys IS 'API keys by the SHA-256 of the key; the key itself is stored nowhere.';

@@ -2,7 +2,7 @@
 import type { By } from '../../commands/handle.ts';
 import type { SettlementRequest } from '../../commands/manageMerchant.ts';
 import type { Refusal } from '../../domain/decider.ts';
-import type { AppKind } from '../../domain/merchant.ts';
+import type { AppKind } from '../../domain/merchant/app.ts';
 import type { Instant } from '../../domain/time.ts';
 
 /** Somebody who has signed in. */

@@ -5,7 +5,8 @@ import { readStream } from '../../commands/handle.ts';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { findChain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { type KeyScope, keyScopes } from '../../domain/merchant.ts';
+import { type KeyScope, keyScopes } from '../../domain/merchant/events.ts';
+import { type Instant, parseInstant } from '../../domain/time.ts';
 import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
@@ -40,6 +41,12 @@ function chainId(text: string) {
   return chain.id;
 }
 
+function time(text: string): Instant {
+  const at = parseInstant(text);
+  if (!at) throw new Error(`${text} is no time: write it like 2027-01-31T00:00:00Z`);
+  return at;
+}
+
 const program = new Command('npm run merchant --').description(
   'manage apps (merchant_<slug>, wallet_<slug>) and their keys',
 );
@@ -49,7 +56,7 @@ program
   .description('register an app; shows its webhook secret once')
   .option('--webhook <url>', 'https URL that its webhooks go to')
   .action((appId: string, options: { webhook?: string }) =>
-    run((m) => m.register(appId, options.webhook ?? null, operator())),
+    run((m) => m.register(appId, { webhookUrl: options.webhook ?? null }, operator())),
   );
 
 program
@@ -80,9 +87,21 @@ program
   .command('key <appId> <name>')
   .description('issue an API key; it is shown once')
   .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
-  .action((appId: string, name: string, options: { scope: KeyScope }) =>
-    run((m) => m.issueKey(appId, options.scope, name, operator())),
+  .option('--expires <time>', 'when it stops: ISO 8601 with its offset, such as 2027-01-31T00:00:00Z')
+  .action((appId: string, name: string, options: { scope: KeyScope; expires?: string }) =>
+    run((m) =>
+      m.issueKey(
+        appId,
+        { scope: options.scope, name, expiresAt: options.expires ? time(options.expires) : null },
+        operator(),
+      ),
+    ),
   );
+
+program
+  .command('rename <appId> <keyId> <name>')
+  .description('call an API key something else')
+  .action((appId: string, keyId: string, name: string) => run((m) => m.renameKey(appId, keyId, name, operator())));
 
 program
   .command('keys <appId>')

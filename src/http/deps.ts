@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
 import type { By } from '../../commands/handle.ts';
-import type { Clock, Ids } from '../../commands/ports.ts';
+import type { Changed, ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { Clock, Ids, Logo } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
 import type { Chain } from '../../domain/chains.ts';
@@ -12,7 +13,9 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
+import type { Change } from '../../queries/merchantAudit.ts';
 import type { Stats, StatsPeriod } from '../../queries/reports.ts';
+import type { OwnApp, Settings, UsedKey } from '../../queries/settings.ts';
 import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
@@ -66,7 +69,24 @@ export interface OperationsDeps
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
+  /** What owners change of their apps. */
+  readonly merchants: OwnersCommands;
+  /** Waits, not for long, until what was changed can be read. A change that takes longer is made all the same: this never fails. */
+  readonly shown: (change: Changed) => Promise<void>;
 }
+
+export type OwnersCommands = Pick<
+  ManageMerchant,
+  | 'setProfile'
+  | 'setLogo'
+  | 'requestSettlement'
+  | 'cancelSettlement'
+  | 'setWebhookUrl'
+  | 'rotateSecret'
+  | 'issueKey'
+  | 'renameKey'
+  | 'revokeKey'
+>;
 
 export interface Queries {
   /** This and `getPaymentByOrder` find a payment from the moment that it was created. */
@@ -83,6 +103,14 @@ export interface Queries {
   readonly findSession: (token: string) => Promise<SignedIn | null>;
   /** Ids of the apps that somebody owns. */
   readonly appsOf: (developerId: string) => Promise<readonly string[]>;
+  /** The same with what they are called, for people. */
+  readonly listApps: (developerId: string) => Promise<readonly OwnApp[]>;
+  readonly getSettings: (appId: string) => Promise<Settings | null>;
+  /** All that the app ever had, oldest first. */
+  readonly listKeys: (appId: string) => Promise<readonly UsedKey[]>;
+  /** Who changed what of the app, oldest first. */
+  readonly listChanges: (appId: string) => Promise<readonly Change[]>;
+  readonly findLogo: (digest: string) => Promise<Logo | null>;
   /** Open payments of an app that were created without a key, counted up to `max`. */
   readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }

@@ -5,12 +5,14 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
-import { countOpenKeyless, findApp } from '../../queries/apps.ts';
+import { appsOf, countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
+import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
+import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import { noAccounts } from '../accounts/none.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
@@ -131,6 +133,9 @@ const edge = (core: Core) => ({
   observe: core.telemetry.observeRequest,
 });
 
+/** How long a change of settings waits until it can be read. */
+const shownWithin_ms = 2_000;
+
 async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
   const guard = createRouteGuard({
@@ -163,6 +168,11 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    merchants: core.merchants,
+    // What is decided stands: its maker is answered, with a key that is shown once perhaps, whether or not it can be read already.
+    shown: async ({ position }) => {
+      if (position !== null) await core.projected(position, { timeout_ms: shownWithin_ms }).catch(() => {});
+    },
   };
 }
 
@@ -181,9 +191,14 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
-    findApp: (appId) => findApp(reads, appId),
+    findApp: (appId) => findApp(reads, appId, clock.now()),
     findSession: async () => null,
-    appsOf: async () => [],
+    appsOf: (developerId) => appsOf(reads, developerId),
+    listApps: (developerId) => listApps(reads, developerId),
+    getSettings: (appId) => getSettings(reads, appId, clock.now()),
+    listKeys: async (appId) => withLastUse(reads, (await listKeys(reading, appId)) ?? []),
+    listChanges: async (appId) => (await listChanges(reading, appId)) ?? [],
+    findLogo: (digest) => findLogo(reads, digest),
     countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

@@ -1,7 +1,7 @@
 /** Whose a key is, as the read models, the list of revoked keys and the log agree on it. */
 import { hostname } from 'node:os';
 import { currentState } from '../../commands/handle.ts';
-import { merchant } from '../../domain/merchant.ts';
+import { merchant } from '../../domain/merchant/state.ts';
 import { type Caller, findApiKey } from '../../queries/apps.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { followRevocations, type Revocations } from '../runtime/revocations.ts';

@@ -7,6 +7,7 @@ import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock, CrashPoint, RevokedKeys } from '../../commands/ports.ts';
 import { chainOf } from '../../domain/chains.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
@@ -15,11 +16,13 @@ import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { stockChannel } from '../postgres/depositOwners.ts';
 import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
+import { createProfileStore } from '../postgres/profiles.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
 import { appEventsChannel } from '../runtime/appNews.ts';
 import { writeConnections } from '../runtime/connections.ts';
@@ -111,7 +114,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     handle,
     workHandle: createHandle({ ...deciding, store: store.workers }),
     revokedKeys,
-    merchants: manageMerchant({ config, handle, clock, box, revokedKeys, ...open }),
+    merchants: manageMerchant({ config, handle, clock, database, box, revokedKeys, ...open }),
     async close() {
       await leases.close();
       await database.close();
@@ -143,15 +146,19 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
   });
 }
 
-type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'box' | 'revokedKeys' | 'receiverChecks'>;
+type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'database' | 'box' | 'revokedKeys' | 'receiverChecks'>;
 
-function manageMerchant({ config, handle, clock, box, revokedKeys, receiverChecks }: MerchantNeeds): ManageMerchant {
+function manageMerchant(needs: MerchantNeeds): ManageMerchant {
+  const { config, handle, clock, database, box, revokedKeys, receiverChecks } = needs;
   return createManageMerchant({
     handle,
     clock,
     ids: randomIds,
     newKey: newApiKey,
     revokedKeys,
+    profiles: createProfileStore(database),
+    readLogo,
+    settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState, type Handle, readStream } from '../../commands/handle.ts';
-import { webhookSecretContext } from '../../commands/manageMerchant.ts';
+import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { createSendWebhook, type SendWebhook } from '../../commands/sendWebhook.ts';
 import { bodyDigest } from '../../commands/webhookSignature.ts';
 import { createRedeliver, createSendTest, redeliveryIdOf } from '../../commands/webhooksByHand.ts';
 import { assert, isRefusal } from '../../domain/decider.ts';
-import { merchant } from '../../domain/merchant.ts';
+import { merchant } from '../../domain/merchant/state.ts';
 import { getDelivery, listDeliveries } from '../../queries/deliveries.ts';
 import type { Webhooks } from '../http/deps.ts';
 import { admitApp, type Rates } from '../http/rates.ts';

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
-import { createManageMerchant, fingerprintOf, webhookSecretContext } from '../../commands/manageMerchant.ts';
+import { createManageMerchant } from '../../commands/manageMerchant.ts';
+import { fingerprintOf, webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import { type ReceiverChecks, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
 import { createAddressCheck, literalAddress } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
+import { memoryProfiles } from '../support/profiles.ts';
 
 const appId = 'merchant_bakery';
 const by = { cause: 'operator:test' } as const;
@@ -30,6 +33,8 @@ function world(canReceive: ReceiverChecks = {}) {
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
     canReceive,
+    ...memoryProfiles(),
+    settlementCoolDown_ms: 48 * hour_ms,
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
   });
   const events = () => store.read(`merchant-${appId}`);
@@ -46,7 +51,7 @@ const refusedWith = (answer: unknown) => (isRefusal(answer) ? [answer.refused, a
 describe('manage merchant', () => {
   it('registers in one append and shows the webhook secret once', async () => {
     const { merchants, events, box } = world();
-    const first = accepted(await merchants.register(appId, url, by));
+    const first = accepted(await merchants.register(appId, { webhookUrl: url }, by));
     assert.match(first.webhookSecret ?? '', /^[0-9a-f]{64}$/);
     assert.equal(
       first.webhookSecretFingerprint,
@@ -64,28 +69,29 @@ describe('manage merchant', () => {
     assert.equal(box.open(ciphertext, webhookSecretContext(appId)), first.webhookSecret);
     assert.throws(() => box.open(ciphertext, webhookSecretContext('merchant_other')));
 
-    const again = accepted(await merchants.register(appId, null, by));
+    const again = accepted(await merchants.register(appId, {}, by));
     assert.deepEqual(again, {
       position: null,
       created: false,
       webhookUrl: url,
       webhookSecret: null,
       webhookSecretFingerprint: first.webhookSecretFingerprint,
+      webhookSecretRotatedAt: first.webhookSecretRotatedAt,
     });
   });
 
   it('never stores a secret or a key in the clear', async () => {
     const { merchants, events } = world();
-    const { webhookSecret } = accepted(await merchants.register(appId, url, by));
+    const { webhookSecret } = accepted(await merchants.register(appId, { webhookUrl: url }, by));
     const rotated = accepted(await merchants.rotateSecret(appId, by));
-    const { key } = accepted(await merchants.issueKey(appId, 'admin', 'till', by));
+    const { key } = accepted(await merchants.issueKey(appId, { scope: 'admin', name: 'till', expiresAt: null }, by));
     const text = JSON.stringify(await events(), (_, value) => (typeof value === 'bigint' ? value.toString() : value));
     for (const secret of [webhookSecret ?? '', rotated.webhookSecret, key]) assert(!text.includes(secret));
   });
 
   it('rotates the secret: another one, fingerprint to match', async () => {
     const { merchants } = world();
-    const { webhookSecret } = accepted(await merchants.register(appId, url, by));
+    const { webhookSecret } = accepted(await merchants.register(appId, { webhookUrl: url }, by));
     const rotated = accepted(await merchants.rotateSecret(appId, by));
     assert.notEqual(rotated.webhookSecret, webhookSecret);
     assert.equal(rotated.webhookSecretFingerprint, fingerprintOf(rotated.webhookSecret));
@@ -94,8 +100,8 @@ describe('manage merchant', () => {
 
   it('issues a key that is found by its hash, and revokes it', async () => {
     const { merchants, events, told } = world();
-    await merchants.register(appId, url, by);
-    const issued = accepted(await merchants.issueKey(appId, 'orders', 'till', by));
+    await merchants.register(appId, { webhookUrl: url }, by);
+    const issued = accepted(await merchants.issueKey(appId, { scope: 'orders', name: 'till', expiresAt: null }, by));
     const data = (await events()).at(-1)?.data as { hash: string; hint: string };
     assert.equal(data.hash, parseKey(issued.key));
     assert.equal(data.hint, issued.hint);
@@ -106,7 +112,7 @@ describe('manage merchant', () => {
 
   it('spells the settlement address in the chain’s way, and finds the token in the catalogue', async () => {
     const { merchants, events } = world();
-    await merchants.register(appId, url, by);
+    await merchants.register(appId, { webhookUrl: url }, by);
     const wallet = {
       chainId: 56,
       tokenSymbol: 'USDT',
@@ -130,7 +136,7 @@ describe('manage merchant', () => {
         return asked.length === 2 ? refuse('invalidRequest', 'it has no trustline') : undefined;
       },
     });
-    await merchants.register(appId, url, by);
+    await merchants.register(appId, { webhookUrl: url }, by);
     const wallet = { chainId: 56, tokenSymbol: 'USDT', receiverAddress: address } as const;
     const settle = () => merchants.setSettlement(appId, wallet, by);
     assert.deepEqual(refusedWith(await settle()), ['unavailable', undefined]);
@@ -143,7 +149,7 @@ describe('manage merchant', () => {
 
   it('refuses with the field at fault', async () => {
     const { merchants } = world();
-    await merchants.register(appId, url, by);
+    await merchants.register(appId, { webhookUrl: url }, by);
     const settle = (more: object) =>
       merchants.setSettlement(appId, { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: address, ...more }, by);
     assert.deepEqual(refusedWith(await settle({ tokenSymbol: 'USDT' })), ['invalidRequest', '/tokenSymbol']);
@@ -161,7 +167,7 @@ describe('manage merchant', () => {
         'invalidRequest',
         '/webhookUrl',
       ]);
-      const other = await merchants.register('merchant_other', target, by);
+      const other = await merchants.register('merchant_other', { webhookUrl: target }, by);
       assert.deepEqual(refusedWith(other), ['invalidRequest', '/webhookUrl']);
     }
     assert.deepEqual(refusedWith(await merchants.rotateSecret('merchant_unknown', by)), ['illegalStep', undefined]);

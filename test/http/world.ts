@@ -8,7 +8,7 @@ import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.t
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
-import type { KeyScope } from '../../domain/merchant.ts';
+import type { KeyScope } from '../../domain/merchant/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
@@ -33,6 +33,7 @@ import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { type Client, createClient } from './client.ts';
+import { headersOf, type Owners, ownersDeps } from './owners.ts';
 import { sampleDelivery, sampleStats } from './samples.ts';
 
 export const receiver = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -42,6 +43,7 @@ const started = instant(Date.UTC(2026, 10, 21, 9));
 
 const app = (appId: string, more: Partial<App> = {}): App => ({
   appId,
+  developerId: null,
   idSalt: randomIds.secret(),
   webhookUrl: 'https://shop.example/hooks',
   settlement: null,
@@ -56,6 +58,8 @@ export interface World {
   readonly keys: Readonly<Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'bare', Headers>>;
   /** Tokens of the people who own the two wallet apps. */
   readonly owners: Readonly<Record<'wallet' | 'other', Headers>>;
+  /** What people who have signed in read and change. */
+  readonly people: Owners;
   readonly clock: { advance(duration_ms: number): void; now(): Instant };
   /** Times that a key was looked up. */
   readonly lookUps: () => number;
@@ -81,12 +85,15 @@ export async function startWorld(
       app('merchant_bare'),
     ].map((each) => [each.appId, each]),
   );
+  const people = ownersDeps(clock);
+  for (const [appId, developerId] of Object.entries(ownerOf))
+    await people.merchants.register(appId, { developerId, webhookUrl: 'https://shop.example/hooks' }, byOperator);
   const callers = new Map<string, Caller>();
   let lookUps = 0;
   let listening = '';
   const keyFor = (appId: string, scope: KeyScope): Headers => {
     const { keyId, key, hash } = newApiKey();
-    callers.set(hash, { keyId, appId, scope });
+    callers.set(hash, { keyId, appId, scope, expiresAt: null });
     return { 'X-API-Key': key };
   };
   const keys = {
@@ -109,11 +116,7 @@ export async function startWorld(
     },
     isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
-    findSession: async (token) => {
-      const developerId = Object.keys(owned).find((owner) => token === `${owner}.session.token`);
-      return developerId === undefined ? null : { developerId, sessionId: `session of ${developerId}` };
-    },
-    appsOf: async (developerId) => owned[developerId] ?? [],
+    ...people,
     accounts: noAccounts,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
@@ -141,6 +144,7 @@ export async function startWorld(
     call: await createClient(server.url),
     keys,
     owners,
+    people,
     clock,
     lookUps: () => lookUps,
     revoke: (key) => void callers.delete(hashes.get(key) ?? ''),
@@ -156,10 +160,11 @@ const quietFeed: HttpDeps['feed'] = {
 };
 
 /** Apps by who owns them. */
-const owned: Readonly<Record<string, readonly string[]>> = { ann: ['wallet_demo'], bob: ['wallet_closed'] };
+const ownerOf = { wallet_demo: 'ann', wallet_closed: 'bob', merchant_demo: 'cleo' };
+const byOperator = { cause: 'operator:spec' } as const;
 const owners = {
-  wallet: { Authorization: 'Bearer ann.session.token' },
-  other: { Authorization: 'Bearer bob.session.token' },
+  wallet: headersOf('ann'),
+  other: headersOf('bob'),
 };
 
 /** One delivery, of every app. */
@@ -195,7 +200,7 @@ const canReceive: CanReceive = async (_chain, token, account) => {
 };
 
 /** The real commands on a log, without chains behind them. */
-export function commandsOn(handle: Handle, clock: Clock): Commands {
+export function commandsOn(handle: Handle, clock: Clock): Pick<Commands, 'createPayment' | 'registerPayin'> {
   const creating = {
     handle,
     clock,

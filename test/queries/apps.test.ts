@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MerchantEvent } from '../../domain/merchant.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { findApiKey, findApp, findWebhookSecret } from '../../queries/apps.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -16,11 +16,11 @@ describe('apps and keys', () => {
   };
   const registered: MerchantEvent = {
     type: 'MerchantRegistered',
-    data: { appId, idSalt: 'cd'.repeat(32), registeredAt: p.created_at },
+    data: { appId, developerId: 'ada', idSalt: 'cd'.repeat(32), registeredAt: p.created_at },
   };
   const issued: MerchantEvent = {
     type: 'ApiKeyIssued',
-    data: { keyId: 'k1', scope: 'admin', hash, hint: 'pi_live_…1234', name: 'till' },
+    data: { keyId: 'k1', scope: 'admin', hash, hint: 'pi_live_…1234', name: 'till', expiresAt: null },
   };
 
   it('are found as their last events left them', async () => {
@@ -31,23 +31,24 @@ describe('apps and keys', () => {
     await happen(
       { type: 'WebhookUrlSet', data: { url: 'https://shop.example' } },
       { type: 'SettlementWalletSet', data: { ...settled, chainId: 1, token: p.ethereumUsdc.token } },
-      { type: 'WebhookSecretRotated', data: secret },
+      { type: 'WebhookSecretRotated', data: { ...secret, rotatedAt: p.minute(1) } },
       { type: 'KeylessCreationSet', data: { allowed: false } },
     );
-    assert.deepEqual(await findApp(given.database, appId), {
+    assert.deepEqual(await findApp(given.database, appId, p.minute(1)), {
       appId,
+      developerId: 'ada',
       idSalt: 'cd'.repeat(32),
       webhookUrl: 'https://shop.example',
       settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
       keylessAllowed: false,
     });
     assert.deepEqual(await findWebhookSecret(given.database, appId), secret);
-    assert.equal(await findApp(given.database, 'wallet_none'), null);
+    assert.equal(await findApp(given.database, 'wallet_none', p.minute(1)), null);
   });
 
   it('let a key in until it is revoked', async () => {
     await happen(registered, issued);
-    assert.deepEqual(await findApiKey(given.database, hash), { keyId: 'k1', appId, scope: 'admin' });
+    assert.deepEqual(await findApiKey(given.database, hash), { keyId: 'k1', appId, scope: 'admin', expiresAt: null });
     await happen({ type: 'ApiKeyRevoked', data: { keyId: 'k1' } });
     assert.equal(await findApiKey(given.database, hash), null);
     assert.equal(await findApiKey(given.database, 'ef'.repeat(32)), null);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, readStream } from '../../commands/handle.ts';
 import type { Cause } from '../../domain/decider.ts';
-import { type MerchantEvent, merchant } from '../../domain/merchant.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
+import { merchant } from '../../domain/merchant/state.ts';
 import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';
@@ -10,19 +11,37 @@ import * as p from '../support/payments.ts';
 
 const appId = 'merchant_shop';
 const [salt, hash, fingerprint] = ['aa'.repeat(32), 'bb'.repeat(32), `sha256:${'cc'.repeat(32)}`];
-const till = { keyId: 'k1', scope: 'orders', hash, hint: 'pi_live_…1234', name: 'till' } as const;
+const till = { keyId: 'k1', scope: 'orders', hash, hint: 'pi_live_…1234', name: 'till', expiresAt: null } as const;
 const wallet = { chainId: 1, token: p.ethereumUsdc.token, receiverAddress: '0xShop', receiverMemo: null } as const;
 
 const story: readonly (readonly [Cause, MerchantEvent])[] = [
-  ['operator:ada', { type: 'MerchantRegistered', data: { appId, idSalt: salt, registeredAt: p.minute(0) } }],
+  [
+    'operator:ada',
+    { type: 'MerchantRegistered', data: { appId, developerId: null, idSalt: salt, registeredAt: p.minute(0) } },
+  ],
   ['operator:ada', { type: 'WebhookUrlSet', data: { url: 'https://shop.example/hooks?token=t0p' } }],
-  ['operator:ada', { type: 'WebhookSecretRotated', data: { ciphertext: 'v1.sealed', fingerprint } }],
+  [
+    'operator:ada',
+    { type: 'WebhookSecretRotated', data: { ciphertext: 'v1.sealed', fingerprint, rotatedAt: p.minute(2) } },
+  ],
   ['operator:ada', { type: 'ApiKeyIssued', data: till }],
   ['operator:ada', { type: 'ApiKeyIssued', data: { ...till, keyId: 'k2', scope: 'admin', name: 'office' } }],
   ['operator:bob', { type: 'SettlementWalletSet', data: wallet }],
   ['operator:bob', { type: 'ApiKeyRevoked', data: { keyId: 'k1' } }],
   ['operator:bob', { type: 'WebhookUrlSet', data: { url: null } }],
   ['operator:bob', { type: 'KeylessCreationSet', data: { allowed: false } }],
+  ['operator:bob', { type: 'OwnerSet', data: { developerId: 'cleo' } }],
+  ['developer:cleo', { type: 'ProfileSet', data: { digest: hash, changed: ['name', 'logo'] } }],
+  [
+    'developer:cleo',
+    { type: 'SettlementChangeRequested', data: { changeId: 'c1', wallet, effectiveAt: p.minute(90) } },
+  ],
+  ['developer:cleo', { type: 'SettlementChangeCancelled', data: { changeId: 'c1' } }],
+  ['developer:cleo', { type: 'ApiKeyRenamed', data: { keyId: 'k2', name: 'head office' } }],
+  [
+    'developer:cleo',
+    { type: 'ApiKeyIssued', data: { ...till, keyId: 'k3', name: 'market stall', expiresAt: p.minute(600) } },
+  ],
 ];
 
 async function log() {
@@ -38,18 +57,34 @@ async function log() {
 }
 
 describe('the audit trail of an app', () => {
+  const key = (keyId: string, more: object) => ({
+    keyId,
+    scope: 'orders',
+    hint: till.hint,
+    createdBy: 'operator:ada',
+    expiresAt: null,
+    revokedAt: null,
+    ...more,
+  });
+
   it('lists its keys as people know them, and when each came and went', async () => {
     assert.deepEqual(await listKeys(await log(), appId), [
-      { keyId: 'k1', name: 'till', scope: 'orders', hint: till.hint, createdAt: p.minute(3), revokedAt: p.minute(6) },
-      { keyId: 'k2', name: 'office', scope: 'admin', hint: till.hint, createdAt: p.minute(4), revokedAt: null },
+      key('k1', { name: 'till', createdAt: p.minute(3), revokedAt: p.minute(6) }),
+      key('k2', { name: 'head office', scope: 'admin', createdAt: p.minute(4) }),
+      key('k3', {
+        name: 'market stall',
+        createdAt: p.minute(14),
+        createdBy: 'developer:cleo',
+        expiresAt: p.minute(600),
+      }),
     ]);
   });
 
   it('tells of each change who made it, when, and what it was', async () => {
     const changes = (await listChanges(await log(), appId)) ?? [];
     assert.deepEqual(
-      changes.map(({ at, by }) => [at, by]),
-      story.map(([cause], index) => [p.minute(index), cause]),
+      changes.map(({ revision, at, by }) => [revision, at, by]),
+      story.map(([cause], index) => [index, p.minute(index), cause]),
     );
     assert.deepEqual(
       changes.map(({ what }) => what),
@@ -63,6 +98,12 @@ describe('the audit trail of an app', () => {
         'revoked key k1 "till"',
         'removed its webhook',
         'closed it for creation without a key',
+        'gave it to its owner',
+        'changed what it shows of itself: name, logo',
+        `asked for another wallet from ${p.minute(90)} on: USDC on chain 1 to 0xShop`,
+        'called off the change of its wallet',
+        'renamed key k2 to "head office"',
+        `issued key k3 "market stall" (orders, pi_live_…1234, until ${p.minute(600)})`,
       ],
     );
   });

@@ -18,6 +18,7 @@ import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
 import { startWorld, type World } from '../http/world.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { memoryProfiles } from '../support/profiles.ts';
 
 const appId = 'wallet_demo';
 const by = { cause: 'operator:ada' } as const;
@@ -47,8 +48,8 @@ describe('a revoked key', function () {
     await database.query('TRUNCATE ops.revoked_keys, ops.api_instances RESTART IDENTITY');
     instances = [];
     merchants = operatorOf(createRevokedKeys(database, systemClock, times));
-    await accepted(merchants.register(appId, null, by));
-    key = await accepted(merchants.issueKey(appId, 'orders', 'till', by));
+    await accepted(merchants.register(appId, {}, by));
+    key = await accepted(merchants.issueKey(appId, { scope: 'orders', name: 'till', expiresAt: null }, by));
   });
   afterEach(() => Promise.all(instances.map((instance) => instance.stop())));
 
@@ -154,7 +155,7 @@ describe('a revoked key', function () {
       [appId, newApiKey().keyId],
     ] as const) {
       const refused = await merchants.revokeKey(app, keyId, by);
-      assert.deepEqual(isRefusal(refused) && [refused.refused, refused.pointer], ['invalidRequest', '/keyId']);
+      assert.deepEqual(isRefusal(refused) && [refused.refused, refused.pointer], ['notFound', '/keyId']);
     }
     assert.deepEqual(await database.query('SELECT FROM ops.revoked_keys'), []);
   });
@@ -181,12 +182,14 @@ function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash 
     canonicalAddress: (_chain, text) => text,
     canReceive: {},
     isAllowedTarget: () => true,
+    ...memoryProfiles(),
+    settlementCoolDown_ms: 0,
   });
   const types = async () => (await store.read(`merchant-${appId}`)).map(({ type }) => type);
   return { ...merchants, handle, store, types, revokedKeys };
 }
 
-const callerOf = ({ keyId }: Issued): Caller => ({ keyId, appId, scope: 'orders' });
+const callerOf = ({ keyId }: Issued): Caller => ({ keyId, appId, scope: 'orders', expiresAt: null });
 
 /** Read models that know of no revocation. */
 const stale = (key: Issued): Sql => ({ query: async <R>() => [callerOf(key)] as R[] });

@@ -3,9 +3,13 @@ import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
-import type { Decision, DomainEvent } from '../../domain/decider.ts';
-import * as merchants from '../../domain/merchant.ts';
-import { type MerchantEvent, type MerchantState, merchant } from '../../domain/merchant.ts';
+import { categoryOf, type Decision, type DomainEvent } from '../../domain/decider.ts';
+import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
+import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
+import { requestSettlement } from '../../domain/merchant/settlement.ts';
+import { type MerchantState, merchant } from '../../domain/merchant/state.ts';
+import { rotateSecret, setWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
@@ -226,25 +230,36 @@ function settings(state: MerchantState, step: Step, now: Instant): Decision<Merc
   const appId = appIdOf(who);
   const sealed = { ciphertext: `sealed ${who}`, fingerprint: `sha256:${'ab'.repeat(32)}` };
   if (!state.registration) {
-    const registration = { appId, idSalt: 'ab'.repeat(32), registeredAt: now };
-    return merchants.register(state, registration, 'https://shop.example/hook', { ...sealed, ciphertext: 'first' });
+    return register(state, {
+      appId,
+      developerId: `developer-${who % 2}`,
+      idSalt: 'ab'.repeat(32),
+      webhookUrl: 'https://shop.example/hook',
+      secret: { ...sealed, ciphertext: 'first' },
+      settlement: null,
+      profile: null,
+      now,
+    });
   }
   const keyId = `key-${who}`;
   if (step.kind === 'key') {
-    const key = { keyId, scope: 'orders', hash: p.hashOf(keyId).slice(2), hint: 'pi_live_…', name: 'till' } as const;
-    return n === 4 ? merchants.revokeKey(state, keyId) : merchants.issueKey(state, key);
+    const hash = p.hashOf(keyId).slice(2);
+    const key = { keyId, scope: 'orders', hash, hint: 'pi_live_…', name: 'till', expiresAt: null } as const;
+    if (n === 4) return revokeKey(state, keyId);
+    return n === 3 ? renameKey(state, keyId, 'new till') : issueKey(state, key, now);
   }
   switch (n) {
     case 0:
-      return merchants.setWebhookUrl(state, who % 2 ? null : 'https://shop.example/other');
+      return setWebhookUrl(state, who % 2 ? null : 'https://shop.example/other');
     case 1:
-      return merchants.rotateSecret(state, { ...sealed, fingerprint: `sha256:${'cd'.repeat(32)}` });
+      return rotateSecret(state, { ...sealed, fingerprint: `sha256:${'cd'.repeat(32)}`, rotatedAt: now });
     case 2:
-      return merchants.setKeylessCreation(state, who % 2 === 0);
+      return setKeylessCreation(state, who % 2 === 0);
     default: {
       const { chain, token } = p.baseUsdc;
-      const wallet = { chainId: chain.id, token, receiverAddress: p.merchantWallet, receiverMemo: null };
-      return merchants.setSettlement(state, wallet);
+      const receiverAddress = n === 3 ? p.merchantWallet : p.customerWallet;
+      const wallet = { chainId: chain.id, token, receiverAddress, receiverMemo: null };
+      return requestSettlement(state, { changeId: `change-${n}-${now}`, wallet, now, coolDown_ms: minute_ms });
     }
   }
 }
@@ -252,7 +267,8 @@ function settings(state: MerchantState, step: Step, now: Instant): Decision<Merc
 /** Puts events straight into a stream, sealed as the handle seals them. */
 export async function append(world: World, stream: string, events: readonly DomainEvent[]): Promise<bigint> {
   const before = await world.store.read(stream);
-  const metadata = { prev: null, at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion: 1 };
+  const schemaVersion = eventCodec.schemaVersion(categoryOf(stream));
+  const metadata = { prev: null, at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion };
   const sealed = events.map((event) => ({ ...event, id: randomIds.eventId(), metadata }));
   const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
   return (await world.store.append(stream, expected, sealed)).position;

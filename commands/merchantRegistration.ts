@@ -1,0 +1,182 @@
+/** How an app begins: everything checked first, without a trace; carried out when it is known who asked. */
+import { createHash } from 'node:crypto';
+import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import * as apps from '../domain/merchant/app.ts';
+import type { SealedSecret, SettlementWallet } from '../domain/merchant/events.ts';
+import { merchant } from '../domain/merchant/state.ts';
+import { readWebhookUrl } from '../domain/merchant/webhook.ts';
+import type { Instant } from '../domain/time.ts';
+import { type By, currentState } from './handle.ts';
+import { firstProfile, type ProfileDeps } from './merchantProfile.ts';
+import { askReceiver } from './paymentRequest.ts';
+import type { Clock, Ids, ReceiverChecks } from './ports.ts';
+
+export interface RegistrationDeps extends ProfileDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Encrypts under the master key, bound to its context. */
+  readonly seal: (plain: string, context: string) => string;
+  /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
+  readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
+  readonly canReceive: ReceiverChecks;
+  /** False for a URL to whose host no webhook would ever be sent. What a name stands for is checked at each delivery. */
+  readonly isAllowedTarget: (url: string) => boolean;
+}
+
+/** `position`: the log position to wait for before reading one's own write; null when nothing had to change. */
+export interface Changed {
+  readonly position: bigint | null;
+}
+
+export interface SettlementRequest {
+  readonly chainId: ChainId;
+  readonly tokenSymbol: string;
+  readonly receiverAddress: string;
+  readonly receiverMemo?: string | null;
+}
+
+/** What an app is asked to begin with. */
+export interface RegistrationRequest {
+  readonly webhookUrl: string | null;
+  readonly settlement: SettlementRequest | null;
+}
+
+/** A registration that can be carried out later: plain JSON, nothing in it is secret but `webhookSecret`, which goes to its owner. */
+export interface PreparedRegistration {
+  /** In canonical form. */
+  readonly webhookUrl: string | null;
+  readonly settlement: SettlementWallet | null;
+  readonly secret: SealedSecret;
+  readonly webhookSecret: string;
+}
+
+/** What is left out is unset. */
+export interface NewRegistration {
+  /** The person behind the app; an app of the operator's has none. */
+  readonly developerId?: string | null;
+  /** What people call it. */
+  readonly name?: string | null;
+  readonly webhookUrl?: string | null;
+  readonly settlement?: SettlementWallet | null;
+  /** Made when the registration was prepared; without one it is made now and answered. */
+  readonly secret?: SealedSecret;
+}
+
+/** As it is now, whether this call made it or an earlier one. */
+export interface Registered extends Changed {
+  readonly created: boolean;
+  readonly webhookUrl: string | null;
+  /** Of an app that this call made with a secret of its own. */
+  readonly webhookSecret: string | null;
+  readonly webhookSecretFingerprint: string | null;
+  readonly webhookSecretRotatedAt: Instant | null;
+}
+
+/** Refuses what `register` would refuse: a bad id, URL or wallet, an id that is taken. The app's secret is made here. */
+export async function prepare(
+  deps: RegistrationDeps,
+  appId: string,
+  { webhookUrl, settlement }: RegistrationRequest,
+): Promise<PreparedRegistration | Refusal> {
+  const url = webhookUrl === null ? null : readWebhookUrl(webhookUrl);
+  if (isRefusal(url)) return url;
+  const wallet = settlement && (await readSettlement(deps, settlement));
+  if (isRefusal(wallet)) return within('settlement', wallet);
+  const { webhookSecret, secret } = makeSecret(deps, appId);
+  const asked = { webhookUrl: url, settlement: wallet, secret };
+  const unfit = refuseTarget(deps, url) ?? apps.register(merchant.initial, newApp(deps, appId, asked, secret, null));
+  if (isRefusal(unfit)) return unfit;
+  const { registration } = await currentState(deps.handle, merchant, appId);
+  return registration ? apps.taken(appId) : { ...asked, webhookSecret };
+}
+
+/** Crash before the append: only a profile's row exists, which nobody shows. After it: repeating the call answers what exists. */
+export async function register(
+  deps: RegistrationDeps,
+  appId: string,
+  registration: NewRegistration,
+  by: By,
+): Promise<Registered | Refusal> {
+  const { name = null, webhookUrl = null, secret: given } = registration;
+  const refused = refuseTarget(deps, webhookUrl);
+  if (refused) return refused;
+  const profile = name === null ? null : await firstProfile(deps, appId, name);
+  if (isRefusal(profile)) return profile;
+  const made = makeSecret(deps, appId);
+  const app = newApp(deps, appId, registration, given ?? made.secret, profile);
+  const facts = { ...by, appId, expectNew: true };
+  const handled = await deps.handle(merchant, appId, (state) => apps.register(state, app), facts);
+  if (isRefusal(handled)) return handled;
+  const { state, appended, position } = handled;
+  return {
+    position,
+    created: appended > 0,
+    webhookUrl: state.webhookUrl,
+    webhookSecret: appended > 0 && !given ? made.webhookSecret : null,
+    webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
+    webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
+  };
+}
+
+const newApp = (
+  { ids, clock }: RegistrationDeps,
+  appId: string,
+  { developerId = null, webhookUrl = null, settlement = null }: NewRegistration,
+  secret: SealedSecret,
+  profile: string | null,
+): apps.NewApp => ({
+  appId,
+  developerId,
+  idSalt: ids.secret(),
+  webhookUrl,
+  secret,
+  settlement,
+  profile,
+  now: clock.now(),
+});
+
+const within = (field: string, refusal: Refusal): Refusal =>
+  refusal.pointer === undefined ? refusal : { ...refusal, pointer: `/${field}${refusal.pointer}` };
+
+/** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
+export const webhookSecretContext = (appId: string): string => `webhookSecret:${appId}`;
+
+/** @param secret 64 hex characters; what is hashed are the characters, not the bytes they spell */
+export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
+
+/** A webhook secret: in the clear for its owner, and as it is kept. */
+export function makeSecret(
+  { ids, seal }: Pick<RegistrationDeps, 'ids' | 'seal'>,
+  appId: string,
+): Pick<PreparedRegistration, 'webhookSecret' | 'secret'> {
+  const webhookSecret = ids.secret();
+  const ciphertext = seal(webhookSecret, webhookSecretContext(appId));
+  return { webhookSecret, secret: { ciphertext, fingerprint: fingerprintOf(webhookSecret) } };
+}
+
+export function refuseTarget({ isAllowedTarget }: RegistrationDeps, text: string | null): Refusal | undefined {
+  const url = text === null ? null : readWebhookUrl(text);
+  if (url === null || isRefusal(url)) return url ?? undefined;
+  if (isAllowedTarget(url)) return undefined;
+  return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its host is not', '/webhookUrl');
+}
+
+/** The wallet as it is kept, once its chain says that it can take the token. */
+export async function readSettlement(
+  deps: RegistrationDeps,
+  request: SettlementRequest,
+): Promise<SettlementWallet | Refusal> {
+  const { chainId, tokenSymbol, receiverMemo = null } = request;
+  const chain = chainOf(chainId);
+  const token = findToken(chain, tokenSymbol);
+  if (!token) return refuse('invalidRequest', `chain ${chainId} has no ${tokenSymbol}`, '/tokenSymbol');
+  const receiverAddress = deps.canonicalAddress(chainId, request.receiverAddress);
+  if (!receiverAddress) {
+    return refuse('invalidRequest', `receiverAddress is no address of chain ${chainId}`, '/receiverAddress');
+  }
+  const ask = deps.canReceive[chain.family];
+  const receiving = { chain, token, receiver: receiverAddress, amount: null };
+  const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
+  return unreceivable ?? { chainId, token, receiverAddress, receiverMemo };
+}

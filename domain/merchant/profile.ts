@@ -1,0 +1,100 @@
+/** What an app shows of itself to those who pay. The log holds the digest alone: names and contacts can be removed. */
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
+import { type MerchantEvent, type ProfileField, profileFields } from './events.ts';
+import { readHttpsUrl } from './httpsUrl.ts';
+import { type MerchantState, ofRegistered } from './state.ts';
+
+/** Every field may be unset. */
+export type Profile = { readonly [F in ProfileField]: string | null };
+
+export const noProfile: Profile = {
+  name: null,
+  supportContact: null,
+  returnUrlTemplate: null,
+  colour: null,
+  logo: null,
+};
+
+/** What can be stated; the logo is uploaded. Fields that are left out stay. */
+export type ProfileChange = { readonly [F in Exclude<ProfileField, 'logo'>]?: string | null };
+
+export const profileNameMax = 80;
+const contactMax = 254;
+
+/** Reads what somebody states, field by field: its canonical form, or what is wrong. */
+export function readProfileChange(change: ProfileChange): ProfileChange | Refusal {
+  const read: Record<string, string | null> = {};
+  for (const [field, text] of Object.entries(change)) {
+    const value = typeof text === 'string' ? readers[field as keyof ProfileChange](text) : null;
+    if (isRefusal(value)) return value;
+    read[field] = value;
+  }
+  return read;
+}
+
+const readers: { readonly [F in keyof Required<ProfileChange>]: (text: string) => string | Refusal } = {
+  name: readName,
+  supportContact: readContact,
+  returnUrlTemplate: readReturnUrl,
+  colour: readColour,
+};
+
+const refused = (field: ProfileField, problem: string): Refusal =>
+  refuse('invalidRequest', `${field} ${problem}`, `/${field}`);
+
+function readName(text: string): string | Refusal {
+  const name = text.trim().normalize('NFC');
+  if (name === '' || name.length > profileNameMax || /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(name))
+    return refused('name', `must be 1 to ${profileNameMax} visible characters on one line`);
+  return name;
+}
+
+/** Something at something with a dot in it; whether somebody reads there is the merchant's own care. */
+const mailAddress = /^[^\s@<>"'(),:;\\[\]\p{C}]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/iu;
+
+function readContact(text: string): string | Refusal {
+  if (text.length > contactMax) return refused('supportContact', `must not be longer than ${contactMax} characters`);
+  if (mailAddress.test(text)) return text;
+  const url = readHttpsUrl(text, 'supportContact', { fragment: true });
+  return isRefusal(url) ? refused('supportContact', 'must be an e-mail address or an https URL') : url;
+}
+
+export const returnUrlPlaceholders = ['paymentId', 'orderId', 'status'] as const;
+
+/**
+ * An https URL in which {paymentId}, {orderId} and {status} may stand behind the host: else whoever names an order could send a buyer
+ * to another site.
+ */
+function readReturnUrl(text: string): string | Refusal {
+  const field = 'returnUrlTemplate';
+  const known = returnUrlPlaceholders.map((name) => `{${name}}`);
+  const filled = known.reduce((rest, placeholder) => rest.replaceAll(placeholder, ''), text);
+  if (/[{}]/.test(filled)) return refused(field, `takes the placeholders ${known.join(', ')} and no other braces`);
+  const [origin = ''] = /^https:\/\/[^/?#]*/i.exec(text) ?? [];
+  if (/[{}]/.test(origin)) return refused(field, 'must not have a placeholder before its path');
+  const url = readHttpsUrl(text, field, { fragment: true });
+  // A URL parser writes braces of a path percent-encoded.
+  return isRefusal(url) ? url : url.replaceAll('%7B', '{').replaceAll('%7D', '}');
+}
+
+function readColour(text: string): string | Refusal {
+  if (!/^#[0-9a-f]{6}$/i.test(text)) return refused('colour', 'must be of the form #rrggbb');
+  return text.toLowerCase();
+}
+
+/** Which fields two profiles differ in. */
+export const changedFields = (before: Profile, after: Profile): ProfileField[] =>
+  profileFields.filter((field) => before[field] !== after[field]);
+
+/**
+ * @param next digest of the whole profile
+ * @param before digest of the profile that `next` was made from: another one means that somebody changed it meanwhile
+ */
+export function setProfile(
+  state: MerchantState,
+  next: { readonly digest: string; readonly changed: ProfileField[] },
+  before: string | null,
+): Decision<MerchantEvent> {
+  if (state.profile !== before) return refuse('conflict', 'the profile was changed at the same time: try again');
+  return ofRegistered(state, [{ type: 'ProfileSet', data: next }]);
+}

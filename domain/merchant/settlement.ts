@@ -1,0 +1,71 @@
+/** The wallet that an app is paid out to. */
+import { chainOf, findToken, memoProblem } from '../chains.ts';
+import { type Decision, type Refusal, refuse } from '../decider.ts';
+import { type Instant, plus } from '../time.ts';
+import type { MerchantEvent, SettlementWallet } from './events.ts';
+import { type MerchantState, ofRegistered, pendingChange, settlementAt } from './state.ts';
+
+/**
+ * Sets the wallet at once, whatever waits: the operator's way.
+ *
+ * @param wallet its address already checked and spelled in the chain's canonical way
+ */
+export function setSettlement(state: MerchantState, wallet: SettlementWallet): Decision<MerchantEvent> {
+  const unfit = unfitness(wallet);
+  if (unfit) return unfit;
+  const done = isSame(state.settlement, wallet) && state.settlementChange === null;
+  return ofRegistered(state, done ? [] : [{ type: 'SettlementWalletSet', data: wallet }]);
+}
+
+export interface RequestedChange {
+  readonly changeId: string;
+  readonly wallet: SettlementWallet;
+  readonly now: Instant;
+  readonly coolDown_ms: number;
+}
+
+/**
+ * The owner's way: the first wallet is in force at once; another one after the cool-down, in which it can be called off. Whoever takes
+ * over a session must not take the money with it. To ask for the wallet that is in force calls off a change that waits.
+ */
+export function requestSettlement(state: MerchantState, request: RequestedChange): Decision<MerchantEvent> {
+  const { changeId, wallet, now, coolDown_ms } = request;
+  const unfit = unfitness(wallet);
+  if (unfit) return unfit;
+  const inForce = settlementAt(state, now);
+  if (!inForce) return ofRegistered(state, [{ type: 'SettlementWalletSet', data: wallet }]);
+  const pending = pendingChange(state, now);
+  if (isSame(pending?.wallet, wallet)) return [];
+  const cancelled = pending ? [cancellation(pending.changeId)] : [];
+  if (isSame(inForce, wallet)) return cancelled;
+  const requested: MerchantEvent = {
+    type: 'SettlementChangeRequested',
+    data: { changeId, wallet, effectiveAt: plus(now, coolDown_ms) },
+  };
+  return ofRegistered(state, [...cancelled, requested]);
+}
+
+/** The wallet in force stays. */
+export function cancelSettlement(state: MerchantState, changeId: string, now: Instant): Decision<MerchantEvent> {
+  const pending = pendingChange(state, now);
+  if (pending?.changeId === changeId) return [cancellation(changeId)];
+  return refuse('conflict', 'no such change of the wallet waits: it was cancelled, or is in force', '/changeId');
+}
+
+const cancellation = (changeId: string): MerchantEvent => ({ type: 'SettlementChangeCancelled', data: { changeId } });
+
+function unfitness(wallet: SettlementWallet): Refusal | undefined {
+  const { chainId, token, receiverAddress, receiverMemo } = wallet;
+  const chain = chainOf(chainId);
+  const known = findToken(chain, token.symbol);
+  if (known?.address !== token.address || known.decimals !== token.decimals)
+    return refuse('invalidRequest', `chain ${chainId} pays out no ${token.symbol}`, '/tokenSymbol');
+  const problem = receiverMemo === null ? undefined : memoProblem(chain, receiverAddress, receiverMemo);
+  return problem === undefined ? undefined : refuse('invalidRequest', problem, '/receiverMemo');
+}
+
+const isSame = (a: SettlementWallet | null | undefined, b: SettlementWallet): boolean =>
+  a?.chainId === b.chainId &&
+  a.token.address === b.token.address &&
+  a.receiverAddress === b.receiverAddress &&
+  a.receiverMemo === b.receiverMemo;

@@ -1,0 +1,25 @@
+/** Where an app is told of its payments, and the secret that signs what it is told. */
+import { type Decision, isRefusal, type Refusal } from '../decider.ts';
+import type { MerchantEvent, RotatedSecret } from './events.ts';
+import { readHttpsUrl } from './httpsUrl.ts';
+import { type MerchantState, ofRegistered } from './state.ts';
+
+/** @param url null stops webhooks for payments created from now on; payments that exist keep theirs */
+export function setWebhookUrl(state: MerchantState, url: string | null): Decision<MerchantEvent> {
+  const read = url === null ? null : readWebhookUrl(url);
+  if (isRefusal(read)) return read;
+  return ofRegistered(state, read === state.webhookUrl ? [] : [{ type: 'WebhookUrlSet', data: { url: read } }]);
+}
+
+/** The old secret stops at once. */
+export function rotateSecret(state: MerchantState, secret: RotatedSecret): Decision<MerchantEvent> {
+  const same = state.webhookSecret?.fingerprint === secret.fingerprint;
+  return ofRegistered(state, same ? [] : [{ type: 'WebhookSecretRotated', data: secret }]);
+}
+
+/**
+ * The one rule for webhook URLs, whoever states them.
+ *
+ * @returns the canonical URL, which is what is kept, compared and shown: `HTTPS://Shop.Example` is `https://shop.example/`
+ */
+export const readWebhookUrl = (text: string): string | Refusal => readHttpsUrl(text, 'webhookUrl', { fragment: false });

@@ -1,0 +1,92 @@
+/** Pictures that strangers send, decoded and written anew, so that nothing of theirs but the pixels is ever served. */
+import { createHash } from 'node:crypto';
+import sharp, { type Sharp } from 'sharp';
+import type { Logo } from '../../commands/ports.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+
+export const logoInputMax_bytes = 1_000_000;
+export const logoMax_bytes = 100_000;
+const side_px = 512;
+/** A picture of few bytes can unfold to gigabytes; this many pixels take 64 MB for a moment. */
+const pixelsMax = 16_000_000;
+const timeout_s = 10;
+/** Pictures decoded at a time, and those that wait for it. */
+const atOnceMax = 2;
+const waitingMax = 10;
+
+const formats = ['png', 'jpeg', 'webp'] as const;
+/** Formats of the library that nobody needs here are not even tried: each is a parser that strangers could attack. */
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'],
+});
+sharp.cache(false);
+
+const admit = inOrder(atOnceMax, waitingMax);
+
+/**
+ * A PNG or, where that is too large, a WebP of at most 512 × 512 pixels and 100,000 bytes, without metadata; an animation's first picture.
+ *
+ * @param bytes a PNG, JPEG or WebP, whatever its sender calls it
+ */
+export async function readLogo(bytes: Uint8Array): Promise<Logo | Refusal> {
+  if (bytes.byteLength > logoInputMax_bytes)
+    return refuse('invalidRequest', `the picture is larger than ${logoInputMax_bytes} bytes: send a smaller one`, '');
+  return admit(() => rewritten(bytes)) ?? refuse('unavailable', 'too many pictures are being read: try again');
+}
+
+async function rewritten(bytes: Uint8Array): Promise<Logo | Refusal> {
+  const picture = sharp(bytes, { limitInputPixels: pixelsMax, failOn: 'error', sequentialRead: true })
+    .timeout({ seconds: timeout_s })
+    .autoOrient()
+    .resize(side_px, side_px, { fit: 'inside', withoutEnlargement: true })
+    .toColourspace('srgb');
+  try {
+    for (const write of writers) {
+      const written = await write(picture.clone());
+      if (!isRefusal(written) && written.bytes.byteLength <= logoMax_bytes) return written;
+    }
+  } catch {
+    const known = formats.map((format) => format.toUpperCase()).join(', ');
+    return refuse(
+      'invalidRequest',
+      `is no whole picture of at most ${pixelsMax / 1e6} megapixels: send a ${known}`,
+      '',
+    );
+  }
+  return refuse('invalidRequest', 'has too much detail for a logo: send a simpler or smaller picture', '');
+}
+
+const webp = (quality: number) => async (picture: Sharp) =>
+  logoOf('image/webp', await picture.webp({ quality, effort: 4 }).toBuffer());
+
+const writers: readonly ((picture: Sharp) => Promise<Logo>)[] = [
+  async (picture) => logoOf('image/png', await picture.png({ compressionLevel: 9, effort: 7 }).toBuffer()),
+  webp(90),
+  webp(60),
+];
+
+const logoOf = (type: Logo['type'], bytes: Uint8Array): Logo => ({
+  digest: createHash('sha256').update(bytes).digest('hex'),
+  type,
+  bytes,
+});
+
+/** Lets `atOnce` run and `waiting` wait. @returns undefined for one too many */
+function inOrder(atOnce: number, waiting: number): <T>(work: () => Promise<T>) => Promise<T> | undefined {
+  let admitted = 0;
+  const queue: (() => void)[] = [];
+  const turn = (): Promise<void> => {
+    admitted += 1;
+    return admitted <= atOnce ? Promise.resolve() : new Promise((resolve) => queue.push(resolve));
+  };
+  return (work) => {
+    if (admitted >= atOnce + waiting) return undefined;
+    return turn()
+      .then(work)
+      .finally(() => {
+        admitted -= 1;
+        queue.shift()?.();
+      });
+  };
+}

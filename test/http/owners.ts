@@ -1,0 +1,114 @@
+/** People who own apps, on the real commands and a log in memory; what they read is folded from it. */
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle, currentState, readStream } from '../../commands/handle.ts';
+import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { Clock } from '../../commands/ports.ts';
+import type { SettlementWallet } from '../../domain/merchant/events.ts';
+import { noProfile } from '../../domain/merchant/profile.ts';
+import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
+import { hour_ms } from '../../domain/time.ts';
+import type { ShownWallet } from '../../queries/apps.ts';
+import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import type { Settings } from '../../queries/settings.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import type { HttpDeps } from '../../src/http/deps.ts';
+import { readLogo } from '../../src/images/logo.ts';
+import { randomIds } from '../../src/runtime/system.ts';
+import { newApiKey } from '../../src/security/apiKey.ts';
+import { memoryProfiles } from '../support/profiles.ts';
+
+export interface Owners
+  extends Pick<
+    HttpDeps,
+    'shown' | 'findSession' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
+  > {
+  readonly merchants: ManageMerchant;
+  readonly audit: AuditDeps;
+}
+
+/** The token of somebody who has signed in: as many parts as a real one. */
+const tokenOf = (developerId: string): string => `${developerId}.session.token`;
+export const headersOf = (developerId: string) => ({ Authorization: `Bearer ${tokenOf(developerId)}` });
+
+export function ownersDeps(clock: Clock): Owners {
+  const store = memoryEventStore();
+  const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
+  const kept = memoryProfiles();
+  const apps: string[] = [];
+  const merchants = createManageMerchant({
+    handle,
+    clock,
+    ids: randomIds,
+    newKey: newApiKey,
+    revokedKeys: { add: async () => {}, unconfirmed: async () => [] },
+    profiles: kept.profiles,
+    readLogo,
+    settlementCoolDown_ms: 48 * hour_ms,
+    seal: (plain) => `sealed ${plain.length}`,
+    canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text : undefined),
+    canReceive: {},
+    isAllowedTarget: (url) => !url.includes('127.0.0.1'),
+  });
+  const stateOf = (appId: string) => currentState(handle, merchant, appId);
+  const profileOf = async ({ profile }: MerchantState) =>
+    (profile === null ? null : await kept.profiles.find(profile)) ?? noProfile;
+  const ownedBy = async (developerId: string): Promise<readonly MerchantState[]> =>
+    (await Promise.all(apps.map(stateOf))).filter((state) => state.developerId === developerId);
+  const audit = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+
+  return {
+    audit,
+    merchants: {
+      ...merchants,
+      async register(appId, registration, by) {
+        if (!apps.includes(appId)) apps.push(appId);
+        return merchants.register(appId, registration, by);
+      },
+    },
+    shown: async () => {},
+    findSession: async (token) => {
+      const developerId = token.split('.')[0] ?? '';
+      return token !== tokenOf(developerId) ? null : { developerId, sessionId: `session of ${developerId}` };
+    },
+    appsOf: async (developerId) => (await ownedBy(developerId)).map(({ registration }) => registration?.appId ?? ''),
+    async listApps(developerId) {
+      const owned = await ownedBy(developerId);
+      return Promise.all(
+        owned.map(async (state) => {
+          const { name, logo } = await profileOf(state);
+          const { appId = '', registeredAt = clock.now() } = state.registration ?? {};
+          return { appId, registeredAt, name, logo };
+        }),
+      );
+    },
+    getSettings: async (appId) => settingsOf(await stateOf(appId)),
+    listKeys: async (appId) => ((await listKeys(audit, appId)) ?? []).map((key) => ({ ...key, lastUsedAt: null })),
+    listChanges: async (appId) => (await listChanges(audit, appId)) ?? [],
+    findLogo: async (digest) => kept.logos.get(digest) ?? null,
+  };
+
+  async function settingsOf(state: MerchantState): Promise<Settings | null> {
+    if (!state.registration) return null;
+    const now = clock.now();
+    const wallet = settlementAt(state, now);
+    const pending = pendingChange(state, now);
+    return {
+      appId: state.registration.appId,
+      registeredAt: state.registration.registeredAt,
+      profile: await profileOf(state),
+      settlement: wallet && shown(wallet),
+      settlementChange: pending && { ...pending, wallet: shown(pending.wallet) },
+      webhookUrl: state.webhookUrl,
+      webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
+      webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
+      keylessAllowed: state.keylessCreation,
+    };
+  }
+}
+
+const shown = ({ chainId, token, receiverAddress, receiverMemo }: SettlementWallet): ShownWallet => ({
+  chainId,
+  tokenSymbol: token.symbol,
+  receiverAddress,
+  receiverMemo,
+});
