@@ -31,7 +31,7 @@ describe('the codec', () => {
   it('knows each category of streams', () => {
     assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-', 'unmatched-', 'webhookTypes-']);
     const versions = categories.map((category) => eventCodec.schemaVersion(category));
-    assert.deepEqual(versions, [2, 1, 2, 1, 1, 1]);
+    assert.deepEqual(versions, [2, 1, 2, 2, 1, 1]);
     assert.throws(() => eventCodec.schemaVersion('credit'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
