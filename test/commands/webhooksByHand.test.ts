@@ -6,7 +6,7 @@ import type { CrashPoint } from '../../commands/ports.ts';
 import { createSendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
 import { createRedeliver, createSendTest, redeliveryIdOf } from '../../commands/webhooksByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { merchant } from '../../domain/merchant.ts';
+import { merchant } from '../../domain/merchant/state.ts';
 import { underWay_ms } from '../../domain/redelivery.ts';
 import { instant } from '../../domain/time.ts';
 import { redeliveriesMax } from '../../domain/webhook.ts';

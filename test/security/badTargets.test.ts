@@ -1,7 +1,7 @@
 /** Where no webhook may go, at every place that must say so. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
-import { readWebhookUrl } from '../../domain/merchant.ts';
+import { readWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { createAddressCheck, createTargetCheck } from '../../src/security/publicAddress.ts';
 import { createWebhookPost } from '../../src/subscribers/webhookPost.ts';
 import { badAddresses, badUrls, goodUrls } from '../support/badTargets.ts';
