@@ -36,7 +36,7 @@ export interface Delivery {
   readonly url: string;
   /** Why there was no answer. unknown: it was claimed, and no outcome is recorded (yet). */
   readonly error: WebhookError | 'unknown' | null;
-  readonly startedAt: string;
+  readonly startedAt: Instant;
   readonly durationMs: number | null;
 }
 
@@ -77,7 +77,7 @@ export interface DeliveryRecord extends Delivery {
 
 interface Row extends Omit<Delivery, 'deliveryId' | 'startedAt'> {
   readonly delivery_id: string;
-  readonly started_at: string;
+  readonly started_at: Instant;
 }
 
 const columns =

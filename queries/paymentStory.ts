@@ -1,10 +1,14 @@
 /** What happened to a payment, told to its owner: each of its events and each webhook about it, in order, as typed facts. */
-import type { ChainId, TokenSymbol } from '../domain/chains.ts';
-import type { BounceCode, DeathProof, PaymentEventData } from '../domain/payment/events.ts';
-import type { Standing } from '../domain/payment/state.ts';
-import type { Attempt } from '../domain/payment/transfer.ts';
-import type { PaymentStatus, PaymentView } from '../domain/payment/view.ts';
+import { isRefusal, type StoredEvent } from '../domain/decider.ts';
+import type { PaymentEvent } from '../domain/payment/events.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { type PaymentStatus, type PaymentView, statusOf, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
+import type { Sql } from '../projections/sql.ts';
+import { type Delivery, listDeliveries } from './deliveries.ts';
+import type { GetPaymentDeps } from './getPayment.ts';
+import { factOf, type PaymentFact } from './paymentFacts.ts';
+import { paymentIdIn } from './paymentId.ts';
 
 export interface PaymentStory {
   readonly payment: PaymentView;
@@ -16,94 +20,116 @@ export type StoryEntry = {
   readonly at: Instant;
   /** Of the payment after this; null for what happens beside it, a webhook. */
   readonly status: PaymentStatus | null;
-} & Fact;
+} & (PaymentFact | WebhookFact);
 
-/** Whole tokens as a decimal text. */
-export interface Money {
-  readonly amount: string;
-  readonly tokenSymbol: TokenSymbol;
+export interface WebhookFact {
+  readonly type: 'webhook';
+  readonly deliveryId: string;
+  readonly eventType: Delivery['eventType'];
+  /** Sent by itself, by hand, or as a test. */
+  readonly kind: Delivery['kind'];
+  readonly delivery: Delivery['status'];
+  readonly statusCode: number | null;
+  readonly error: Delivery['error'];
+  /** Null while no outcome is recorded. */
+  readonly duration_ms: number | null;
 }
 
-interface PayinFact extends Money {
-  readonly chainId: ChainId;
-  readonly txHash: string;
-  readonly from: string;
-  readonly blockNumber: string;
-  readonly standing: Standing;
+/**
+ * From the log, so that it is whole while read models stand still; webhooks from their reports. Null when the app has no such payment.
+ * @throws Unavailable
+ */
+export async function paymentStory(
+  deps: GetPaymentDeps,
+  appId: string,
+  paymentId: string,
+): Promise<PaymentStory | null> {
+  const id = paymentIdIn(paymentId);
+  const events = id === undefined ? [] : await deps.history(`payment-${id}`);
+  const lived = live(events, deps.read);
+  const { now } = lived;
+  const last = events.at(-1);
+  if (!last || now?.terms.appId !== appId) return null;
+  const [webhooks, heads] = await Promise.all([webhooksOf(deps.sql, appId, now.terms.paymentId), headsOf(deps.sql)]);
+  const entries = lived.moments.map((moment) => withConfirmations(entryOf(moment, now), now, heads));
+  return {
+    payment: viewOf(now, last.metadata.at),
+    entries: merged(entries, webhooks),
+  };
 }
 
-/** Of a payout, or of the nth refund. */
-interface Leg {
-  readonly leg: 'payout' | 'refund';
-  /** 1, 2, … of a refund; null for the payout. */
-  readonly refund: number | null;
+/** Events stay in the order of their stream, whatever the clocks said. A webhook stands behind the events up to its time. */
+function merged(events: readonly StoryEntry[], webhooks: readonly StoryEntry[]): readonly StoryEntry[] {
+  const story: StoryEntry[] = [];
+  let told = 0;
+  for (const webhook of webhooks) {
+    const before = events.findIndex((event, index) => index >= told && event.at > webhook.at);
+    const until = before < 0 ? events.length : before;
+    story.push(...events.slice(told, until), webhook);
+    told = until;
+  }
+  return [...story, ...events.slice(told)];
 }
 
-interface AttemptFact extends Leg {
-  readonly attempt: number;
-  readonly chainId: ChainId;
-  readonly txHash: string;
+/** An event, and the payment right after it. */
+interface Moment {
+  readonly stored: StoredEvent;
+  /** Undefined for a type that this version does not know. */
+  readonly event: PaymentEvent | undefined;
+  readonly after: Payment;
 }
 
-export type Fact =
-  | {
-      readonly type: 'created';
-      /** Null for anyAmount. */
-      readonly pays: Money | null;
-      readonly gets: Money | null;
-      readonly sourceChainId: ChainId;
-      readonly destinationChainId: ChainId;
-      readonly expiresAt: Instant;
-    }
-  | { readonly type: 'payinRegistered'; readonly txHash: string; readonly senderAddress: string }
-  /** `confirmations` as far as the chain has been read by now, the transfer's own block included; null where it is not known. */
-  | ({ readonly type: 'payinDetected'; readonly confirmations: number | null } & PayinFact)
-  | ({ readonly type: 'payinConfirmed' } & PayinFact)
-  /** Its block left the chain; `payinLost` when it had funded the payment. */
-  | ({ readonly type: 'payinOrphaned' | 'payinLost' } & PayinFact)
-  | {
-      readonly type: 'funded';
-      readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
-      readonly received: Money;
-      readonly fee: Money;
-      /** Over the agreed amount: held, can be refunded. */
-      readonly excess: Money;
-      /** What the destination's token cannot express. */
-      readonly dust: Money;
-      readonly payout: Money;
-    }
-  | ({
-      readonly type: 'ordered';
-      readonly money: Money;
-      readonly chainId: ChainId;
-      readonly receiverAddress: string;
-      readonly receiverMemo: string | null;
-      /** Why it goes back; null for the payout. */
-      readonly reason: PaymentEventData<'RefundRequested'>['reason'] | null;
-    } & Leg)
-  /** `fate` is what became of the attempt by now. */
-  | ({
-      readonly type: 'signed';
-      readonly account: string;
-      readonly nonce: string | null;
-      readonly fate: Attempt['fate'];
-    } & AttemptFact)
-  | ({ readonly type: 'died'; readonly proof: DeathProof['reason'] } & AttemptFact)
-  /** Its block left the chain: the same bytes are sent again. */
-  | ({ readonly type: 'left' } & AttemptFact)
-  | ({ readonly type: 'settled'; readonly blockNumber: string } & AttemptFact)
-  | { readonly type: 'expired'; readonly chainTime: Instant }
-  | { readonly type: 'bounced'; readonly code: BounceCode; readonly received: Money }
-  | { readonly type: 'refundAddressSet'; readonly address: string; readonly memo: string | null }
-  | {
-      readonly type: 'webhook';
-      readonly deliveryId: string;
-      readonly eventType: string;
-      readonly delivery: 'delivered' | 'exhausted';
-      readonly statusCode: number | null;
-      readonly error: string | null;
-      /** Null while no outcome is recorded. */
-      readonly duration_ms: number | null;
-    }
-  /** An event of a type that this version does not know. */
-  | { readonly type: 'other'; readonly name: string };
+function live(events: readonly StoredEvent[], read: GetPaymentDeps['read']) {
+  let now: PaymentState = paymentDecider.initial;
+  const moments: Moment[] = [];
+  for (const stored of events) {
+    const event = read(stored) as PaymentEvent | undefined;
+    if (event) now = paymentDecider.evolve(now, event);
+    if (now) moments.push({ stored, event, after: now });
+  }
+  return { now, moments };
+}
+
+function entryOf({ stored, event, after }: Moment, now: Payment): StoryEntry {
+  const fact: PaymentFact = event ? factOf(event, after, now) : { type: 'other', name: stored.type };
+  return { at: stored.metadata.at, status: statusOf(after), ...fact };
+}
+
+/** Of the transfers that are not final yet. */
+function withConfirmations(entry: StoryEntry, { payins }: Payment, heads: ReadonlyMap<number, bigint>): StoryEntry {
+  if (entry.type !== 'payinDetected') return entry;
+  const { chainId, txHash, blockNumber } = entry;
+  const head = heads.get(chainId);
+  const waits = payins.some(
+    ({ phase, transfer }) => phase === 'detected' && transfer.txHash === txHash && transfer.blockNumber === blockNumber,
+  );
+  const depth = head === undefined ? -1n : head - BigInt(blockNumber) + 1n;
+  return waits && depth > 0n ? { ...entry, confirmations: Number(depth) } : entry;
+}
+
+async function headsOf(sql: Sql): Promise<ReadonlyMap<number, bigint>> {
+  const rows = await sql.query<{ chainId: number; head: string }>(
+    `SELECT chain_id AS "chainId", block_number AS head FROM ops.chain_cursors WHERE pass = 'head'`,
+  );
+  return new Map(rows.map(({ chainId, head }) => [chainId, BigInt(head)]));
+}
+
+/** More of one payment are not told of; the list of deliveries has them. */
+const webhooksMax = 100;
+
+async function webhooksOf(sql: Sql, appId: string, paymentId: string): Promise<readonly StoryEntry[]> {
+  const page = await listDeliveries(sql, appId, { limit: webhooksMax, paymentId });
+  if (isRefusal(page)) return [];
+  return page.deliveries.toReversed().map((delivery) => ({
+    type: 'webhook',
+    at: delivery.startedAt,
+    status: null,
+    deliveryId: delivery.deliveryId,
+    eventType: delivery.eventType,
+    kind: delivery.kind,
+    delivery: delivery.status,
+    statusCode: delivery.statusCode,
+    error: delivery.error,
+    duration_ms: delivery.durationMs,
+  }));
+}

@@ -44,17 +44,32 @@ interface Sums {
 const days: Readonly<Record<StatsPeriod, number>> = { today: 1, '7d': 7, '30d': 30 };
 const day_ms = 24 * hour_ms;
 
+export interface PeriodBounds {
+  /** Where the period of the same length before it begins. */
+  readonly before: Instant;
+  readonly from: Instant;
+  /** The end of today: not included. */
+  readonly until: Instant;
+}
+
+/** Whole UTC days, today the last of them. */
+export function periodAt(period: StatsPeriod, now: Instant): PeriodBounds {
+  const until = plus(`${now.slice(0, 10)}T00:00:00.000Z` as Instant, day_ms);
+  const length_ms = days[period] * day_ms;
+  return { before: plus(until, -2 * length_ms), from: plus(until, -length_ms), until };
+}
+
 /** An app's payments by the UTC day of their confirmed payout: today and the days before. @throws Unavailable */
 export async function getStats(sql: Sql, appId: string, period: StatsPeriod, now: Instant): Promise<Stats> {
-  const today = `${now.slice(0, 10)}T00:00:00.000Z` as Instant;
-  const dates = Array.from({ length: days[period] }, (_, ago) => plus(today, -ago * day_ms).slice(0, 10)).reverse();
+  const { from, until } = periodAt(period, now);
+  const dates = Array.from({ length: days[period] }, (_, day) => plus(from, day * day_ms).slice(0, 10));
   const sums = await sql.query<Sums>(
     `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, sum(volume) AS volume, sum(net) AS net,
             sum(count) AS count, round(sum(volume) / nullif(sum(count), 0), 6) AS average
        FROM hourly_stats
       WHERE app_id = $1 AND hour >= $2 AND hour < $3
       GROUP BY GROUPING SETS ((1), ())`,
-    [appId, dates[0], plus(today, day_ms)],
+    [appId, from, until],
   );
   const byDate = new Map(sums.map((row) => [row.date, row]));
   const whole = byDate.get(null);

@@ -12,6 +12,11 @@ CREATE INDEX IF NOT EXISTS payments_to_pay_out ON payments (destination_chain_id
   WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started');
 CREATE INDEX IF NOT EXISTS payments_paid_out   ON payments (destination_chain_id, payout_confirmed_at)
   WHERE payout_confirmed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_settled    ON payments (app_id, payout_confirmed_at, payment_id)
+  WHERE payout_confirmed_at IS NOT NULL;
+-- What was announced and not yet funded; all that was seen is among the transactions.
+CREATE INDEX IF NOT EXISTS payments_announced  ON payments (app_id, payin_tx_hash)
+  WHERE payin_tx_hash IS NOT NULL AND payin_confirmed_at IS NULL;
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);

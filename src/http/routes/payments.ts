@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { parseInstant } from '../../../domain/time.ts';
+import { paymentIdIn } from '../../../queries/paymentId.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
 import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';
@@ -20,16 +21,8 @@ export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute
   return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Ids are found in any letter case. Undefined for a text that no payment can have as its id. */
-function idIn(text: string): string | undefined {
-  const id = text.toLowerCase();
-  return uuid.test(id) ? id : undefined;
-}
-
 async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
-  const id = idIn(text);
+  const id = paymentIdIn(text);
   return id === undefined ? null : getPayment(id);
 }
 
@@ -106,7 +99,7 @@ function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
     },
     async handle({ caller, params, body, by }) {
       const appId = caller?.appId ?? (await appOfKeyless(deps, access, params.id));
-      const paymentId = idIn(params.id);
+      const paymentId = paymentIdIn(params.id);
       if (paymentId === undefined) return noPayment;
       const hint = hintOf(body);
       if (isRefusal(hint)) return hint;

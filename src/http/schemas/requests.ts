@@ -216,12 +216,18 @@ export const limit = (what: string) =>
     }),
   );
 
+const Search = Type.Unsafe<string>({
+  ...(Identifier as object),
+  description: 'the whole of a payment’s id, an order’s id or the hash of a transaction',
+});
+
 export const ListQuery = Type.Object(
   {
     limit: limit('payments'),
     cursor: Optional(Cursor),
     status: Optional(PaymentStatus),
     orderId: Optional(Identifier),
+    search: Optional(Search),
     createdAfter: Optional(TimeSent),
     createdBefore: Optional(TimeSent),
     updatedAfter: Optional(TimeSent),
