@@ -14,6 +14,8 @@ import type { App, Caller } from '../../queries/apps.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Change } from '../../queries/merchantAudit.ts';
+import type { Overview } from '../../queries/overview.ts';
+import type { PaymentStory } from '../../queries/paymentStory.ts';
 import type { Stats, StatsPeriod } from '../../queries/reports.ts';
 import type { OwnApp, Settings, UsedKey } from '../../queries/settings.ts';
 import type { Mode } from '../../web/parts/frame.ts';
@@ -94,6 +96,9 @@ export interface Queries {
   readonly getPaymentByOrder: (appId: string, orderId: string) => Promise<PaymentView | null>;
   readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
+  /** What happened to a payment of the app, step by step; null when it has none of this id. */
+  readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;
+  readonly getOverview: (appId: string, period: StatsPeriod) => Promise<Overview>;
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
   /** From memory, for every request with a key. @throws Unavailable when it cannot be known */

@@ -10,6 +10,8 @@ import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { getOverview } from '../../queries/overview.ts';
+import { paymentStory } from '../../queries/paymentStory.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
@@ -189,6 +191,8 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
+    paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
+    getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId, clock.now()),

@@ -1,6 +1,7 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { instant } from '../../domain/time.ts';
 import type { DeliveryRecord } from '../../queries/deliveries.ts';
+import type { Overview } from '../../queries/overview.ts';
 import type { Stats } from '../../queries/reports.ts';
 
 const at = (hour: number, minute = 0) => instant(Date.UTC(2026, 10, 21, hour, minute));
@@ -12,6 +13,29 @@ export const sampleStats: Stats = {
   avgOrderUsdc: '10.01',
   netToWalletUsdc: '20.00',
   chart: [{ date: '2026-11-21', volumeUsdc: '20.02', paymentCount: 2 }],
+};
+
+export const sampleOverview: Overview = {
+  stats: sampleStats,
+  before: { volumeUsdc: '10.01', paymentCount: 1 },
+  created: {
+    count: 3,
+    paid: 2,
+    expiredUnpaid: 1,
+    byStatus: {
+      payment_unpaid: 0,
+      payment_started: 0,
+      payment_payin_completed: 0,
+      payment_bridging: 0,
+      payment_payout_started: 0,
+      payment_payout_completed: 2,
+      payment_completed: 0,
+      payment_bounced: 0,
+      payment_expired: 1,
+      payment_refunded: 0,
+    },
+  },
+  seenToPaidOut: { count: 2, median_s: 24, p95_s: 61 },
 };
 
 /** Its receiver answered nothing in time. */
@@ -28,7 +52,7 @@ export const sampleDelivery: DeliveryRecord = {
   firstDeliveryId: null,
   url: 'https://shop.example/hooks',
   error: 'timeout',
-  startedAt: '2026-11-21T08:59:50.000Z',
+  startedAt: at(8, 59),
   durationMs: 10_000,
   request: {
     url: 'https://shop.example/hooks',

@@ -34,7 +34,7 @@ import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
-import { sampleDelivery, sampleStats } from './samples.ts';
+import { sampleDelivery, sampleOverview, sampleStats } from './samples.ts';
 
 export const receiver = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: receiver, receiverMemo: null };
@@ -109,6 +109,8 @@ export async function startWorld(
   const deps: HttpDeps = {
     ...paymentDeps(clock, apps),
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
+    getOverview: async (_appId, period) => ({ ...sampleOverview, stats: { ...sampleStats, period } }),
+    paymentStory: async () => null,
     ...webhooksInMemory(),
     findApiKey: async (hash) => {
       lookUps += 1;

@@ -4,13 +4,24 @@ import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { workSet } from '../../projections/sets.ts';
+import { reportsSet, workSet } from '../../projections/sets.ts';
 import { countOpenKeyless } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';
-import { created, done, minute } from '../support/payments.ts';
+import {
+  attempt,
+  bnbUsdc,
+  created,
+  customerWallet,
+  detected,
+  done,
+  event,
+  hashOf,
+  minute,
+  payin,
+} from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
 
@@ -182,6 +193,54 @@ describe('payments asked for', () => {
       assert.deepEqual(ids(await list({ createdBefore: minute(3) })), [1]);
       assert.deepEqual(ids(await list({ updatedAfter: world.clock.now() })), []);
       assert.deepEqual(ids(await list({ status: 'payment_unpaid', createdBefore: minute(4) })), [3]);
+    });
+
+    describe('searched', () => {
+      const both = (log: Parameters<typeof fill>[3]) =>
+        Promise.all([workSet, reportsSet].map((set) => fill(database, world.store, set, log)));
+      const search = async (text: string, more: Partial<PaymentFilter> = {}) =>
+        ids(await list({ search: text, ...more }));
+      const hint = event('PayinRegistered', {
+        txHash: hashOf('announced'),
+        senderAddress: customerWallet,
+        registeredAt: minute(2),
+      });
+
+      beforeEach(async () => {
+        await given(
+          payment(1, { orderId: 'A-1' }, done.slice(1)),
+          payment(2, { orderId: 'A-1' }, done.slice(1)),
+          payment(3, { orderId: 'A-2' }, [hint]),
+          payment(5, {}, [detected(payin({ tx: 'wrong', in: bnbUsdc })), detected()]),
+        );
+        await both([await wholeLog(world.store)]);
+      });
+
+      it('are found by id and by order, whole ones, within the app', async () => {
+        assert.deepEqual(await search(id(1)), [1]);
+        assert.deepEqual(await search(` ${id(1).toUpperCase()}\n`), [1]);
+        assert.deepEqual(await search(id(2)), []);
+        assert.deepEqual(await search('A-1'), [1]);
+        assert.deepEqual(await search('A-'), []);
+        assert.deepEqual(await search('A-1', { appId: 'wallet_even' }), [2]);
+      });
+      it('are found by any transaction: paid in, held, paid out or only announced', async () => {
+        assert.deepEqual(await search(payin().txHash), [5, 1]);
+        assert.deepEqual(await search(`0x${payin().txHash.slice(2).toUpperCase()}`), [5, 1]);
+        assert.deepEqual(await search(hashOf('wrong')), [5]);
+        assert.deepEqual(await search(attempt().hash), [1]);
+        assert.deepEqual(await search(hashOf('announced')), [3]);
+      });
+      it('are narrowed by the other filters, and come in pages', async () => {
+        assert.deepEqual(await search(payin().txHash, { status: 'payment_started' }), [5]);
+        const first = await list({ search: payin().txHash, limit: 1 });
+        assert.deepEqual(ids(first), [5]);
+        assert.deepEqual(await search(payin().txHash, { cursor: first.nextCursor ?? '' }), [1]);
+      });
+      it('are not found by anything else, whatever it is', async () => {
+        for (const text of ['', ' ', '%', "'", '\0', '\ud800', '*', 'A-1%', '__', id(9)])
+          assert.deepEqual(await search(text), []);
+      });
     });
 
     it('refuse a cursor that no list answered', async () => {
