@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { merchant } from '../domain/merchant/state.ts';
 import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
-import { testEventType, webhook } from '../domain/webhook.ts';
+import { isDeliveryId, testEventType, webhook } from '../domain/webhook.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { uuidV8 } from './paymentId.ts';
 import type { Clock, Ids } from './ports.ts';
@@ -38,7 +38,7 @@ export type Redeliver = (appId: string, deliveryId: string, by: By) => Promise<R
 export const createRedeliver =
   ({ handle, clock, send }: ByHandDeps): Redeliver =>
   async (appId, deliveryId, by) => {
-    const state = await currentState(handle, webhook, deliveryId);
+    const state = isDeliveryId(deliveryId) ? await currentState(handle, webhook, deliveryId) : webhook.initial;
     const isOwn = state.stage !== 'new' && state.start.appId === appId;
     const former = mayRedeliver(isOwn ? state : webhook.initial, clock.now());
     if (isRefusal(former)) return former;

@@ -127,6 +127,9 @@ export const webhook: Decider<WebhookState, WebhookEvent> = {
 export const deliveryIdOf = (paymentEventId: string): string =>
   `${paymentEventId.slice(0, 14)}8${paymentEventId.slice(15)}`;
 
+/** Whether a text can be a delivery's id: others name no stream. */
+export const isDeliveryId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
 /** Claims the delivery: only who appends this may POST. `[]` when somebody has claimed it before. */
 export const startSend = (state: WebhookState, start: WebhookStart): Decision<WebhookEvent> =>
   state.stage === 'new' ? [{ type: 'WebhookSendStarted', data: start }] : [];

@@ -1,5 +1,5 @@
 /** Apps: what their payments need to know of them, whose they are, and who a key belongs to. */
-import type { KeyScope, SealedSecret } from '../domain/merchant/events.ts';
+import type { KeyScope } from '../domain/merchant/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored } from './sql.ts';
@@ -122,16 +122,6 @@ export async function countOpenKeyless(sql: Sql, appId: string, max: number): Pr
     [asStored(appId), max],
   );
   return Number(counted?.open ?? 0n);
-}
-
-/** The app's webhook secret in force, sealed; null when it has none. @throws Unavailable */
-export async function findWebhookSecret(sql: Sql, appId: string): Promise<SealedSecret | null> {
-  const [secret] = await sql.query<SealedSecret>(
-    `SELECT webhook_secret_ciphertext AS ciphertext, webhook_secret_fingerprint AS fingerprint
-       FROM apps WHERE app_id = $1 AND webhook_secret_ciphertext IS NOT NULL`,
-    [appId],
-  );
-  return secret ?? null;
 }
 
 export interface Caller {

@@ -5,6 +5,7 @@ import { mayRedeliver } from '../domain/redelivery.ts';
 import type { Instant } from '../domain/time.ts';
 import {
   type DeliveryKind,
+  isDeliveryId,
   redeliveriesMax,
   requestHeaders,
   type SentEventType,
@@ -125,7 +126,7 @@ export async function getDelivery(
   deliveryId: string,
   now: Instant,
 ): Promise<DeliveryRecord | null> {
-  const state = await load(deps, deliveryId);
+  const state = isDeliveryId(deliveryId) ? await load(deps, deliveryId) : webhook.initial;
   if (state.stage === 'new' || state.start.appId !== appId) return null;
   const redeliveries = await following(deps, state.start);
   return {

@@ -3,7 +3,7 @@ import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
-import { previewCharacters } from '../../domain/webhook.ts';
+import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { defaultConnectionLimits } from './connections.ts';
 import { defaultLimits } from './deps.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
@@ -53,7 +53,10 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
-  ['POSTs of one webhook event', '1', 'never again'],
+  ['POSTs of one webhook delivery', '1', 'never again'],
+  ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
+  ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
+  ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
   ['a webhook’s timestamp', '5 minutes from the receiver’s clock', 'the receiver refuses it'],
   ['`responsePreview` of a delivery', `${previewCharacters} characters`, 'cut off'],

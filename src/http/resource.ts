@@ -92,12 +92,6 @@ const destinationOf = (view: PaymentView): PaymentResponse['destination'] => ({
   confirmedAt: view.payoutConfirmedAt,
 });
 
-const sampleToken = (chainId: string, tokenAddress: string) => ({
-  chainId,
-  tokenSymbol: 'USDC' as const,
-  tokenAddress,
-});
-
 /**
  * `data` of a test webhook: a paid payment in full that never was. Its order's name says so, for receivers that look at no type.
  *
@@ -117,7 +111,9 @@ export const sampleWebhookData = (appId: string, at: Instant): WebhookPayment =>
   expiresAt: plus(at, 55 * minute_ms),
   display: { title: 'Webhook test', name: 'Webhook test', description: 'No money moved.', currency: 'USD' },
   source: {
-    ...sampleToken('8453', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+    chainId: '8453',
+    tokenSymbol: 'USDC',
+    tokenAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     amount: '10.01',
     receiverAddress: '0x000000000000000000000000000000000000dEaD',
     receiverMemo: null,
@@ -130,9 +126,11 @@ export const sampleWebhookData = (appId: string, at: Instant): WebhookPayment =>
     receiverMemoContract: null,
   },
   destination: {
-    ...sampleToken('1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'),
+    chainId: '1',
     receiverAddress: '0x000000000000000000000000000000000000dEaD',
     receiverMemo: null,
+    tokenSymbol: 'USDC',
+    tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
     amount: '10.00',
     txHash: `0x${'0'.repeat(63)}2`,
     confirmedAt: at,
