@@ -14,6 +14,10 @@ const flashes = {
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test event is on its way. Its delivery is in the list in a moment.'),
   redelivered: done('The event was sent again. The new delivery is in the list in a moment.'),
+  notRedelivered: {
+    kind: 'problem',
+    text: 'It was not sent again: tick the box below the warning first. A delivery can be sent again once, and only when it was not taken.',
+  },
   linkMade: done('The payment is made. Send its link to whoever pays, or tell them what to pay where.'),
   orderKnown: { kind: 'warning', text: 'This order has its payment already: here it is. Nothing new was made.' },
   settlementSet: done('The settlement wallet is saved.'),

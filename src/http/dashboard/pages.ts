@@ -2,6 +2,7 @@
 import type { HttpDeps } from '../deps.ts';
 import { createFrames } from './frames.ts';
 import type { AnyForm, AnyPage } from './page.ts';
+import { deliveryPages } from './pages/deliveries.ts';
 import { livePage } from './pages/live.ts';
 import { newLinkPages } from './pages/newLink.ts';
 import { registerPages } from './pages/register.ts';
@@ -15,6 +16,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...registerPages(deps, frames),
     ...personalPages(deps, frames),
     ...newLinkPages(deps, frames),
+    ...deliveryPages(deps, frames),
     livePage(deps),
   ];
 }
