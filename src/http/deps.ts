@@ -53,6 +53,8 @@ export interface Site {
   readonly mode: Mode;
   /** Those that it serves. */
   readonly chains: readonly Chain[];
+  /** How long an owner's change of the settlement wallet waits. */
+  readonly settlementCoolDown_hours: number;
   /** Whether strangers may register. */
   readonly registrationOpen: boolean;
   /** Where mails can be read instead of being sent; null where they are sent. */

@@ -105,7 +105,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   }
 }
 
-const siteOf = ({ mode, chains }: Config): Site => ({
+const siteOf = ({ mode, chains, settlementCoolDown_hours }: Config): Site => ({
+  settlementCoolDown_hours,
   chains: chains.map(({ chainId }) => chainOf(chainId)),
   mode: mode === 'sandbox' ? 'sandbox' : 'live',
   registrationOpen: mode === 'sandbox',

@@ -1,4 +1,5 @@
 /** What is around a page: who is signed in, whose app it is, what was just done. */
+import type { OwnApp } from '../../../queries/settings.ts';
 import type { AppName, Frame, Outer } from '../../../web/parts/frame.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Audience, Visit } from './page.ts';
@@ -12,7 +13,7 @@ export interface Frames {
   appsOf(developerId: string): Promise<readonly AppName[]>;
 }
 
-export function createFrames({ accounts, appsOf, site }: Pick<HttpDeps, 'accounts' | 'appsOf' | 'site'>): Frames {
+export function createFrames({ accounts, listApps, site }: Pick<HttpDeps, 'accounts' | 'listApps' | 'site'>): Frames {
   const frames: Frames = {
     async outer({ visitor, flash }) {
       const person = visitor && (await accounts.person(visitor.developerId));
@@ -20,11 +21,14 @@ export function createFrames({ accounts, appsOf, site }: Pick<HttpDeps, 'account
     },
     async ofApp(visit) {
       const { appId, developerId } = visit.visitor;
-      const [outer, apps] = await Promise.all([frames.outer(visit), frames.appsOf(developerId)]);
-      const app = apps.find((own) => own.appId === appId) ?? { appId, name: appId };
-      return { ...outer, app, apps, logoUrl: null };
+      const [outer, own] = await Promise.all([frames.outer(visit), listApps(developerId)]);
+      const app = own.find((each) => each.appId === appId);
+      const logoUrl = app?.logo ? `/logos/${app.logo}` : null;
+      return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl };
     },
-    appsOf: async (developerId) => (await appsOf(developerId)).map((appId) => ({ appId, name: appId })),
+    appsOf: async (developerId) => (await listApps(developerId)).map(nameOf),
   };
   return frames;
 }
+
+const nameOf = ({ appId, name }: Pick<OwnApp, 'appId' | 'name'>): AppName => ({ appId, name: name ?? appId });

@@ -2,12 +2,19 @@
 import type { HttpDeps } from '../deps.ts';
 import { createFrames } from './frames.ts';
 import type { AnyForm, AnyPage } from './page.ts';
+import { auditPages } from './pages/audit.ts';
+import { brandingPages } from './pages/branding.ts';
 import { deliveryPages } from './pages/deliveries.ts';
+import { keyPages } from './pages/keys.ts';
 import { livePage } from './pages/live.ts';
 import { newLinkPages } from './pages/newLink.ts';
+import { overviewPages } from './pages/overview.ts';
+import { paymentPages } from './pages/payments.ts';
 import { registerPages } from './pages/register.ts';
 import { personalPages } from './pages/sessions.ts';
+import { settlementPages } from './pages/settlement.ts';
 import { signInPages } from './pages/signIn.ts';
+import { webhookPages } from './pages/webhooks.ts';
 
 export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
   const frames = createFrames(deps);
@@ -15,8 +22,15 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...signInPages(deps, frames),
     ...registerPages(deps, frames),
     ...personalPages(deps, frames),
+    ...overviewPages(deps, frames),
+    ...paymentPages(deps, frames),
     ...newLinkPages(deps, frames),
+    ...webhookPages(deps, frames),
     ...deliveryPages(deps, frames),
+    ...keyPages(deps, frames),
+    ...settlementPages(deps, frames),
+    ...brandingPages(deps, frames),
+    ...auditPages(deps, frames),
     livePage(deps),
   ];
 }

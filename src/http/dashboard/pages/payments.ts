@@ -1,0 +1,106 @@
+/** An app's payments: as a list, and one by one with all that happened to it. */
+import Type, { type Static } from 'typebox';
+import { isRefusal } from '../../../../domain/decider.ts';
+import { type Instant, parseInstant, plus } from '../../../../domain/time.ts';
+import { paymentPage } from '../../../../web/dashboard/payment.ts';
+import { paymentsPage } from '../../../../web/dashboard/payments.ts';
+import type { FormState } from '../../../../web/parts/form.ts';
+import type { HttpDeps, PaymentFilter } from '../../deps.ts';
+import { errorOfRefusal } from '../../errors.ts';
+import { Cursor, PaymentStatus, Uuid } from '../../schemas/base.ts';
+import { entry, fields } from '../fields.ts';
+import type { Frames } from '../frames.ts';
+import { type AnyPage, page } from '../page.ts';
+import { noSuchPage } from '../router.ts';
+
+type Deps = Pick<
+  HttpDeps,
+  'listPayments' | 'paymentStory' | 'listTransactions' | 'listDeliveries' | 'paymentLink' | 'clock'
+>;
+
+const rows = 50;
+const day_ms = 86_400_000;
+/** Of one payment: two by themselves, and those sent by hand. */
+const deliveriesMax = 50;
+
+const filterFields = {
+  q: Type.Optional(entry(128)),
+  status: Type.Optional(PaymentStatus),
+  from: Type.Optional(entry(10)),
+  to: Type.Optional(entry(10)),
+};
+export const Filter = fields(filterFields);
+
+export const paymentPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [list(deps, frames), one(deps, frames)];
+
+const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
+  page({
+    path: '/dashboard/apps/{appId}/payments',
+    audience: 'owner',
+    query: fields({ ...filterFields, cursor: Type.Optional(Cursor) }),
+    async show(visit) {
+      const { appId } = visit.visitor;
+      const { cursor = null, ...sent } = visit.query;
+      const { asked, filter } = filterOf(sent);
+      const found = await listPayments({ appId, limit: rows, ...asked, ...(cursor !== null && { cursor }) });
+      if (isRefusal(found)) throw errorOfRefusal(found);
+      const { payments, nextCursor } = found;
+      const any = payments.length > 0 || (await hasAny(listPayments, appId));
+      const model = { filter, payments, cursor, nextCursor, any, now: clock.now() };
+      return { page: paymentsPage({ ...(await frames.ofApp(visit)), ...model }) };
+    },
+  });
+
+async function hasAny(listPayments: Deps['listPayments'], appId: string): Promise<boolean> {
+  const found = await listPayments({ appId, limit: 1 });
+  return !isRefusal(found) && found.payments.length > 0;
+}
+
+/** What to ask for, and the form as it is shown: a day that is none filters nothing, and says so. */
+export function filterOf({ q, status, from, to }: Static<typeof Filter>): {
+  readonly asked: Omit<PaymentFilter, 'appId' | 'limit'>;
+  readonly filter: FormState;
+} {
+  const [start, end] = [dayOf(from), dayOf(to)];
+  const notADay = 'This must be a day, such as 2026-11-22.';
+  return {
+    asked: {
+      ...(q !== undefined && { search: q }),
+      ...(status !== undefined && { status }),
+      ...(start && { createdAfter: plus(start, -1) }),
+      ...(end && { createdBefore: plus(end, day_ms) }),
+    },
+    filter: {
+      values: Object.fromEntries(Object.entries({ q, status, from, to }).filter(isGiven)),
+      errors: { ...(from && !start && { from: notADay }), ...(to && !end && { to: notADay }) },
+    },
+  };
+}
+
+const isGiven = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
+
+const one = (deps: Deps, frames: Frames): AnyPage =>
+  page({
+    path: '/dashboard/apps/{appId}/payments/{paymentId}',
+    audience: 'owner',
+    params: Type.Object({ paymentId: Uuid }),
+    async show(visit) {
+      const { appId } = visit.visitor;
+      const story = await deps.paymentStory(appId, visit.params.paymentId);
+      if (!story) throw noSuchPage();
+      const { payment, entries } = story;
+      const { paymentId } = payment;
+      const [frame, transactions, sent] = await Promise.all([
+        frames.ofApp(visit),
+        deps.listTransactions(paymentId),
+        deps.listDeliveries(appId, { paymentId, limit: deliveriesMax }),
+      ]);
+      const deliveries = isRefusal(sent) ? [] : sent.deliveries;
+      const link = deps.paymentLink?.(payment) ?? null;
+      const facts = { payment, story: entries, transactions, deliveries, link, now: deps.clock.now() };
+      return { page: paymentPage({ ...frame, ...facts }) };
+    },
+  });
+
+/** The day's beginning in UTC. */
+const dayOf = (text = ''): Instant | undefined => parseInstant(`${text}T00:00:00Z`);

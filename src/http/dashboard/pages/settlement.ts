@@ -1,0 +1,84 @@
+/** Where an app's payouts go. */
+import Type from 'typebox';
+import type { ChainId as KnownChainId } from '../../../../domain/chains.ts';
+import { isRefusal } from '../../../../domain/decider.ts';
+import { confirmPage } from '../../../../web/dashboard/confirm.ts';
+import { settlementPage } from '../../../../web/dashboard/settlement.ts';
+import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
+import { appPaths } from '../../../../web/parts/paths.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { ChainId, TokenSymbol } from '../../schemas/base.ts';
+import { entry, fields, noFields } from '../fields.ts';
+import type { Frames } from '../frames.ts';
+import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../page.ts';
+import { noSuchPage } from '../router.ts';
+
+type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown' | 'site' | 'clock'>;
+
+const path = '/dashboard/apps/{appId}/settlement';
+
+const Wallet = fields({
+  chainId: ChainId,
+  tokenSymbol: TokenSymbol,
+  receiverAddress: entry(128),
+  receiverMemo: Type.Optional(entry(128)),
+});
+
+export function settlementPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const { merchants, getSettings, shown: readable, site, clock } = deps;
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+    const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
+    const pending = settings?.settlementChange ?? null;
+    const model = {
+      current: settings?.settlement ?? null,
+      pending: pending && { ...pending, requestedAt: null },
+      cooldown_hours: site.settlementCoolDown_hours,
+      form: state,
+      chains: site.chains,
+      now: clock.now(),
+    };
+    return { page: settlementPage({ ...frame, ...model }) };
+  };
+  return [
+    page({ path, audience: 'owner', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path,
+      audience: 'owner',
+      fields: Wallet,
+      async act({ visitor: { appId }, fields: { chainId, ...wallet }, by }) {
+        const asked = { ...wallet, chainId: Number(chainId) as KnownChainId };
+        const requested = await merchants.requestSettlement(appId, asked, by);
+        if (isRefusal(requested)) return requested;
+        await readable(requested);
+        const told = requested.pending ? 'settlementRequested' : 'settlementSet';
+        return { to: appPaths(appId).settlement, told };
+      },
+      again: shown,
+    }),
+    page({
+      path: `${path}/cancel`,
+      audience: 'owner',
+      async show(visit) {
+        const change = (await getSettings(visit.visitor.appId))?.settlementChange;
+        if (!change) throw noSuchPage();
+        const { wallet, effectiveAt } = change;
+        const danger = { kind: 'cancelSettlement', wallet, effectiveAt } as const;
+        return { page: confirmPage({ ...(await frames.ofApp(visit)), danger }) };
+      },
+    }),
+    form({
+      path: `${path}/cancel`,
+      audience: 'owner',
+      fields: noFields,
+      async act({ visitor: { appId }, by }) {
+        const change = (await getSettings(appId))?.settlementChange;
+        if (!change) throw noSuchPage();
+        const cancelled = await merchants.cancelSettlement(appId, change.changeId, by);
+        if (isRefusal(cancelled)) return cancelled;
+        await readable(cancelled);
+        return { to: appPaths(appId).settlement, told: 'settlementCancelled' };
+      },
+      again: shown,
+    }),
+  ];
+}
