@@ -156,4 +156,5 @@ function acting(page: AnyForm): Handler {
 }
 
 /** What somebody can mend in the form or by sending it again; all else has a page of its own. */
-const shownInForm = ({ code }: ApiError): boolean => !['notFound', 'paymentNotFound', 'internal'].includes(code);
+const shownInForm = ({ code }: ApiError): boolean =>
+  !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code);

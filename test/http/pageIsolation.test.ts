@@ -1,0 +1,135 @@
+/** The dashboard shows and changes what its visitor owns. Every page of an app is tried by somebody else, and with somebody else's ids. */
+import assert from 'node:assert/strict';
+import { createApp } from '../../src/http/app.ts';
+import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { Jar, type PageAnswered } from './desk.ts';
+import { routesOf, startTwoApps, type Theirs } from './twoApps.ts';
+import type { World } from './world.ts';
+
+const served = routesOf(createApp({ limits: defaultLimits } as HttpDeps)).filter((route) =>
+  route.includes('/dashboard/apps/'),
+);
+
+/** Good enough to be let through by every form. */
+const fields: Readonly<Record<string, Record<string, string>>> = {
+  '/keys': { name: 'mine now', scope: 'admin' },
+  '/keys/:keyId/rename': { name: 'mine now' },
+  '/links/new': { amount: '1.00', sourceChainId: '8453', sourceTokenSymbol: 'USDC', orderId: 'their-order' },
+  '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
+  '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
+  '/branding': { name: 'mine now' },
+};
+
+/** Pages that show nothing but a question, or end only with the browser. */
+const tellsNothing = [
+  '/webhooks/rotate',
+  '/links/new',
+  '/live',
+  '/webhooks/remove',
+  '/settlement',
+  '/settlement/cancel',
+];
+
+describe('what another owner has', () => {
+  let world: World;
+  let theirs: Theirs;
+  before(async () => {
+    ({ world, theirs } = await startTwoApps());
+  });
+  after(() => world.stop());
+
+  const signedIn = (who: 'ann' | 'bob'): Jar => {
+    const jar = new Jar(world.url);
+    jar.cookies.set('__Host-session', `${who}.session.token`);
+    return jar;
+  };
+  const pathOf = (route: string, appId: string): string =>
+    (route.split(' ')[1] ?? '')
+      .replace(':appId', appId)
+      .replace(':paymentId', theirs.id)
+      .replace(':deliveryId', theirs.deliveryId)
+      .replace(':keyId', theirs.keyId);
+  const ask = (jar: Jar, route: string, path: string): Promise<PageAnswered> => {
+    const [method = '', pattern = ''] = route.split(' ');
+    const form = fields[pattern.replace('/dashboard/apps/:appId', '')] ?? {};
+    if (method === 'GET') return jar.get(path);
+    if (!pattern.endsWith('/logo')) return jar.post(path, form);
+    const body = new FormData();
+    body.set('logo', new Blob(['picture']), 'logo.png');
+    return jar.ask('POST', path, { body, headers: { origin: world.url } });
+  };
+  const given = ({ text }: PageAnswered, path: string) =>
+    theirs.marks.filter((mark) => text.includes(mark) && !path.includes(mark));
+  const stateOfTheirs = async () => {
+    const { getSettings, listKeys, listChanges } = world.people;
+    return {
+      settings: await getSettings('wallet_closed'),
+      keys: await listKeys('wallet_closed'),
+      changes: await listChanges('wallet_closed'),
+    };
+  };
+
+  it('is on pages that are tried here', () => {
+    assert.ok(served.length >= 25, served.join('\n'));
+  });
+
+  for (const route of served) {
+    it(`is out of reach: ${route}`, async () => {
+      const before = await stateOfTheirs();
+      const path = pathOf(route, 'wallet_closed');
+      const refused = await ask(signedIn('ann'), route, path);
+      assert.equal(refused.status, 404, path);
+      assert.deepEqual(given(refused, path), []);
+      const nobodys = await ask(signedIn('ann'), route, pathOf(route, 'wallet_of_nobody'));
+      assert.deepEqual([nobodys.status, shape(nobodys)], [404, shape(refused)], 'like an app that does not exist');
+
+      const stranger = await ask(new Jar(world.url), route, path);
+      assert.deepEqual([stranger.status, stranger.to?.split('?')[0], stranger.text], [303, '/dashboard/sign-in', '']);
+
+      if (/:(paymentId|deliveryId|keyId)/.test(route)) {
+        const guessed = pathOf(route, 'wallet_demo');
+        const answer = await ask(signedIn('ann'), route, guessed);
+        assert.equal(answer.status, 404, guessed);
+        assert.deepEqual(given(answer, guessed), []);
+      }
+      assert.deepEqual(await stateOfTheirs(), before, 'nothing has changed');
+    });
+
+    if (route.startsWith('GET') && !tellsNothing.some((path) => route.endsWith(path))) {
+      it(`is shown to its owner: ${route}`, async () => {
+        const path = pathOf(route, 'wallet_closed');
+        const shown = await ask(signedIn('bob'), route, path);
+        assert.equal(shown.status, 200, path);
+        assert.notDeepEqual(given(shown, path), [], 'the attempts above would find something');
+      });
+    }
+  }
+
+  it('is out of reach with an API key in place of a session', async () => {
+    for (const key of Object.values(world.keys)) {
+      const jar = new Jar(world.url);
+      assert.equal((await jar.get('/dashboard/apps/wallet_closed/payments', key)).status, 303);
+      jar.cookies.set('__Host-session', key['X-API-Key'] ?? '');
+      assert.equal((await jar.get('/dashboard/apps/wallet_closed/payments')).status, 303);
+    }
+  });
+
+  it('is in no list of one’s own payments, however it is searched', async () => {
+    for (const q of [theirs.id, 'their-order', ...theirs.marks]) {
+      const path = `/dashboard/apps/wallet_demo/payments?${new URLSearchParams({ q })}`;
+      const answer = await signedIn('ann').get(path);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(given(answer, q), []);
+    }
+  });
+
+  it('is not met from another app’s cursor', async () => {
+    const path = `/dashboard/apps/wallet_demo/payments?cursor=${theirs.cursor}`;
+    const answer = await signedIn('ann').get(path);
+    assert.deepEqual(given(answer, path), []);
+  });
+});
+
+/** An error page without what differs from request to request. */
+const shape = ({ text }: PageAnswered): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id');
