@@ -1,13 +1,75 @@
 /** What payers see of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
 import type { VNode } from 'preact';
+import { postButton, submit } from '../parts/button.ts';
+import { card, inside } from '../parts/card.ts';
+import { contrast, hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
+import { fileField, problems, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { cut, html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { appPaths } from '../parts/paths.ts';
 
 export interface BrandingModel extends Frame {
   /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
   readonly form: FormState;
 }
 
-export const brandingPage = (model: BrandingModel): VNode =>
-  html`<html lang="en"><head><title>branding</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+export const brandingPage = (model: BrandingModel): VNode => {
+  const { app, form, logoUrl } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    { title: 'Branding', section: 'branding' },
+    html`<div class="halves">
+      ${card(
+        { title: 'What payers see' },
+        html`<form class="inside" method="post" action=${to.branding}>
+          ${problems({ ...form, errors: Object.fromEntries(Object.entries(form.errors).filter(([name]) => name !== 'logo')) })}
+          ${textField({ form, name: 'name', label: 'Name', optional: true, autocomplete: 'organization', maxlength: 80 })}
+          ${textField({ form, name: 'supportContact', label: 'Where payers get help', optional: true, maxlength: 254, placeholder: 'help@shop.example', hint: 'An e-mail address or an https page.' })}
+          ${textField({ form, name: 'returnUrlTemplate', label: 'Where payers go afterwards', type: 'text', inputmode: 'url', optional: true, mono: true, maxlength: 2048, placeholder: 'https://shop.example/orders/{orderId}', hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}</code> are filled in.</span>` })}
+          ${textField({ form, name: 'colour', label: 'Colour', optional: true, mono: true, maxlength: 7, pattern: '#[0-9a-fA-F]{6}', placeholder: '#0a5c48', hint: 'As #rrggbb. Used on buttons; made readable whatever it is.' })}
+          ${submit('Save')}
+        </form>`,
+      )}
+      <div class="stack">
+        ${card({ title: 'Logo', controls: logoUrl !== null && postButton(to.removeLogo, 'Remove', 'quiet') }, logoForm(model))}
+        ${card({ title: 'How the colour looks', note: 'as last saved' }, inside(preview(form.values['colour'] || standardColour, form.values['name'] || app.name)))}
+      </div>
+    </div>`,
+  );
+};
+
+const standardColour = '#0a5c48';
+
+const logoForm = ({ app, form, logoUrl }: BrandingModel): VNode =>
+  html`<form class="inside" method="post" action=${appPaths(app.appId).logo} enctype="multipart/form-data">
+    ${logoUrl !== null && html`<img class="logo" src=${logoUrl} alt="The logo as payers see it" width="96" height="96" />`}
+    ${fileField({ form, name: 'logo', label: logoUrl === null ? 'A picture' : 'Another picture', accept: 'image/png,image/jpeg,image/webp', hint: 'PNG, JPEG or WebP, up to 100 kB; square ones look best. It is drawn anew, so nothing hidden in the file stays in it.' })}
+    ${submit('Upload', 'plain')}
+  </form>`;
+
+const grounds = [
+  { name: 'by day', paper: '#f7f6f3', surface: '#ffffff', ink: '#17181c' },
+  { name: 'by night', paper: '#0f1012', surface: '#17191c', ink: '#f1efea' },
+] as const;
+
+/** A button and an address on both grounds. Drawn: a page may set no style of its own. */
+function preview(text: string, name: string): VNode {
+  const colour = readColour(text) ?? readColour(standardColour) ?? [];
+  return html`<div class="rows">${grounds.map(({ name: ground, paper, surface, ink }) => {
+    const accent = readableOn(readColour(surface) ?? [], colour);
+    const on = inkOn(accent);
+    const same = hexOf(accent) === hexOf(colour);
+    return html`<figure class="preview">
+      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${hexOf(accent)}`}>
+        <rect width="320" height="132" rx="12" fill=${paper} /><rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
+        <rect x="30" y="28" width="22" height="22" rx="6" fill=${hexOf(accent)} /><text x="41" y="44" text-anchor="middle" class="strong" fill=${hexOf(on)}>${Array.from(name)[0]?.toUpperCase()}</text>
+        <text x="62" y="44" class="strong" fill=${ink}>${cut(name, 24)}</text>
+        <rect x="30" y="64" width="260" height="38" rx="9" fill=${hexOf(accent)} /><text x="160" y="88" text-anchor="middle" class="strong" fill=${hexOf(on)}>Open in wallet</text>
+      </svg>
+      <figcaption class="small muted">${ground}: <span class="mono">${hexOf(accent)}</span>${same ? ', as given' : ', a little changed so that it can be read'}; text on it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
+    </figure>`;
+  })}</div>`;
+}

@@ -1,9 +1,15 @@
 /** Asks before something that cannot be taken back, or that stops something. POST to where the page is. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
+import { linkButton, submit } from '../parts/button.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
+import { appPage, type Section } from '../parts/layout.ts';
+import { appPaths } from '../parts/paths.ts';
+import { when } from '../parts/time.ts';
 import type { SettlementWallet } from './settlement.ts';
+import { walletPairs } from './settlement.ts';
 
 /** What is about to be done. */
 export type Danger =
@@ -22,5 +28,68 @@ export interface ConfirmModel extends Frame {
   readonly danger: Danger;
 }
 
-export const confirmPage = (model: ConfirmModel): VNode =>
-  html`<html lang="en"><head><title>confirm</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+export const confirmPage = (model: ConfirmModel): VNode => {
+  const { title, text, action, button, section } = wordsOf(model);
+  const back = appPaths(model.app.appId)[section];
+  return appPage(
+    model,
+    { title, section },
+    html`<div class="narrow"><section class="card ask">
+      <div class="inside">
+        <p class="sign">${icon('alert')}</p>
+        <div class="rows">${text}</div>
+        <form class="controls" method="post" action=${action}>${submit(button, 'danger')}${linkButton(back, 'Leave it as it is')}</form>
+      </div>
+    </section></div>`,
+  );
+};
+
+interface Words {
+  readonly title: string;
+  readonly text: Content;
+  readonly action: string;
+  readonly button: string;
+  /** Where somebody who thinks better of it goes. */
+  readonly section: Section;
+}
+
+function wordsOf({ app, danger }: ConfirmModel): Words {
+  const to = appPaths(app.appId);
+  switch (danger.kind) {
+    case 'revokeKey':
+      return {
+        title: 'Revoke this key?',
+        text: html`<div class="rows"><p>Key <strong>${bdi(danger.name)}</strong> (<span class="mono">${danger.hint}</span>), ${danger.lastUsedAt === null ? 'never used' : html`<span>last used ${when(danger.lastUsedAt)}</span>`}.</p>
+          <p>Whatever uses it is refused within a second, for good. Payments made with it go on: what was paid is paid out.</p></div>`,
+        action: to.revokeKey(danger.keyId),
+        button: 'Revoke the key',
+        section: 'keys',
+      };
+    case 'rotateSecret':
+      return {
+        title: 'Make a new webhook secret?',
+        text: html`<div class="rows"><p>The old secret stops <strong>at once</strong>. Until your server has the new one, it takes our webhooks for forged, and they are not sent again by themselves.</p>
+          <p>The new secret is shown once, on the next page. Have your server’s settings open.</p></div>`,
+        action: to.rotateSecret,
+        button: 'Make a new secret',
+        section: 'webhooks',
+      };
+    case 'removeWebhook':
+      return {
+        title: 'Remove the webhook?',
+        text: html`<div class="rows"><p>Your server at <span class="mono">${danger.webhookUrl}</span> is told nothing about payments created from now on. Those that exist keep it.</p>
+          <p>Money is paid out as before.</p></div>`,
+        action: to.removeWebhook,
+        button: 'Remove the webhook',
+        section: 'webhooks',
+      };
+    case 'cancelSettlement':
+      return {
+        title: 'Cancel the change of wallet?',
+        text: html`<div class="rows"><p>The change to this wallet, which would count from ${when(danger.effectiveAt)} on, is thrown away. You go on being paid where you are paid now.</p>${walletPairs(danger.wallet)}</div>`,
+        action: to.cancelSettlement,
+        button: 'Cancel the change',
+        section: 'settlement',
+      };
+  }
+}

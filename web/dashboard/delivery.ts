@@ -1,8 +1,20 @@
 /** One webhook: the request as it was sent, the answer. POST to redeliver: acknowledged. */
 import type { VNode } from 'preact';
+import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
+import { submit } from '../parts/button.ts';
+import { card, empty, inside, pairs } from '../parts/card.ts';
+import { deliveryChip } from '../parts/chip.ts';
+import { agreeField } from '../parts/field.ts';
+import { emptyForm } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { notice } from '../parts/notice.ts';
+import { appPaths } from '../parts/paths.ts';
+import { copyable } from '../parts/secret.ts';
+import { lengthText, when } from '../parts/time.ts';
+import { deliveryTable } from './deliveryTable.ts';
 
 export interface DeliveryModel extends Frame {
   readonly delivery: Delivery;
@@ -24,5 +36,84 @@ export interface DeliveryModel extends Frame {
   readonly mayRedeliver: boolean;
 }
 
-export const deliveryPage = (model: DeliveryModel): VNode =>
-  html`<html lang="en"><head><title>delivery</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+export const deliveryPage = (model: DeliveryModel): VNode => {
+  const { app, delivery, repeats } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    {
+      title: delivery.eventType,
+      state: deliveryChip(delivery),
+      up: { href: to.webhooks, label: 'Webhooks' },
+      section: 'webhooks',
+      live: `${delivery.eventType}: ${delivery.status}`,
+    },
+    html`<div class="stack">
+      <div class="pair">
+        ${card({ title: 'Request', note: requestNote(model) }, request(model))}
+        <div class="stack">
+          ${card({ title: 'Answer', live: 'answer' }, inside(answer(model)))}
+          ${model.mayRedeliver && card({ title: 'Send it again' }, redeliverForm(model))}
+        </div>
+      </div>
+      ${repeats.length > 0 && card({ title: 'Sent again', live: 'repeats' }, deliveryTable(app.appId, repeats))}
+    </div>`,
+  );
+};
+
+const requestNote = ({ request }: DeliveryModel): string | undefined =>
+  request ? (request.proved ? 'as it was sent, byte for byte' : 'made again: the bytes sent were others') : undefined;
+
+function request({ url, request }: DeliveryModel): VNode {
+  if (!request)
+    return empty(
+      'The request is not known',
+      'It was not sent, or nobody knows whether it was: this service stopped while it was being sent. It is not sent again by itself.',
+    );
+  return inside(html`<div class="rows">
+    <p class="mono wrap"><strong>POST</strong> ${url}</p>
+    <pre class="mono code" tabindex="0" aria-label="Headers">${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
+    <pre class="mono code" tabindex="0" aria-label="Body">${indented(request.body)}</pre>
+  </div>`);
+}
+
+/** For the eye: the signature is of the bytes without these spaces. */
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+function answer({ app, delivery, error, duration_ms, firstDeliveryId }: DeliveryModel): VNode {
+  const to = appPaths(app.appId);
+  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt } = delivery;
+  return html`<div class="rows">
+    ${pairs([
+      [
+        'Status',
+        statusCode === null ? html`<strong>${error ?? 'no answer'}</strong>` : html`<strong>${statusCode}</strong>`,
+      ],
+      duration_ms === null ? null : ['Took', lengthText(duration_ms)],
+      deliveredAt === null ? null : ['When', when(deliveredAt as Instant)],
+      paymentId === null ? null : ['Payment', html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
+      ['Delivery', copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, 'Delivery id')],
+      firstDeliveryId === null
+        ? null
+        : [
+            'Sent again',
+            html`<span>after <a class="mono" href=${to.delivery(firstDeliveryId)}>${firstDeliveryId}</a></span>`,
+          ],
+    ])}
+    ${responsePreview !== null && responsePreview !== '' && html`<pre class="mono code" tabindex="0" aria-label="The answer’s beginning">${responsePreview}</pre>`}
+    ${responsePreview !== null && responsePreview !== '' && html`<p class="small muted">The first 200 characters of what your server answered.</p>`}
+  </div>`;
+}
+
+const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
+  html`<form class="inside" method="post" action=${appPaths(app.appId).redeliver(delivery.deliveryId)}>
+    ${notice('wait', html`<p>Your server may have taken this webhook although its answer did not reach us. Sent again, it comes with <strong>another id</strong>, and a server that does not look at the payment could fulfil the order twice.</p>`)}
+    ${agreeField({ form: emptyForm, name: 'acknowledged', label: 'My server looks up the payment and fulfils an order once.' })}
+    ${submit('Send it again', 'danger')}
+  </form>`;

@@ -2,9 +2,18 @@
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
+import { linkButton, submit } from '../parts/button.ts';
+import { card, empty } from '../parts/card.ts';
+import { chip } from '../parts/chip.ts';
+import { choiceField, problems, selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { appPaths } from '../parts/paths.ts';
+import { secretOnce } from '../parts/secret.ts';
+import { table } from '../parts/table.ts';
+import { onDay, when } from '../parts/time.ts';
 
 /** A key as the page shows it. */
 export interface ShownKey extends ListedKey {
@@ -24,5 +33,94 @@ export interface KeysModel extends Frame {
   readonly now: Instant;
 }
 
-export const keysPage = (model: KeysModel): VNode =>
-  html`<html lang="en"><head><title>keys</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+export const keysPage = (model: KeysModel): VNode => {
+  const { app, issued, keys } = model;
+  return appPage(
+    model,
+    { title: 'API keys', section: 'keys' },
+    html`<div class="stack">
+      ${issued && secretOnce(`Key “${issued.name}”`, issued.key, issued.scope === 'admin' ? 'Keep it on servers that you control: it reads everything of this app. Never in a page, an app, or a repository.' : 'Your server sends it in the X-API-Key header. Lost, it is revoked here and another one issued.')}
+      ${card(
+        { title: 'Keys', note: 'a key can never change where you are paid' },
+        keys.length > 0
+          ? keyTable(model)
+          : empty(
+              'No key yet',
+              html`<span>Your shop’s server sends a key with every call, so that we know whose payments it makes. Start with an <strong>Orders</strong> key.</span>`,
+            ),
+      )}
+      <div class="narrow">${card({ title: 'Issue a key' }, issueForm(app.appId, model.form))}</div>
+    </div>`,
+  );
+};
+
+const issueForm = (appId: string, form: FormState): VNode =>
+  html`<form class="inside" method="post" action=${appPaths(appId).keys}>
+    ${problems(form)}
+    ${textField({ form, name: 'name', label: 'Name', maxlength: 100, placeholder: 'Shop server', hint: 'So that you know later which one to revoke.' })}
+    ${choiceField({
+      form,
+      name: 'scope',
+      label: 'What it may do',
+      options: [
+        { value: 'orders', label: 'Orders', hint: 'Create payments and read them. Enough for most shops.' },
+        { value: 'admin', label: 'Admin', hint: 'Also reads statistics, events and webhook deliveries.' },
+      ],
+    })}
+    ${selectField({
+      form,
+      name: 'expiresInDays',
+      label: 'Ends',
+      options: [
+        { value: '', label: 'Never' },
+        { value: '30', label: 'In 30 days' },
+        { value: '90', label: 'In 90 days' },
+        { value: '365', label: 'In a year' },
+      ],
+    })}
+    ${submit('Issue the key')}
+  </form>`;
+
+const keyTable = ({ app, keys, now }: KeysModel): VNode => {
+  const to = appPaths(app.appId);
+  return table(
+    'API keys',
+    [
+      { head: 'Name', kind: 'title' },
+      { head: 'State', kind: 'chip' },
+      { head: 'Key', kind: 'detail' },
+      { head: 'May', kind: 'detail' },
+      { head: 'Issued', kind: 'detail' },
+      { head: 'Last used', kind: 'detail' },
+      { head: 'Revoke', kind: 'action' },
+    ],
+    keys.map((key) => [
+      key.revokedAt === null ? nameField(to.renameKey(key.keyId), key) : html`<strong>${bdi(key.name)}</strong>`,
+      stateOf(key, now),
+      html`<span class="mono">${key.hint}</span>`,
+      key.scope === 'admin' ? 'Admin' : 'Orders',
+      html`<span>${onDay(key.createdAt)}<small class="muted"> by ${bdi(key.createdBy)}</small></span>`,
+      key.lastUsedAt === null ? html`<span class="muted">never</span>` : when(key.lastUsedAt),
+      key.revokedAt === null &&
+        linkButton(
+          to.revokeKey(key.keyId),
+          html`<span>Revoke<span class="visually-hidden"> ${key.name}</span></span>`,
+          'quiet',
+        ),
+    ]),
+  );
+};
+
+const nameField = (action: string, { keyId, name }: ShownKey): VNode =>
+  html`<details class="rename"><summary><strong>${bdi(name)}</strong> <span class="small muted">Rename</span></summary>
+    <form method="post" action=${action}>${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}${submit('Save', 'plain')}</form>
+  </details>`;
+
+function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
+  if (revokedAt !== null)
+    return html`<span>${chip('idle', 'Revoked')} <small class="muted">${onDay(revokedAt)}</small></span>`;
+  if (expiresAt === null) return chip('ok', 'Works');
+  if (expiresAt <= now)
+    return html`<span>${chip('idle', 'Ended')} <small class="muted">${onDay(expiresAt)}</small></span>`;
+  return html`<span>${chip('ok', 'Works')} <small class="muted">until ${onDay(expiresAt)}</small></span>`;
+}

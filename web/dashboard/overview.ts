@@ -4,8 +4,19 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { StatsPeriod } from '../../queries/reports.ts';
+import { grouped } from '../parts/amount.ts';
+import { linkButton } from '../parts/button.ts';
+import { card, empty, inside } from '../parts/card.ts';
+import { barChart } from '../parts/chart.ts';
+import { type Fact, facts } from '../parts/facts.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
+import { appPage } from '../parts/layout.ts';
+import { notice } from '../parts/notice.ts';
+import { appPaths, withQuery } from '../parts/paths.ts';
+import { lengthText } from '../parts/time.ts';
+import { paymentTable } from './paymentTable.ts';
 
 export interface OverviewModel extends Frame {
   readonly period: StatsPeriod;
@@ -19,5 +30,134 @@ export interface OverviewModel extends Frame {
   readonly now: Instant;
 }
 
-export const overviewPage = (model: OverviewModel): VNode =>
-  html`<html lang="en"><head><title>overview</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+const periods: readonly (readonly [StatsPeriod, string, string])[] = [
+  ['today', 'Today', 'yesterday'],
+  ['7d', '7 days', 'the 7 days before'],
+  ['30d', '30 days', 'the 30 days before'],
+];
+
+export const overviewPage = (model: OverviewModel): VNode => {
+  const { overview, period, payments, exhausted } = model;
+  const to = appPaths(model.app.appId);
+  const { stats } = overview;
+  const chart = stats.chart.map(({ date, volumeUsdc, paymentCount }) => ({
+    date,
+    value: volumeUsdc,
+    count: paymentCount,
+  }));
+  return appPage(
+    model,
+    {
+      title: 'Overview',
+      section: 'overview',
+      live: `${stats.paymentCount} payments`,
+      controls: html`<div class="controls">${periodSwitch(to.overview, period)}${linkButton(to.newLink, 'New payment link', 'primary')}</div>`,
+    },
+    html`<div class="stack">
+      ${exhausted > 0 && notice('bad', html`<p><strong>Your server did not take ${exhausted === 1 ? 'a webhook' : `${grouped(String(exhausted))} webhooks`} in the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it answered</a>.</p>`)}
+      ${setUpSteps(model)}
+      ${facts(factsOf(overview, periods.find(([value]) => value === period)?.[2] ?? ''))}
+      ${
+        chart.length > 1 &&
+        card(
+          { title: 'Volume', note: 'USDC a day (UTC), today so far in light', live: 'volume' },
+          inside(
+            stats.paymentCount === 0
+              ? html`<p class="muted">Nothing was paid out in this period.</p>`
+              : barChart('Volume', 'USDC', chart),
+          ),
+        )
+      }
+      ${card(
+        {
+          title: 'Latest payments',
+          live: 'latest',
+          controls: payments.length > 0 && linkButton(to.payments, 'All payments'),
+        },
+        payments.length > 0
+          ? paymentTable(model.app.appId, payments)
+          : empty(
+              'No payment yet',
+              'Make a payment link and open it, or create a payment with an API key. It shows up here by itself.',
+              linkButton(to.newLink, 'Make a payment link'),
+            ),
+      )}
+    </div>`,
+  );
+};
+
+const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
+  html`<nav class="switch" aria-label="Period">${periods.map(
+    ([value, label]) =>
+      html`<a href=${withQuery(path, { period: value })} aria-current=${value === chosen ? 'page' : undefined}>${label}</a>`,
+  )}</nav>`;
+
+/** What the app still lacks, in the order in which it is best done. Null when it lacks nothing. */
+function setUpSteps({ app, setUp }: OverviewModel): VNode | null {
+  const to = appPaths(app.appId);
+  const steps = [
+    {
+      done: setUp.settlement,
+      href: to.settlement,
+      title: 'Say where you are paid',
+      text: 'The wallet that every payout goes to.',
+    },
+    { done: setUp.key, href: to.keys, title: 'Issue an API key', text: 'With it your shop creates payments.' },
+    {
+      done: setUp.webhook,
+      href: to.webhooks,
+      title: 'Set a webhook',
+      text: 'We tell your server when a payment has arrived and when it was paid out.',
+    },
+  ];
+  if (steps.every(({ done }) => done)) return null;
+  return card(
+    { title: 'Set up', note: `${steps.filter(({ done }) => done).length} of ${steps.length} done` },
+    html`<ol class="list">${steps.map(
+      ({ done, href, title, text }) =>
+        html`<li class=${done ? 'done' : undefined}><a class="go" href=${href}><span class="tick">${done && icon('check')}</span><span><strong>${title}</strong>${done && html`<span class="visually-hidden"> (done)</span>`}<small class="muted">${text}</small></span>${icon('forth')}</a></li>`,
+    )}</ol>`,
+  );
+}
+
+function factsOf({ stats, before, created, seenToPaidOut }: Overview, beforeName: string): readonly Fact[] {
+  return [
+    {
+      term: 'Volume',
+      value: html`<span>${grouped(stats.volumeUsdc)} <small>USDC</small></span>`,
+      note: comparison(Number(stats.volumeUsdc), Number(before.volumeUsdc), beforeName),
+    },
+    {
+      term: 'Paid out to you',
+      value: html`<span>${grouped(stats.netToWalletUsdc)} <small>USDC</small></span>`,
+      note: countText(stats.paymentCount, before.paymentCount),
+    },
+    {
+      term: 'Paid of created',
+      value: created.count === 0 ? '–' : `${percent(created.paid / created.count)} %`,
+      note:
+        created.count === 0
+          ? 'none was created'
+          : `${grouped(String(created.expiredUnpaid))} of ${grouped(String(created.count))} expired unpaid`,
+    },
+    {
+      term: 'Seen to paid out',
+      value: seenToPaidOut ? lengthText(1_000 * seenToPaidOut.median_s) : '–',
+      note: seenToPaidOut ? `95 of 100 within ${lengthText(1_000 * seenToPaidOut.p95_s)}` : 'none was paid out',
+    },
+  ];
+}
+
+function comparison(now: number, before: number, beforeName: string): VNode | string {
+  if (before === 0) return `nothing in ${beforeName}`.replace('in yesterday', 'yesterday');
+  const change = (now - before) / before;
+  const [kind, sign, word] = change >= 0 ? ['up', '▲', 'more'] : ['down', '▼', 'less'];
+  const mark = html`<span class=${kind}><span aria-hidden="true">${sign}</span> ${percent(Math.abs(change))} %</span>`;
+  return html`<span>${mark} <span class="visually-hidden">${word} </span>on ${beforeName}</span>`;
+}
+
+const countText = (count: number, before: number): string =>
+  `${grouped(String(count))} payments, ${grouped(String(before))} before`;
+
+/** One place below ten, none above: `9.4`, `91`. */
+const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);

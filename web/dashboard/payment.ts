@@ -5,8 +5,25 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
+import { address, shortAddress } from '../parts/address.ts';
+import { amount, grouped } from '../parts/amount.ts';
+import { card, empty, inside, pairs } from '../parts/card.ts';
+import { chip, type State, statusChip, wordOf } from '../parts/chip.ts';
+import { transactionLink } from '../parts/explorer.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { notice } from '../parts/notice.ts';
+import { appPaths } from '../parts/paths.ts';
+import { copyable } from '../parts/secret.ts';
+import { steps } from '../parts/steps.ts';
+import { table } from '../parts/table.ts';
+import { between, lengthText, when } from '../parts/time.ts';
+import { chainName, nameOf } from '../parts/words.ts';
+import { deliveryTable } from './deliveryTable.ts';
+import { nextSteps } from './next.ts';
+import { storySteps } from './story.ts';
+import { toPay } from './toPay.ts';
 
 export interface PaymentModel extends Frame {
   readonly payment: PaymentView;
@@ -19,5 +36,123 @@ export interface PaymentModel extends Frame {
   readonly now: Instant;
 }
 
-export const paymentPage = (model: PaymentModel): VNode =>
-  html`<html lang="en"><head><title>payment</title></head><body><pre>${JSON.stringify(model, null, 2)}</pre></body></html>`;
+export const paymentPage = (model: PaymentModel): VNode => {
+  const { app, payment, story, mode, deliveries, transactions } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    {
+      title: payment.orderId === null ? nameOf(payment) : `Order ${nameOf(payment)}`,
+      state: statusChip(payment.status),
+      up: { href: to.payments, label: 'Payments' },
+      section: 'payments',
+      live: `${nameOf(payment)}: ${wordOf(payment.status)}`,
+    },
+    html`<div class="stack">
+      <div id="state" data-live="part">${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
+      <div class="pair">
+        ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps([...storySteps(story, mode, app.appId), ...nextSteps(payment, story)])))}
+        ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
+      </div>
+      ${card({ title: 'Transactions', live: 'transactions' }, transactions.length > 0 ? transactionTable(model) : empty('Nothing on any chain yet', 'The transaction that pays, and the one that pays you, are listed here with links to explorers of their chains.'))}
+      ${card({ title: 'Webhooks', live: 'webhooks' }, deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model))}
+    </div>`,
+  );
+};
+
+function factPairs({ payment }: PaymentModel): VNode {
+  const { payinSeenAt, payoutConfirmedAt, excess, refunded, metadata } = payment;
+  const paid = payment.amountReceived !== null;
+  return pairs([
+    [
+      paid ? 'Payer sent' : 'Payer pays',
+      html`<span>${amount(payment.amountReceived ?? payment.sourceAmount, payment.sourceTokenSymbol)} on ${chainName(payment.sourceChainId)}</span>`,
+    ],
+    [
+      payoutConfirmedAt ? 'Paid out' : 'To be paid out',
+      html`<span>${amount(payment.destinationAmount, payment.destinationTokenSymbol)} on ${chainName(payment.destinationChainId)}</span>`,
+    ],
+    payment.sourceFee === null ? null : ['Fee', amount(payment.sourceFee, payment.sourceTokenSymbol)],
+    some(excess) ? ['Too much, held', amount(excess, payment.sourceTokenSymbol)] : null,
+    some(refunded) ? ['Sent back', amount(refunded, payment.sourceTokenSymbol)] : null,
+    payinSeenAt && payoutConfirmedAt
+      ? ['Took', `${lengthText(between(payinSeenAt, payoutConfirmedAt))} from seen to paid out`]
+      : null,
+    ['Created', html`<span>${when(payment.createdAt)}${payment.keyless && ', without a key'}</span>`],
+    payment.status === 'payment_unpaid' || payment.status === 'payment_expired'
+      ? [payment.status === 'payment_expired' ? 'Ended' : 'Ends', when(payment.expiresAt)]
+      : null,
+    payment.title === null ? null : ['Title', bdi(payment.title)],
+    payment.description === null ? null : ['Description', bdi(payment.description)],
+    payment.orderId === null
+      ? null
+      : ['Order', copyable(html`<span class="mono">${bdi(payment.orderId)}</span>`, payment.orderId, 'Order id')],
+    ['Payment', copyable(html`<span class="mono">${payment.paymentId}</span>`, payment.paymentId, 'Payment id')],
+    payment.senderAddress === null
+      ? null
+      : ['Payer', copyable(address(payment.senderAddress), payment.senderAddress, 'Payer’s address')],
+    ['Paid to', copyable(address(payment.depositAddress), payment.depositAddress, 'Deposit address')],
+    payment.depositMemo === null
+      ? null
+      : ['With memo', copyable(html`<span class="mono">${payment.depositMemo}</span>`, payment.depositMemo, 'Memo')],
+    ['Receiver', copyable(address(payment.receiverAddress), payment.receiverAddress, 'Receiver’s address')],
+    payment.receiverMemo === null
+      ? null
+      : ['Receiver’s memo', html`<span class="mono">${bdi(payment.receiverMemo)}</span>`],
+    metadata === null
+      ? null
+      : [
+          'Metadata',
+          html`<details><summary>${Object.keys(metadata).length} fields</summary><pre class="mono">${JSON.stringify(metadata, null, 2)}</pre></details>`,
+        ],
+  ]);
+}
+
+const some = (amount: string | null): boolean => amount !== null && Number(amount) > 0;
+
+const kinds = { payin: 'Payment', payout: 'Payout', refund: 'Refund' } as const;
+
+const stages: Readonly<Record<PaymentTransaction['status'], readonly [State, string]>> = {
+  detected: ['wait', 'Seen'],
+  confirmed: ['ok', 'Final'],
+  orphaned: ['bad', 'Left the chain'],
+  lost: ['bad', 'Vanished'],
+  live: ['wait', 'Sent'],
+  lapsed: ['idle', 'Lapsed'],
+  dead: ['idle', 'Dead'],
+  settled: ['ok', 'Final'],
+};
+
+const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
+  table(
+    'Transactions',
+    [
+      { head: 'What', kind: 'title' },
+      { head: 'Chain', kind: 'detail' },
+      { head: 'Transaction', kind: 'detail' },
+      { head: 'From and to', kind: 'detail' },
+      { head: 'State', kind: 'chip' },
+      { head: 'When', kind: 'when' },
+      { head: 'Amount', kind: 'number' },
+    ],
+    transactions.map((transaction) => [
+      html`<strong>${kinds[transaction.kind]}</strong>`,
+      html`<span>${chainName(transaction.chainId)}${transaction.blockNumber !== null && html`<small class="muted"> block ${grouped(transaction.blockNumber)}</small>`}</span>`,
+      transactionLink(mode, transaction.chainId, transaction.txHash),
+      html`<span>${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
+      chip(...stages[transaction.status]),
+      when(transaction.at),
+      amount(transaction.amount, transaction.tokenSymbol),
+    ]),
+  );
+
+const noDeliveries = ({ payment }: PaymentModel): VNode =>
+  payment.webhookUrl === null
+    ? empty(
+        'This payment has no webhook',
+        'It was created while the app had no webhook URL. Its end can be read with the API, or here.',
+      )
+    : empty(
+        'None was sent yet',
+        html`<span>Two go to <span class="mono">${payment.webhookUrl}</span>: one when the payment has arrived, one when it was paid out.</span>`,
+      );

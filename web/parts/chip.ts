@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
 import { html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 
@@ -13,7 +14,7 @@ export const chip = (state: State, word: string): VNode =>
   html`<span class=${`chip ${state}`}>${icon(shapes[state])}${word}</span>`;
 
 const statuses: Readonly<Record<PaymentStatus, readonly [State, string]>> = {
-  payment_unpaid: ['wait', 'Waiting for payment'],
+  payment_unpaid: ['wait', 'Not paid yet'],
   payment_started: ['wait', 'Confirming'],
   payment_payin_completed: ['wait', 'Paid, payout due'],
   payment_bridging: ['wait', 'Paid, payout due'],
@@ -30,9 +31,12 @@ export const wordOf = (status: PaymentStatus): string => statuses[status][1];
 export const statusChip = (status: PaymentStatus): VNode => chip(...statuses[status]);
 
 /** How a webhook went. */
-export const deliveryChip = (status: string, statusCode: number | null): VNode => {
+export const deliveryChip = ({
+  status,
+  statusCode,
+  error,
+}: Pick<Delivery, 'status' | 'statusCode' | 'error'>): VNode => {
   if (status === 'delivered') return chip('ok', `Taken, ${statusCode}`);
-  return status === 'exhausted'
-    ? chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`)
-    : chip('wait', 'Being sent');
+  if (error === 'unknown') return chip('wait', 'No answer yet');
+  return chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`);
 };

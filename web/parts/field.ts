@@ -35,7 +35,7 @@ export function textField(field: TextField): VNode {
   const input = html`<input id=${idOf(field)} name=${name} type=${type} value=${form.values[name] ?? ''} required=${!field.optional}
     class=${field.mono ? 'mono' : undefined} dir=${field.mono || type === 'email' || type === 'url' ? 'ltr' : undefined}
     autocomplete=${field.autocomplete ?? 'off'} inputmode=${field.inputmode} maxlength=${field.maxlength} pattern=${field.pattern}
-    placeholder=${field.placeholder} autofocus=${field.focus} spellcheck=${field.mono ? 'false' : undefined} ...${described(field)} />`;
+    placeholder=${field.placeholder} autofocus=${takesFocus(field)} spellcheck=${field.mono ? 'false' : undefined} ...${described(field)} />`;
   const whole =
     before || behind
       ? html`<span class="affixed">${before && html`<span>${before}</span>`}${input}${behind && html`<span>${behind}</span>`}</span>`
@@ -87,15 +87,21 @@ export const fileField = (field: FieldBase & { readonly accept: string }): VNode
 export const agreeField = ({ form, name, label }: FieldBase): VNode =>
   html`<div class="field"><label class="agree"><input type="checkbox" name=${name} value="true" required aria-describedby=${form.errors[name] && `field-${name}-error`} /><span>${label}</span></label>${errorOf({ form, name, label })}</div>`;
 
-/** What is wrong, above the form, each line leading to its field. Null when nothing is. */
+/** What is wrong, above the form, each line leading to its field. Null when nothing is, or when one field says it all. */
 export function problems({ errors }: FormState): VNode | null {
   const list = Object.entries(errors);
-  if (list.length === 0) return null;
+  if (list.length === 0 || (list.length === 1 && errors[''] === undefined)) return null;
   return html`<div class="notice bad" role="alert">${icon('alert')}<div>
     <p><strong>${errors[''] ?? 'This was not saved yet.'}</strong></p>
     <ul>${list.map(([name, error]) => name !== '' && html`<li><a href=${`#field-${name}`}>${error}</a></li>`)}</ul>
   </div></div>`;
 }
+
+/** The first field that is wrong; else the one that the page is about. */
+const takesFocus = ({ form, name, focus }: TextField): boolean => {
+  const wrong = Object.keys(form.errors).find((key) => key !== '');
+  return wrong === undefined ? focus === true : wrong === name;
+};
 
 const idOf = ({ id, name }: Pick<FieldBase, 'id' | 'name'>): string => `field-${id ?? name}`;
 
@@ -112,7 +118,7 @@ function described(field: FieldBase) {
 
 const around = (field: FieldBase, input: VNode): VNode =>
   html`<div class="field">
-    <label for=${idOf(field)}>${field.label}${field.optional && html` <small class="muted">optional</small>`}</label>
+    <label for=${idOf(field)}>${field.label}${field.optional && html`<small class="muted"> optional</small>`}</label>
     ${input}
     ${errorOf(field)}
     ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}

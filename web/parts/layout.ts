@@ -48,6 +48,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         <button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>Menu</span></button>
       </header>
       <aside class="rail" id="rail" popover="auto" aria-label="App">
+ <div class="inner">
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
         <nav aria-label="Main"><ul>${sections.map(
@@ -55,7 +56,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
             html`<li><a href=${appPaths(appId)[section]} aria-current=${section === page.section ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
         )}</ul></nav>
         ${whoIsHere(frame.person)}
-      </aside>
+      </div></aside>
       <main id="main" class="main" tabindex="-1">
         <div class="head" id="head" data-live="part">
           <div class="title">

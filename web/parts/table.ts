@@ -3,9 +3,20 @@ import { type Content, html } from './html.ts';
 
 /**
  * What a column holds, which is where it stands when a row becomes a card on a narrow screen. title: what the row is; number: aligned
- * at the end; chip: its state; when; detail: below, with its heading as a label; action: a control.
+ * at the end; chip: its state; when; note: below; detail: below, with its heading as a label; action: a control.
  */
-export type ColumnKind = 'title' | 'number' | 'chip' | 'when' | 'detail' | 'action';
+export type ColumnKind = 'title' | 'number' | 'chip' | 'when' | 'note' | 'detail' | 'action';
+
+/** Of the style sheet, where a chip is a chip. */
+const classes: Readonly<Record<ColumnKind, string>> = {
+  title: 'title',
+  number: 'number',
+  chip: 'state',
+  when: 'when',
+  note: 'note',
+  detail: 'detail',
+  action: 'action',
+};
 
 export interface Column {
   readonly head: string;
@@ -25,10 +36,10 @@ export const table = (caption: string, columns: readonly Column[], rows: readonl
   </table>`;
 
 const headOf = ({ head, kind, sorted }: Column): VNode =>
-  html`<th role="columnheader" scope="col" class=${kind} aria-sort=${sorted}>${kind === 'action' ? html`<span class="visually-hidden">${head}</span>` : head}</th>`;
+  html`<th role="columnheader" scope="col" class=${classes[kind]} aria-sort=${sorted}>${kind === 'action' ? html`<span class="visually-hidden">${head}</span>` : head}</th>`;
 
 function cellOf(column: Column | undefined, cell: Content): VNode | null {
   if (!column) return null;
   const none = cell === null || cell === undefined || cell === '' || cell === false;
-  return html`<td role="cell" class=${`${column.kind}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
+  return html`<td role="cell" class=${`${classes[column.kind]}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
 }

@@ -1,9 +1,22 @@
 /** Words that several pages use for the same thing. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
 import { cut } from './html.ts';
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
+
+/** Why a webhook had no answer. */
+export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> = {
+  badUrl: 'the URL is none that a webhook can go to',
+  blockedAddress: 'the server’s address is a private one, where nothing is sent',
+  dns: 'the server’s name has no address',
+  connection: 'the connection failed',
+  tls: 'the server’s certificate is not good',
+  protocol: 'the server did not answer in HTTP',
+  timeout: 'the server took too long',
+  unknown: 'nobody knows whether it arrived',
+};
 
 /** What people call a payment: its order, its title, or its id's beginning. */
 export const nameOf = ({ orderId, title, paymentId }: PaymentView): string =>

@@ -1,0 +1,106 @@
+/** Pages that belong to no app. */
+import type { VNode } from 'preact';
+import { chains } from '../../../domain/chains.ts';
+import { hour_ms, plus } from '../../../domain/time.ts';
+import { chooseAppPage } from '../../../web/dashboard/chooseApp.ts';
+import { codePage } from '../../../web/dashboard/code.ts';
+import { errorPage } from '../../../web/dashboard/error.ts';
+import { registerPage } from '../../../web/dashboard/register.ts';
+import { registeredPage } from '../../../web/dashboard/registered.ts';
+import { sessionsPage } from '../../../web/dashboard/sessions.ts';
+import { signInPage } from '../../../web/dashboard/signIn.ts';
+import { emptyForm } from '../../../web/parts/form.ts';
+import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
+import { ago, fingerprint, now, type Say, secret } from './payments.ts';
+
+export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Readonly<Record<string, VNode>> {
+  const stranger: Outer = { mode, person: null, flash: null };
+  const somebody: Outer = { mode, person: say('ada@teahouse.example'), flash: null };
+  const demo = { email: 'ada@teahouse.example', mailboxUrl: 'http://127.0.0.1:8025/' };
+  const error = { retryAfter_s: null, message: null, requestId: '51e61f19-6faf-464c-aaec-b8f58c1ad314' };
+  const wrong = {
+    values: {
+      email: say('ada@teahouse'),
+      displayName: say('Tea House'),
+      kind: 'wallet',
+      slug: say('Tea House'),
+      settlementAddress: say('0x123'),
+      webhookUrl: say('http://shop.example/'),
+    },
+    errors: {
+      '': say('Two things have to be put right.'),
+      email: say('is no e-mail address: it needs a name, an @ and a domain'),
+      slug: say('takes small letters, digits, - and _'),
+      webhookUrl: say('must start with https:// and a host'),
+    },
+  };
+  return {
+    signIn: signInPage({ ...stranger, form: emptyForm, next: null, registrationOpen: true, demo }),
+    code: codePage({
+      ...stranger,
+      email: say('ada@teahouse.example'),
+      form: { values: {}, errors: { code: say('This is not the code. Four tries are left.') } },
+      next: '/dashboard',
+      purpose: 'signIn',
+      mailboxUrl: demo.mailboxUrl,
+    }),
+    register: registerPage({ ...stranger, form: emptyForm, chains }),
+    registerAgain: registerPage({ ...stranger, form: wrong, chains }),
+    registered: registeredPage({
+      ...stranger,
+      appId: 'merchant_teahouse',
+      email: say('ada@teahouse.example'),
+      webhookUrl: say('https://shop.teahouse.example/webhooks'),
+      webhookSecret: secret,
+      webhookSecretFingerprint: fingerprint,
+      proof: { form: emptyForm, mailboxUrl: demo.mailboxUrl },
+    }),
+    chooseApp: chooseAppPage({
+      ...somebody,
+      apps,
+      registrationOpen: true,
+      pending: [
+        {
+          appId: 'merchant_coffee',
+          displayName: say('Coffee House'),
+          requestedAt: ago(hour_ms),
+          expiresAt: plus(now, 23 * hour_ms),
+        },
+      ],
+    }),
+    chooseNone: chooseAppPage({ ...somebody, apps: [], registrationOpen: true, pending: [] }),
+    sessions: sessionsPage({
+      ...somebody,
+      sessions: [
+        {
+          sessionId: 's1',
+          startedAt: ago(hour_ms),
+          lastSeenAt: now,
+          expiresAt: plus(now, hour_ms),
+          userAgent: say('Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/150.0'),
+          address: '203.0.113.7',
+          current: true,
+        },
+        {
+          sessionId: 's2',
+          startedAt: ago(9 * hour_ms),
+          lastSeenAt: ago(hour_ms),
+          expiresAt: plus(now, hour_ms),
+          userAgent: say('Mozilla/5.0 (iPhone) Version/20 Safari/605'),
+          address: '2001:db8:7::/64',
+          current: false,
+        },
+      ],
+    }),
+    notFound: errorPage({ ...stranger, ...error, status: 404 }),
+    forbidden: errorPage({ ...somebody, ...error, status: 403 }),
+    tooMany: errorPage({
+      ...stranger,
+      ...error,
+      status: 429,
+      retryAfter_s: 40,
+      message: say('Ten codes an hour are mailed to one address.'),
+    }),
+    unavailable: errorPage({ ...somebody, ...error, status: 503, retryAfter_s: 5 }),
+  };
+}

@@ -1,0 +1,150 @@
+/** Pages of an app's settings. */
+import type { VNode } from 'preact';
+import { chains } from '../../../domain/chains.ts';
+import { hour_ms, plus } from '../../../domain/time.ts';
+import { auditPage } from '../../../web/dashboard/audit.ts';
+import { brandingPage } from '../../../web/dashboard/branding.ts';
+import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
+import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
+import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlement.ts';
+import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
+import { emptyForm } from '../../../web/parts/form.ts';
+import type { Frame } from '../../../web/parts/frame.ts';
+import { ago, fingerprint, now, type Say, secret, wallet } from './payments.ts';
+import { delivery, exhausted } from './story.ts';
+
+export const settled: SettlementWallet = {
+  chainId: 42161,
+  tokenSymbol: 'USDC',
+  receiverAddress: wallet,
+  receiverMemo: null,
+};
+const later: SettlementWallet = {
+  chainId: 1500,
+  tokenSymbol: 'USDC',
+  receiverAddress: 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',
+  receiverMemo: '1739048',
+};
+
+const key = (say: Say, changed: Partial<ShownKey> = {}): ShownKey => ({
+  keyId: '0b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2',
+  name: say('Shop server'),
+  scope: 'orders',
+  hint: 'pi_7Qd…x41d',
+  createdAt: ago(40 * 24 * hour_ms),
+  revokedAt: null,
+  expiresAt: null,
+  createdBy: say('ada@teahouse.example'),
+  lastUsedAt: ago(hour_ms),
+  ...changed,
+});
+
+export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, VNode>> {
+  const confirm = (danger: Danger): VNode => confirmPage({ ...frame, danger });
+  return {
+    keys: keysPage({
+      ...frame,
+      keys: [
+        key(say),
+        key(say, {
+          keyId: 'k2',
+          name: say('Books'),
+          scope: 'admin',
+          expiresAt: plus(now, 240 * hour_ms),
+          lastUsedAt: null,
+        }),
+        key(say, { keyId: 'k3', name: say('Old server'), revokedAt: ago(240 * hour_ms) }),
+      ],
+      form: emptyForm,
+      issued: { key: 'pi_test_7QdPpT0XkYx8sJm2uWzR4v9LhBcE6aNf3x41d', name: say('Till'), scope: 'orders' },
+      now,
+    }),
+    keysFirst: keysPage({ ...frame, keys: [], form: emptyForm, issued: null, now }),
+    webhooks: webhooksPage({
+      ...frame,
+      webhookUrl: say('https://shop.teahouse.example/webhooks'),
+      fingerprint,
+      rotatedAt: ago(24 * hour_ms),
+      form: emptyForm,
+      newSecret: null,
+      deliveries: [exhausted(say), delivery(say)],
+      cursor: null,
+      nextCursor: 'c',
+    }),
+    webhooksRotated: webhooksPage({
+      ...frame,
+      webhookUrl: null,
+      fingerprint,
+      rotatedAt: now,
+      form: {
+        values: { webhookUrl: say('http://shop.example') },
+        errors: { webhookUrl: say('webhookUrl must start with https:// and a host') },
+      },
+      newSecret: secret,
+      deliveries: [],
+      cursor: null,
+      nextCursor: null,
+    }),
+    settlement: settlementPage({
+      ...frame,
+      current: settled,
+      pending: { wallet: later, effectiveAt: plus(now, 40 * hour_ms), requestedAt: ago(8 * hour_ms) },
+      cooldown_hours: 48,
+      form: emptyForm,
+      chains,
+      now,
+    }),
+    settlementFirst: settlementPage({
+      ...frame,
+      current: null,
+      pending: null,
+      cooldown_hours: 48,
+      form: emptyForm,
+      chains,
+      now,
+    }),
+    branding: brandingPage({
+      ...frame,
+      logoUrl: '/dashboard/assets/icon.svg',
+      form: {
+        values: {
+          name: say('Tea House'),
+          supportContact: say('help@teahouse.example'),
+          returnUrlTemplate: say('https://shop.teahouse.example/{orderId}'),
+          colour: '#e0a02a',
+        },
+        errors: { logo: say('This is no picture that can be read: send a PNG, JPEG or WebP.') },
+      },
+    }),
+    audit: auditPage({
+      ...frame,
+      changes: [
+        {
+          revision: 2,
+          at: ago(hour_ms),
+          by: say('ada@teahouse.example'),
+          what: say('issued key 0b1c "Shop server" (orders, pi_7Qd…x41d)'),
+        },
+        {
+          revision: 1,
+          at: ago(25 * hour_ms),
+          by: 'operator',
+          what: `set its wallet: USDC on chain 42161 to ${wallet}`,
+        },
+        { revision: 0, at: ago(26 * hour_ms), by: say('ada@teahouse.example'), what: 'registered the app' },
+      ],
+      cursor: 'c',
+      nextCursor: null,
+    }),
+    confirmRevoke: confirm({
+      kind: 'revokeKey',
+      keyId: 'k1',
+      name: say('Shop server'),
+      hint: 'pi_7Qd…x41d',
+      lastUsedAt: ago(hour_ms),
+    }),
+    confirmRotate: confirm({ kind: 'rotateSecret' }),
+    confirmRemove: confirm({ kind: 'removeWebhook', webhookUrl: say('https://shop.teahouse.example/webhooks') }),
+    confirmCancel: confirm({ kind: 'cancelSettlement', wallet: later, effectiveAt: plus(now, 40 * hour_ms) }),
+  };
+}

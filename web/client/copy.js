@@ -1,0 +1,28 @@
+// Buttons that copy: shown where the browser can.
+import { say } from './say.js';
+
+/** @param {ParentNode} part */
+export function showCopyButtons(part) {
+  if (!navigator.clipboard) return;
+  for (const button of part.querySelectorAll('button[data-copy][hidden]')) button.hidden = false;
+}
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target instanceof Element && target.closest('button[data-copy]');
+  if (!button) return;
+  const word = button.querySelector('span');
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    word.textContent = 'Copied';
+    word.className = 'told';
+    say(button.dataset.copied);
+  } catch {
+    word.textContent = 'Mark it by hand';
+  }
+  setTimeout(() => {
+    word.textContent = 'Copy';
+    word.className = '';
+  }, 2000);
+});
+
+showCopyButtons(document);

@@ -1,0 +1,14 @@
+// A form is sent once: the second press of its button does nothing while the first is on its way.
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.method === 'get') return;
+  if (form.dataset.sent) return event.preventDefault();
+  form.dataset.sent = 'yes';
+  event.submitter?.setAttribute('aria-busy', 'true');
+});
+
+// Back from the next page, the form can be sent again.
+window.addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent;
+  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy');
+});

@@ -1,0 +1,34 @@
+/** Webhooks as rows, newest first. */
+import type { VNode } from 'preact';
+import type { Instant } from '../../domain/time.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
+import { deliveryChip } from '../parts/chip.ts';
+import { bdi, cut, html } from '../parts/html.ts';
+import { appPaths } from '../parts/paths.ts';
+import { type Column, table } from '../parts/table.ts';
+import { when } from '../parts/time.ts';
+import { silences } from '../parts/words.ts';
+
+const columns: readonly Column[] = [
+  { head: 'Webhook', kind: 'title' },
+  { head: 'State', kind: 'chip' },
+  { head: 'Answer', kind: 'note' },
+  { head: 'When', kind: 'when', sorted: 'descending' },
+];
+
+export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): VNode =>
+  table(
+    'Webhooks, newest first',
+    columns,
+    deliveries.map((delivery) => [
+      html`<span><strong><a class="mono" href=${appPaths(appId).delivery(delivery.deliveryId)}>${delivery.eventType}</a></strong>${delivery.kind === 'manual' && html`<small class="muted"> sent again</small>`}</span>`,
+      deliveryChip(delivery),
+      answerOf(delivery),
+      when((delivery.deliveredAt ?? delivery.startedAt) as Instant),
+    ]),
+  );
+
+const answerOf = ({ responsePreview, error }: Delivery): VNode | null => {
+  if (error !== null && error !== 'unknown') return html`<span class="muted">${silences[error]}</span>`;
+  return responsePreview ? html`<span class="mono">${bdi(cut(responsePreview, 80))}</span>` : null;
+};

@@ -1,0 +1,177 @@
+/** A payment's story in words: what has happened. What comes next is in next.ts. */
+import type { Money } from '../../queries/paymentFacts.ts';
+import type { StoryEntry } from '../../queries/paymentStory.ts';
+import { shortAddress } from '../parts/address.ts';
+import { amountText, grouped } from '../parts/amount.ts';
+import { transactionLink } from '../parts/explorer.ts';
+import type { Mode } from '../parts/frame.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
+import { appPaths } from '../parts/paths.ts';
+import type { Step } from '../parts/steps.ts';
+import { lengthText, when } from '../parts/time.ts';
+import { chainName, silences } from '../parts/words.ts';
+
+/** @param appId whose pages the links lead to */
+export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {
+  return entries.map((entry) => {
+    const [title, detail, problem] = told(entry, mode, appId);
+    return { stage: problem ? 'problem' : 'done', title, detail, at: entry.at };
+  });
+}
+
+type Told = readonly [title: string, detail: Content, problem?: boolean];
+type Entry<T extends StoryEntry['type']> = Extract<StoryEntry, { readonly type: T }>;
+
+function told(entry: StoryEntry, mode: Mode, appId: string): Told {
+  switch (entry.type) {
+    case 'created':
+      return ['Created', createdText(entry)];
+    case 'payinRegistered':
+      return ['The payer named the transaction', html`<span>from ${shortAddress(entry.senderAddress)}</span>`];
+    case 'payinDetected':
+    case 'payinConfirmed':
+    case 'payinOrphaned':
+    case 'payinLost':
+      return payinTold(entry, mode);
+    case 'funded':
+      return ['Money counted', fundedText(entry)];
+    case 'ordered':
+    case 'signed':
+    case 'died':
+    case 'left':
+    case 'settled':
+      return legTold(entry, mode);
+    case 'expired':
+      return ['Expired', 'The money did not come in time. What comes later is held for you.'];
+    case 'bounced':
+      return [
+        'Money held',
+        html`<span>${money(entry.received)}: ${bounces[entry.code]}. It can be refunded.</span>`,
+        true,
+      ];
+    case 'refundAddressSet':
+      return ['Address for refunds set', shortAddress(entry.address)];
+    case 'webhook':
+      return webhookTold(entry, appId);
+    case 'other':
+      return [entry.name, 'An event of a newer version of this service.'];
+  }
+}
+
+const money = ({ amount, tokenSymbol }: Money): string => amountText(amount, tokenSymbol);
+
+const createdText = ({ pays, gets, sourceChainId, destinationChainId, expiresAt }: Entry<'created'>): Content =>
+  html`<span>${pays ? money(pays) : 'Any amount'} on ${chainName(sourceChainId)}${gets ? `, of which ${money(gets)} is paid out` : ' is paid out'} on ${chainName(destinationChainId)}; to be paid until ${when(expiresAt)}</span>`;
+
+const standings = {
+  counted: '',
+  late: ' It came too late and is held.',
+  surplus: ' It was not needed any more and is held.',
+  wrongToken: ' It is another token than agreed and is held.',
+  wrongChain: ' It came on another chain than agreed and is held.',
+} as const;
+
+const bounces = {
+  amountTooLow: 'less than agreed arrived',
+  amountTooHigh: 'more than the limit arrived',
+  latePayin: 'it arrived after the payment had expired',
+  wrongToken: 'another token than agreed arrived',
+  wrongChain: 'it arrived on another chain than agreed',
+  payoutImpossible: 'the wallet cannot be paid',
+} as const;
+
+function payinTold(entry: Entry<'payinDetected' | 'payinConfirmed' | 'payinOrphaned' | 'payinLost'>, mode: Mode): Told {
+  const chain = chainName(entry.chainId);
+  const transaction = transactionLink(mode, entry.chainId, entry.txHash);
+  const text = (more: string) =>
+    html`<span>${money(entry)} from ${shortAddress(entry.from)}, transaction ${transaction}.${more}</span>`;
+  switch (entry.type) {
+    case 'payinDetected': {
+      const { confirmations } = entry;
+      const depth = confirmations === null ? '' : ` ${grouped(String(confirmations))} confirmations by now.`;
+      return [`Payment seen on ${chain}`, text(depth + standings[entry.standing]), entry.standing !== 'counted'];
+    }
+    case 'payinConfirmed':
+      return [
+        `Payment final on ${chain}`,
+        `${money(entry)}, in block ${grouped(entry.blockNumber)}.${standings[entry.standing]}`,
+      ];
+    case 'payinOrphaned':
+      return [
+        'The payment’s block left the chain',
+        text(' It usually comes again in another block. Nothing was paid out for it.'),
+        true,
+      ];
+    case 'payinLost':
+      return ['A counted payment vanished from its chain', text(' The operator has been told.'), true];
+  }
+}
+
+function fundedText({ received, payout, fee, excess, dust }: Entry<'funded'>): string {
+  const parts = [
+    `${money(payout)} to be paid out`,
+    `${money(fee)} fee`,
+    isNone(excess) ? null : `${money(excess)} too much, held`,
+    isNone(dust) ? null : `${money(dust)} too small to be paid out`,
+  ];
+  return `${money(received)} received: ${parts.filter((part) => part !== null).join(', ')}`;
+}
+
+const isNone = ({ amount }: Money): boolean => /^[0.]*$/.test(amount);
+
+const proofs = {
+  nonceUsed: 'another transaction took its place',
+  reverted: 'the chain refused it',
+  validityPassed: 'the chain cannot take it any more',
+} as const;
+
+function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'settled'>, mode: Mode): Told {
+  const name = entry.leg === 'payout' ? 'Payout' : 'Refund';
+  if (entry.type === 'ordered') {
+    return [
+      `${name} ordered`,
+      html`<span>${money(entry.money)} to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}</span>`,
+    ];
+  }
+  const transaction = html`<span>transaction ${transactionLink(mode, entry.chainId, entry.txHash)}</span>`;
+  switch (entry.type) {
+    case 'signed':
+      return [
+        `${name} signed and sent`,
+        html`<span>${entry.attempt > 1 && `attempt ${entry.attempt}, `}${entry.nonce !== null && `nonce ${grouped(entry.nonce)}, `}${transaction}</span>`,
+      ];
+    case 'died':
+      return [
+        `${name} is sent anew`,
+        html`<span>${proofs[entry.proof]}: proved, so nothing is paid twice; ${transaction}</span>`,
+      ];
+    case 'left':
+      return [
+        `The ${name.toLowerCase()}’s block left the chain`,
+        html`<span>The same bytes are sent again; ${transaction}</span>`,
+        true,
+      ];
+    case 'settled':
+      return [
+        `${name} final on ${chainName(entry.chainId)}`,
+        html`<span>block ${grouped(entry.blockNumber)}, ${transaction}</span>`,
+      ];
+  }
+}
+
+function webhookTold(
+  { deliveryId, eventType, delivery, statusCode, error, duration_ms }: Entry<'webhook'>,
+  appId: string,
+): Told {
+  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>${bdi(eventType)}</a>`;
+  const took = duration_ms === null ? '' : ` in ${lengthText(duration_ms)}`;
+  if (delivery === 'delivered')
+    return ['Your server was told', html`<span>${link}, answered ${statusCode}${took}</span>`];
+  if (error === 'unknown') return ['Your server is being told', html`<span>${link}: no answer is recorded yet</span>`];
+  const answer = statusCode === null ? `no answer: ${silences[error ?? 'unknown']}` : `answered ${statusCode}`;
+  return [
+    'Your server did not take the webhook',
+    html`<span>${link}, ${answer}${took}. It is not sent again by itself.</span>`,
+    true,
+  ];
+}

@@ -1,0 +1,44 @@
+/** What somebody has to send, while nothing has come. */
+import type { VNode } from 'preact';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import { address } from '../parts/address.ts';
+import { amount, amountText } from '../parts/amount.ts';
+import { card, inside, pairs } from '../parts/card.ts';
+import { html } from '../parts/html.ts';
+import { copyable } from '../parts/secret.ts';
+import { when } from '../parts/time.ts';
+import { chainName } from '../parts/words.ts';
+
+/** @param link the hosted page to pay at; null without one */
+export function toPay(payment: PaymentView, link: string | null): VNode {
+  const chain = chainName(payment.sourceChainId);
+  const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceAmount, sourceTokenSymbol } =
+    payment;
+  return card(
+    { title: 'To be paid', note: html`<span>until ${when(payment.expiresAt)}</span>` },
+    inside(html`<div class="rows">
+      ${link !== null && html`<p>Send this page to whoever pays: ${copyable(html`<a class="mono" href=${link}>${link}</a>`, link, 'Link')}</p>`}
+      ${pairs([
+        [
+          'Amount',
+          sourceAmount === null
+            ? amount(null, sourceTokenSymbol)
+            : copyable(html`<span>exactly ${amount(sourceAmount, sourceTokenSymbol)}</span>`, sourceAmount, 'Amount'),
+        ],
+        ['Chain', chain],
+        ['Address', copyable(address(depositAddress), depositAddress, 'Address')],
+        depositMemo === null
+          ? null
+          : ['Memo', copyable(html`<strong class="mono">${depositMemo}</strong>`, depositMemo, 'Memo')],
+        depositContract === null ? null : ['Contract', copyable(address(depositContract), depositContract, 'Contract')],
+        depositContractMemo === null || depositContractMemo === depositMemo
+          ? null
+          : [
+              'Contract’s memo',
+              copyable(html`<span class="mono">${depositContractMemo}</span>`, depositContractMemo, 'Contract’s memo'),
+            ],
+      ])}
+      <p class="small muted">Only ${sourceTokenSymbol}, only on ${chain}${depositMemo !== null && ', and with the memo: without it the money cannot be told apart'}. ${sourceAmount !== null && `Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`}</p>
+    </div>`),
+  );
+}

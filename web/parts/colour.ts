@@ -1,0 +1,44 @@
+/** A merchant's colour, made readable wherever it is put. Contrast as WCAG 2.2 counts it. */
+
+/** What text needs against what it stands on. */
+export const readable = 4.5;
+
+/** `#0a5c48` as red, green and blue from 0 to 255; null for what is no such text. */
+export function readColour(text: string): readonly number[] | null {
+  const digits = /^#([0-9a-f]{6})$/i.exec(text)?.[1];
+  return digits === undefined ? null : [0, 2, 4].map((place) => Number.parseInt(digits.slice(place, place + 2), 16));
+}
+
+const luminance = (colour: readonly number[]): number => {
+  const [red = 0, green = 0, blue = 0] = colour.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+
+/** From 1 (the same) to 21 (black and white). */
+export function contrast(one: readonly number[], other: readonly number[]): number {
+  const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (high + 0.05) / (low + 0.05);
+}
+
+const white = [255, 255, 255];
+const black = [0, 0, 0];
+
+/** What can be read on the colour: one of the two always can, by at least 4.5. */
+export const inkOn = (colour: readonly number[]): readonly number[] =>
+  contrast(colour, white) >= readable ? white : black;
+
+/** The colour itself, or as little darker or lighter as makes it readable on `ground`. */
+export function readableOn(ground: readonly number[], colour: readonly number[]): readonly number[] {
+  const towards = luminance(ground) > 0.18 ? black : white;
+  for (let share = 0; share < 1; share += 0.02) {
+    const mixed = colour.map((channel, place) => Math.round(channel + ((towards[place] ?? 0) - channel) * share));
+    if (contrast(mixed, ground) >= readable) return mixed;
+  }
+  return towards;
+}
+
+export const hexOf = (colour: readonly number[]): string =>
+  `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
