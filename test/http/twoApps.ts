@@ -102,6 +102,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     '77.01',
     theirReceiver,
     'their key',
+    'their shop',
   ];
   return {
     id: payment.id,
