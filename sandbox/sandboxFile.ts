@@ -19,6 +19,8 @@ export interface SandboxFile {
   };
   readonly wallet: DemoApp;
   readonly webhook: { readonly url: string; readonly log: string };
+  /** Where the mail is read that the service sends; `folder` holds it as .eml files. */
+  readonly mailbox: { readonly url: string; readonly folder: string };
   readonly customer: Readonly<Record<string, { readonly address: string }>>;
   readonly chains: Readonly<Record<string, { readonly rpcUrl: string }>>;
   /** Addresses on the local Stellar; `merchantWallet` can receive USDC there. */

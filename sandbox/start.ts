@@ -3,7 +3,7 @@
  * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
  */
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
@@ -65,6 +65,7 @@ async function main(): Promise<Service> {
     operationsUrl: service.operationsUrl,
     ...apps,
     webhook: { url: world.receiver.url, log: world.receiver.log },
+    mailbox: { url: world.mailbox.url, folder: join(dataDir, 'mail') },
     ...chainsOf(world, privateKeyToAddress(keys.customer)),
     pids: { service: process.pid },
   };

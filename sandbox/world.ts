@@ -7,6 +7,7 @@ import { type ChainId, chainOf, chains, type TokenSymbol } from '../domain/chain
 import { answers, startAnvil } from './anvil.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
+import { startMailbox } from './mailbox.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
 import { keepSolanaChain, type SolanaChain } from './solanaChain.ts';
@@ -26,6 +27,8 @@ export interface World {
     readonly log: string;
     readonly secretsFile: string;
   };
+  /** Where all mail ends: sent to the one, read at the other. */
+  readonly mailbox: { readonly smtpUrl: string; readonly url: string };
 }
 
 export interface WorldOptions {
@@ -49,9 +52,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   for (const folder of ['chains', 'logs', 'webhook']) mkdirSync(join(dataDir, folder), { recursive: true });
   const wanted = (id: ChainId) => options.chainIds?.includes(id) ?? true;
   const evm = chains.filter(({ id, family }) => family === 'evm' && wanted(id));
-  const [databaseUrl, receiver, stellarChain, solanaChain, ...rpc] = await Promise.all([
+  const [databaseUrl, receiver, mailbox, stellarChain, solanaChain, ...rpc] = await Promise.all([
     postgres(options),
     webhookReceiver(options),
+    keepMailbox(options),
     wanted(1500) ? stellar(options) : null,
     wanted(501) ? solana(options) : null,
     ...evm.map(async ({ id, name }) => {
@@ -66,7 +70,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       options,
       rpc.map(([, url]) => url),
     );
-  return { databaseUrl, receiver, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
+  return { databaseUrl, receiver, mailbox, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
 }
 
 async function postgres({ dataDir, children, step }: WorldOptions): Promise<string> {
@@ -101,6 +105,24 @@ async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promi
   );
   step('Webhook receiver');
   return { ...facts, log, secretsFile };
+}
+
+function keepMailbox({ dataDir, children }: WorldOptions): Promise<World['mailbox']> {
+  return children.keep(
+    'mailbox',
+    async () => {
+      const launch = (port: number) =>
+        startMailbox({
+          port,
+          folder: join(dataDir, 'mail'),
+          detached: true,
+          errorFile: join(dataDir, 'logs', 'mailbox.log'),
+        });
+      const { pid, smtpUrl, url } = await onSamePort(children.last('mailbox')?.['url'], launch, () => launch(0));
+      return { pid, facts: { smtpUrl, url } };
+    },
+    async () => true,
+  );
 }
 
 async function stellar(options: WorldOptions): Promise<StellarChain> {

@@ -1,5 +1,7 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
 import { type Chain, chainOf, chains } from '../domain/chains.ts';
+import { type RegistrationPolicy, registrationPolicies } from './accounts/policy.ts';
+import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
@@ -37,6 +39,12 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** How long an owner's change of the settlement wallet waits. */
   readonly settlementCoolDown_hours: number;
+  /** Who may register apps of his own. */
+  readonly registration: RegistrationPolicy;
+  /** Null: no mail is sent, and so nobody signs in. */
+  readonly mail: MailSettings | null;
+  /** Where that mail can be read instead of being sent on; for trying out. */
+  readonly mailboxUrl: string | null;
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
   readonly logLevel: string;
   readonly crashAt: string | null;
@@ -96,6 +104,9 @@ export function readConfig(env: Env): Config {
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),
+    registration: read.oneOf('REGISTRATION', registrationPolicies, mode === 'sandbox' ? 'open' : 'closed'),
+    mail: readMail(read),
+    mailboxUrl: read.url('MAILBOX_URL', /^https?:$/),
     webhook: { caFile: read.text('WEBHOOK_CA_FILE', '') || null, allowedCidrs: read.list('WEBHOOK_ALLOWED_CIDRS') },
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     crashAt: read.text('CRASH_AT', '') || null,
@@ -106,6 +117,18 @@ export function readConfig(env: Env): Config {
   if (config.mode === 'production') problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** Mail needs a server and a sender, or neither is set. */
+function readMail(read: Reader): MailSettings | null {
+  const url = read.url('SMTP_URL', /^smtps?:$/);
+  const from = read.accepted('MAIL_FROM', isSender, 'a sender like Payments <no-reply@example.com>');
+  if (url !== null && from !== null) return { url, from };
+  read.check(
+    url === null || read.given('MAIL_FROM'),
+    'MAIL_FROM is required beside SMTP_URL, for example Payments <no-reply@example.com>',
+  );
+  return null;
 }
 
 const countMax = 1_000_000_000;
@@ -133,6 +156,10 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
       app: rate('app', 'RATE_PER_APP'),
       keylessCreation: rate('keylessCreation', 'KEYLESS_RATE_PER_ADDRESS'),
       keylessOpen: rate('keylessOpen', 'KEYLESS_OPEN_PER_ADDRESS'),
+      signIn: rate('signIn', 'SIGN_IN_PER_ADDRESS'),
+      signInEmail: rate('signInEmail', 'SIGN_IN_PER_EMAIL'),
+      signInKnown: rate('signInKnown', 'SIGN_IN_PER_BROWSER'),
+      registration: rate('registration', 'REGISTRATIONS_PER_ADDRESS'),
     },
     keyless: {
       keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),
@@ -161,5 +188,8 @@ function productionProblems(config: Config): string[] {
     );
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
+  if (config.mailboxUrl !== null) problems.push('MAILBOX_URL is for trying out: unset it or set MODE=sandbox');
+  if (['open', 'invited'].includes(config.registration) && config.mail === null)
+    problems.push('REGISTRATION needs mail: set SMTP_URL and MAIL_FROM, or leave it closed');
   return problems;
 }

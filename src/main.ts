@@ -5,6 +5,7 @@ import { type Clock, Unavailable } from '../commands/ports.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { NodeNotStarted } from './eventstore/node/spawn.ts';
 import { CannotListen } from './http/server.ts';
+import { runAccounts } from './roles/accounts.ts';
 import { startServers } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
@@ -41,6 +42,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     throw error;
   });
   const running = [
+    ...(has('api') ? [runAccounts(core, signal)] : []),
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),
   ].map((role) =>

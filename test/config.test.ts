@@ -80,6 +80,9 @@ describe('configuration', () => {
     SIGNER_MAX_HOUR_USD: '1.5',
     FEE_FIXED_USD: '0.0000001',
     FEE_BASIS_POINTS: '10001',
+    REGISTRATION: 'sometimes',
+    SMTP_URL: 'https://mail.example.com',
+    MAIL_FROM: 'a@b.example, c@d.example',
     LOG_LEVEL: 'loud',
     RPC_URLS_8453: 'wss://base.example.com',
     CONFIRMATIONS_8453: 'latest',
@@ -262,6 +265,16 @@ describe('configuration', () => {
     it('refuses a placeholder as master key', () => {
       assert.match(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64) }).join(), /^MASTER_KEY is a placeholder/);
       assert.deepEqual(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64), MODE: 'sandbox' }), []);
+    });
+
+    it('takes registrations only where mail can be sent, and nobody registers unless that is asked for', () => {
+      const mail = { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Payments <no-reply@example.com>' };
+      assert.equal(readConfig(good).registration, 'closed');
+      assert.match(problemsOf({ ...good, REGISTRATION: 'open' }).join(), /^REGISTRATION needs mail/);
+      assert.match(problemsOf({ ...good, SMTP_URL: mail.SMTP_URL }).join(), /^MAIL_FROM is required/);
+      const { registration, mail: read } = readConfig({ ...good, ...mail, REGISTRATION: 'invited' });
+      assert.deepEqual([registration, read], ['invited', { url: mail.SMTP_URL, from: mail.MAIL_FROM }]);
+      assert.match(problemsOf({ ...good, MAILBOX_URL: 'http://localhost:8025' }).join(), /^MAILBOX_URL is for/);
     });
 
     it('refuses crash points', () => {

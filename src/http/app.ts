@@ -10,6 +10,7 @@ import { openApiDocument } from './openapi/document.ts';
 import { createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
+import { accountRoutes } from './routes/accounts.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { documentationRoutes } from './routes/documentation.ts';
@@ -25,6 +26,7 @@ export function createApp(deps: HttpDeps): Express {
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps, access),
     ...feedRoutes(deps),
+    ...accountRoutes(deps),
     ...merchantRoutes(deps),
     ...deliveryRoutes(deps),
     ...publicOperationRoutes(deps),
@@ -44,7 +46,7 @@ type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' |
 function serve(deps: Served, access: Access, routes: readonly AnyRoute[], dashboard?: Dashboard): Express {
   const app = express();
   const admission = createAdmission(deps.rates, deps.clients);
-  const gate = { access, admission, limit: createRequestLimit(deps.limits.concurrentMax) };
+  const gate = { access, admission, clients: deps.clients, limit: createRequestLimit(deps.limits.concurrentMax) };
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);

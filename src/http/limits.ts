@@ -4,6 +4,9 @@ import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
+import { triesMax } from '../accounts/challenges.ts';
+import { codeLife_ms } from '../accounts/letters.ts';
+import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
 import { defaultConnectionLimits } from './connections.ts';
 import { defaultLimits } from './deps.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
@@ -13,6 +16,7 @@ import { headersMax_bytes } from './server.ts';
 
 const count = (value: number | bigint): string => value.toLocaleString('en-US');
 const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;
+const perHour = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} an hour`;
 const perMinute = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} a minute`;
 const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
@@ -32,6 +36,21 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
   ['open payments without a key, of one app', count(defaultLimits.keylessOpenPerAppMax), limited],
+  ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
+  ['such codes for one e-mail address', `${count(defaultRates.signInEmail.requestsMax)} a day`, limited],
+  [
+    'such codes in a browser that signed in before, instead of the two above',
+    perHour(defaultRates.signInKnown),
+    limited,
+  ],
+  ['registrations from one address', perHour(defaultRates.registration), limited],
+  [
+    'a code’s life, and how often it may be tried',
+    `${codeLife_ms / 60_000} minutes, ${triesMax} times`,
+    '400 `codeExpired`',
+  ],
+  ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
+  ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],

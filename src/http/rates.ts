@@ -1,6 +1,7 @@
 /** How often callers may ask, and how answers tell them (draft-ietf-httpapi-ratelimit-headers). */
 import type { Request, Response } from 'express';
 import { lifetime_ms } from '../../domain/payment/create.ts';
+import type { DoorLimit } from '../accounts/door.ts';
 import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError } from './errors.ts';
@@ -14,7 +15,8 @@ export interface Rate {
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
- * redelivery, webhookTest: webhooks that an app's owner asks for, by app.
+ * redelivery, webhookTest: webhooks that an app's owner asks for, by app. signIn: codes to sign in with, by address;
+ * signInEmail: by whom they are for; signInKnown: by the browser, where its owner has signed in before. registration: by address.
  */
 export const rateNames = [
   'address',
@@ -24,11 +26,17 @@ export const rateNames = [
   'keylessOpen',
   'redelivery',
   'webhookTest',
+  'signIn',
+  'signInEmail',
+  'signInKnown',
+  'registration',
 ] as const;
 export type RateName = (typeof rateNames)[number];
 export type RateLimits = Readonly<Record<RateName, Rate>>;
 
 const minute_s = 60;
+const hour_s = 60 * minute_s;
+const day_s = 24 * hour_s;
 /** As long as a payment may be paid. */
 const open_s = lifetime_ms / 1_000;
 
@@ -40,6 +48,10 @@ export const defaultRates: RateLimits = {
   keylessOpen: { requestsMax: 2_000, window_s: open_s },
   redelivery: { requestsMax: 60, window_s: minute_s },
   webhookTest: { requestsMax: 20, window_s: minute_s },
+  signIn: { requestsMax: 30, window_s: hour_s },
+  signInEmail: { requestsMax: 20, window_s: day_s },
+  signInKnown: { requestsMax: 30, window_s: hour_s },
+  registration: { requestsMax: 10, window_s: hour_s },
 };
 
 /** How a caller stands after a request was counted. */
@@ -67,7 +79,7 @@ export interface Admission {
 }
 
 export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Admission {
-  const admit = async (response: Response, name: RateName, who: string): Promise<void> => {
+  const admit = async (response: Response, name: Told, who: string): Promise<void> => {
     const counted = await rates.count(name, who);
     if (!counted) return;
     tell(response, counted);
@@ -88,7 +100,10 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   };
 }
 
-const refusals: Readonly<Record<RateName, string>> = {
+/** Those that accounts count themselves are told there. */
+type Told = Exclude<RateName, DoorLimit>;
+
+const refusals: Readonly<Record<Told, string>> = {
   address: 'too many requests without a key from this address',
   key: 'too many requests with this key',
   app: 'too many requests with the keys of this app',
@@ -99,7 +114,7 @@ const refusals: Readonly<Record<RateName, string>> = {
 };
 
 /** Counts what an app's owner asks for. @throws ApiError rateLimited; Unavailable where the count must be known and is not */
-export async function admitApp(rates: Rates, name: RateName, appId: string): Promise<void> {
+export async function admitApp(rates: Rates, name: Told, appId: string): Promise<void> {
   const counted = await rates.count(name, appId);
   if (counted && !counted.allowed) throw rateLimited(refusals[name], counted.reset_s);
 }

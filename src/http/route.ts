@@ -2,6 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import type { Asker } from '../accounts/accounts.ts';
 import type { Auth, CallerOf } from './callers.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Place } from './guards.ts';
@@ -13,8 +14,12 @@ export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly body: B;
   /** What its events say of who caused them. */
   readonly by: By;
+  readonly asker: RequestAsker;
   readonly waiting: Waiting;
 }
+
+/** Where the request came from, for those that nobody has signed. */
+export type RequestAsker = Pick<Asker, 'address' | 'userAgent'>;
 
 /** For requests that are answered when something happens. */
 export interface Waiting extends Place {

@@ -3,6 +3,7 @@ import { type IRoute, type Request, type RequestHandler, type Response, Router }
 import { type Cause, isRefusal } from '../../domain/decider.ts';
 import type { Access } from './access.ts';
 import type { AnyCaller } from './callers.ts';
+import type { Clients } from './clients.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
 import { localsOf, type Place, type RequestLimit } from './guards.ts';
 import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
@@ -14,6 +15,7 @@ export interface Gate {
   readonly access: Access;
   readonly admission: Admission;
   readonly limit: RequestLimit;
+  readonly clients: Pick<Clients, 'of'>;
 }
 
 export function createRouter(routes: readonly AnyRoute[], gate: Gate): Router {
@@ -78,6 +80,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
       query,
       body,
       by,
+      asker: { address: gate.clients.of(request), userAgent: request.headers['user-agent'] ?? null },
       waiting: waitingOf(response, place),
     });
     if (isRefusal(answer)) throw errorOfRefusal(answer);

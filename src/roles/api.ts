@@ -15,7 +15,6 @@ import { paymentStory } from '../../queries/paymentStory.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
-import { noAccounts } from '../accounts/none.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
@@ -28,6 +27,7 @@ import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
+import { openAccounts } from './accounts.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
@@ -65,6 +65,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const clients = createClients(config.trustedProxies);
   const rates = createRates(reads, config.rates);
   void rates.keepSettling(clock, signal);
+  const accounts = openAccounts(core, rates);
   const decided = await commands(core, signal);
   const revocations = await openRevocations(core);
   const news = createAppNews(core.notifications);
@@ -73,6 +74,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...edge(core),
     ...decided,
     ...queries(core),
+    findSession: accounts.findSession,
     feed: {
       changes: news.changes,
       events: (appId, page) => listEvents(reads, appId, page),
@@ -81,7 +83,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     clients,
     rates,
-    accounts: noAccounts,
+    accounts,
     limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
     paymentLink: paymentLinkOf,
@@ -105,12 +107,12 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   }
 }
 
-const siteOf = ({ mode, chains, settlementCoolDown_hours }: Config): Site => ({
+const siteOf = ({ mode, registration, mailboxUrl, chains, settlementCoolDown_hours }: Config): Site => ({
   settlementCoolDown_hours,
   chains: chains.map(({ chainId }) => chainOf(chainId)),
   mode: mode === 'sandbox' ? 'sandbox' : 'live',
-  registrationOpen: mode === 'sandbox',
-  mailboxUrl: null,
+  registrationOpen: registration !== 'closed',
+  mailboxUrl,
   demoEmail: null,
 });
 
@@ -179,7 +181,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   };
 }
 
-function queries(core: Core): Omit<Queries, 'isRevoked'> {
+function queries(core: Core): Omit<Queries, 'isRevoked' | 'findSession'> {
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,
@@ -197,7 +199,6 @@ function queries(core: Core): Omit<Queries, 'isRevoked'> {
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId, clock.now()),
-    findSession: async () => null,
     appsOf: (developerId) => appsOf(reads, developerId),
     listApps: (developerId) => listApps(reads, developerId),
     getSettings: (appId) => getSettings(reads, appId, clock.now()),

@@ -10,7 +10,8 @@ import { chainOf } from '../../domain/chains.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
-import type { Sql } from '../../projections/sql.ts';
+import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+import { mailsChannel } from '../accounts/outbox.ts';
 import { addressBook } from '../chains/families.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -46,6 +47,8 @@ export interface Core extends Chains {
   readonly database: Database;
   /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
   readonly reads: Sql;
+  /** The same, for requests that write. */
+  readonly writes: SqlDatabase;
   readonly leases: Leases;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
@@ -70,6 +73,7 @@ const notified = [
   'todo_payments',
   'todo_webhooks',
   'settings',
+  mailsChannel,
   revokedKeysChannel,
   appEventsChannel,
   endPassedChannel,
@@ -109,6 +113,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     leases,
     notifications,
     ...stores,
+    writes: reads,
     ...open,
     box,
     handle,

@@ -12,12 +12,20 @@ interface Counter {
 }
 
 /**
- * What is seldom or costly is counted in Postgres at once, and is not allowed while Postgres is away: creating without a key,
- * webhooks that somebody asks for. What an
- * honest client does all day is counted here and settled once a second, so that no request waits for it and an outage of Postgres stops
- * nobody.
+ * What is seldom or costly is counted in Postgres at once, and is not allowed while Postgres is away: creating without a key, signing in,
+ * registering, webhooks that somebody asks for. What an honest client does all day is counted here and settled once a second, so that no
+ * request waits for it and an outage of Postgres stops nobody.
  */
-const strict: ReadonlySet<RateName> = new Set(['keylessCreation', 'keylessOpen', 'redelivery', 'webhookTest']);
+const strict: ReadonlySet<RateName> = new Set([
+  'keylessCreation',
+  'keylessOpen',
+  'redelivery',
+  'webhookTest',
+  'signIn',
+  'signInEmail',
+  'signInKnown',
+  'registration',
+]);
 
 const settle_ms = 1_000;
 const settledAtOnceMax = 500;

@@ -18,6 +18,8 @@ const likely = {
   intent: [null],
   txHash: [`0x${'ab'.repeat(32)}`],
   fromAddress: [receiver],
+  email: ['ada@shop.example'],
+  code: ['000002'],
 };
 
 interface Operation {

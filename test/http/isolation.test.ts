@@ -33,6 +33,9 @@ const creation = (path: string): Attempt[] => [
 ];
 const open = (path: string): Attempt[] => [{ path, answered: [200] }];
 
+/** No key may; test/accounts tells what people see of each other. */
+const forPeople = (path: string): Attempt[] => [{ path, answered: [401, 200, 404] }];
+
 const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>> = {
   'POST /payment-api': () => creation('/payment-api'),
   'POST /payment-api/payments': () => creation(base),
@@ -78,6 +81,28 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     { path: `${deliveriesPath}/${deliveryId}/redeliver`, body: { acknowledged: true }, answered: [401, 404] },
   ],
   'POST /merchant-api/me/webhook/test': () => [{ path: '/merchant-api/me/webhook/test', answered: [401, 409] }],
+  'POST /merchant-api/register': () => [
+    {
+      path: '/merchant-api/register',
+      body: { email: 'a@b.example', displayName: 'their title', kind: 'wallet', slug: 'closed' },
+      answered: [201, 409],
+    },
+  ],
+  'POST /merchant-api/sign-in': () => [
+    { path: '/merchant-api/sign-in', body: { email: 'a@b.example' }, answered: [200] },
+  ],
+  'POST /merchant-api/sign-in/verify': () => [
+    { path: '/merchant-api/sign-in/verify', body: { challenge: '0'.repeat(64), code: '000001' }, answered: [400] },
+  ],
+  'POST /merchant-api/sign-out': () => forPeople('/merchant-api/sign-out'),
+  'GET /merchant-api/sessions': () => forPeople('/merchant-api/sessions'),
+  'POST /merchant-api/sessions/:id/revoke': ({ id }) => forPeople(`/merchant-api/sessions/${id}/revoke`),
+  'POST /merchant-api/sessions/revoke-others': () => forPeople('/merchant-api/sessions/revoke-others'),
+  'GET /merchant-api/registrations': () => forPeople('/merchant-api/registrations'),
+  'POST /merchant-api/registrations/:appId/confirm': () =>
+    forPeople('/merchant-api/registrations/wallet_closed/confirm'),
+  'POST /merchant-api/registrations/:appId/discard': () =>
+    forPeople('/merchant-api/registrations/wallet_closed/discard'),
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };

@@ -13,7 +13,6 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
-import { noAccounts } from '../../src/accounts/none.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
@@ -32,6 +31,7 @@ import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
+import { easyAccounts } from './accounts.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
 import { sampleDelivery, sampleOverview, sampleStats } from './samples.ts';
@@ -119,7 +119,7 @@ export async function startWorld(
     isRevoked: () => false,
     findApp: async (appId) => apps.get(appId) ?? null,
     ...people,
-    accounts: noAccounts,
+    accounts: easyAccounts,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,
     ids: randomIds,

@@ -16,6 +16,10 @@ const limits: RateLimits = {
   keylessOpen: rate(3),
   redelivery: rate(3),
   webhookTest: rate(3),
+  signIn: rate(3),
+  signInEmail: rate(3),
+  signInKnown: rate(3),
+  registration: rate(3),
 };
 
 describe('rates', () => {

@@ -22,6 +22,7 @@ ${limitsTable()}`,
 
 const tags = [
   { name: 'Payments', description: 'Create and read payments' },
+  { name: 'Accounts', description: 'Register, sign in with a mailed code, look after sessions' },
   { name: 'Merchant', description: 'What an app’s owner reads: needs a key of scope admin' },
   { name: 'Operations', description: 'For balancers and monitoring' },
   { name: 'Webhooks', description: 'What the service sends to an app’s webhook URL' },

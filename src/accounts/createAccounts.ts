@@ -1,0 +1,30 @@
+import type { Accounts } from './accounts.ts';
+import { createConfirm, createPending } from './carryOut.ts';
+import type { AccountsDeps } from './deps.ts';
+import { createDoor } from './door.ts';
+import { findPerson } from './people.ts';
+import { createRegister } from './register.ts';
+import { dropRegistration } from './registrations.ts';
+import { endSessions, runningSessions, seeSession } from './sessions.ts';
+import { createAsk, createProve } from './signIn.ts';
+
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { sql, clock, tokens } = deps;
+  const door = createDoor(deps);
+  return {
+    register: createRegister(deps, door),
+    ask: createAsk(deps, door),
+    prove: createProve(deps),
+    async findSession(token) {
+      const session = await tokens.read(token);
+      return session && (await seeSession(sql, session, clock.now())) ? session : null;
+    },
+    person: (developerId) => findPerson(sql, developerId),
+    pendingRegistrations: createPending(deps),
+    confirmRegistration: createConfirm(deps),
+    discardRegistration: (developerId, appId) => dropRegistration(sql, developerId, appId),
+    sessions: (developerId) => runningSessions(sql, developerId, clock.now()),
+    endSession: async (developerId, only) => (await endSessions(sql, developerId, { only })) > 0,
+    endAllSessions: (developerId, but) => endSessions(sql, developerId, { but: but ?? null }),
+  };
+}

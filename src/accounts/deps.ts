@@ -1,0 +1,53 @@
+/** What accounts are made of. */
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
+import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+import type { SecretBox } from '../security/secretBox.ts';
+import type { Challenge } from './accounts.ts';
+import { keepChallenge } from './challenges.ts';
+import type { Limits } from './door.ts';
+import { codeLife_ms, type Letter } from './letters.ts';
+import type { Outbox } from './outbox.ts';
+import type { KeptCode, Passcodes } from './passcodes.ts';
+import type { KnownPerson } from './people.ts';
+import type { RegistrationPolicy } from './policy.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface AccountsDeps {
+  readonly sql: SqlDatabase;
+  readonly box: SecretBox;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'eventId' | 'secret'>;
+  readonly passcodes: Passcodes;
+  readonly tokens: Tokens;
+  readonly outbox: Outbox;
+  readonly limits: Limits;
+  readonly merchants: Pick<ManageMerchant, 'prepare' | 'register' | 'rotateSecret'>;
+  /** Waits until read models show what was appended. */
+  readonly projected: (position: bigint) => Promise<void>;
+  readonly registration: RegistrationPolicy;
+  /** False where no mail can be sent: then nobody can be asked for a code. */
+  readonly sendsMail: boolean;
+  readonly crash?: CrashPoint;
+}
+
+export interface Mailed {
+  /** Null: to nobody, with the same work. */
+  readonly to: KnownPerson | null;
+  readonly registrationId: string | null;
+  readonly kept: KeptCode;
+  readonly letter: Letter;
+}
+
+/** Keeps the code and has it mailed, in the caller's transaction. */
+export async function mailCode(
+  { ids, outbox, clock }: Pick<AccountsDeps, 'ids' | 'outbox' | 'clock'>,
+  tx: Sql,
+  { to, registrationId, kept, letter }: Mailed,
+): Promise<Challenge> {
+  const challenge = ids.secret();
+  const asked = { ...kept, developerId: to?.developerId ?? null, registrationId: to && registrationId };
+  const expiresAt = await keepChallenge(tx, challenge, asked, clock.now());
+  await outbox.put(tx, { ...letter, to, life_ms: codeLife_ms });
+  return { challenge, expiresAt };
+}

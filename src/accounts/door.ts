@@ -1,0 +1,56 @@
+/** How often codes may be asked for: strangers use up no limit of somebody who has been here before. */
+import { hash } from 'node:crypto';
+import type { Clock } from '../../commands/ports.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
+import type { SecretBox } from '../security/secretBox.ts';
+import type { Asker } from './accounts.ts';
+import { readKnown } from './knownBrowser.ts';
+
+/**
+ * signIn: codes asked for from one address. signInEmail: mailed to one address on behalf of strangers. signInKnown: asked for by one
+ * browser that its owner has signed in with before, which the other two do not count. registration: registrations from one address.
+ */
+export type DoorLimit = 'signIn' | 'signInEmail' | 'signInKnown' | 'registration';
+
+export interface Limits {
+  /** Null where there is no limit. @throws Unavailable when the count cannot be known */
+  count(name: DoorLimit, who: string): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
+}
+
+export interface Door {
+  /** @param developerId of the address; null for one that is nobody's */
+  askForCode(email: string, developerId: string | null, asker: Asker): Promise<Refusal | undefined>;
+  register(asker: Asker): Promise<Refusal | undefined>;
+}
+
+export interface DoorDeps {
+  readonly limits: Limits;
+  readonly box: Pick<SecretBox, 'open'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+const refusals: Readonly<Record<DoorLimit, string>> = {
+  signIn: 'too many codes were asked for from this address',
+  signInEmail: 'too many codes were asked for with this e-mail address',
+  signInKnown: 'too many codes were asked for in this browser',
+  registration: 'too many registrations came from this address',
+};
+
+export function createDoor({ limits, box, clock }: DoorDeps): Door {
+  async function count(name: DoorLimit, who: string): Promise<Refusal | undefined> {
+    const counted = await limits.count(name, who);
+    if (!counted || counted.allowed) return undefined;
+    const { reset_s } = counted;
+    return { ...refuse('rateLimited', `${refusals[name]}: try again in ${reset_s} s`), retryAfter_s: reset_s };
+  }
+
+  return {
+    register: ({ address }) => count('registration', address),
+
+    async askForCode(email, developerId, asker) {
+      const known = readKnown(box, asker.known, clock.now());
+      if (known && known.developerId === developerId) return count('signInKnown', known.browserId);
+      return (await count('signIn', asker.address)) ?? count('signInEmail', hash('sha256', email));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Mail that waits in Postgres until it is sent: put there in the transaction of what it tells of, sealed, and removed when it is sent. */
+import { type Clock, type Ids, Unavailable } from '../../commands/ports.ts';
+import { type Instant, plus } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
+import type { SecretBox } from '../security/secretBox.ts';
+import type { Letter } from './letters.ts';
+
+export interface Mail extends Letter {
+  readonly to: string;
+}
+
+export interface NewMail extends Letter {
+  /** Sent only once under an id; left out: another one. */
+  readonly mailId?: string;
+  /** Null for mail to nobody, which takes the same work. */
+  readonly to: { readonly developerId: string; readonly email: string } | null;
+  /** Not sent any more after this. */
+  readonly life_ms: number;
+}
+
+export interface Outbox {
+  /** @param sql the transaction that it belongs to. @throws Unavailable when too much waits */
+  put(sql: Sql, mail: NewMail): Promise<void>;
+  /** Ids of what is to be sent, oldest first; what is too old is among them, so that it is removed. */
+  due(max: number, now: Instant): Promise<readonly string[]>;
+  /** Null for mail to nobody, for what is too old, and for what is gone. */
+  open(mailId: string): Promise<Mail | null>;
+  remove(mailId: string): Promise<void>;
+}
+
+export interface OutboxDeps {
+  readonly sql: Sql;
+  readonly box: SecretBox;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'eventId'>;
+}
+
+export const mailsChannel = 'mails';
+export const mailsWorkerName = 'mails';
+/** More than a mail server is sent in an hour. */
+const waitingMax = 10_000;
+const contextOf = (mailId: string): string => `mail:${mailId}`;
+
+export function createOutbox({ sql, box, clock, ids }: OutboxDeps): Outbox {
+  return {
+    async put(tx, { mailId = ids.eventId(), to, subject, text, life_ms }) {
+      const now = clock.now();
+      const sealed = box.seal(JSON.stringify({ to: to?.email ?? null, subject, text }), contextOf(mailId));
+      const [room] = await tx.query(
+        'SELECT 1 WHERE (SELECT count(*) FROM (SELECT FROM ops.mails LIMIT $1) AS waiting) < $1',
+        [waitingMax],
+      );
+      if (!room) throw new Unavailable('too many mails wait to be sent: try again later', 60);
+      await tx.query(
+        `INSERT INTO ops.mails (mail_id, developer_id, sealed, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT DO NOTHING`,
+        [mailId, to?.developerId ?? null, sealed, now, plus(now, life_ms)],
+      );
+      await tx.query(`SELECT pg_notify($1, '')`, [mailsChannel]);
+    },
+
+    async due(max, now) {
+      const rows = await sql.query<{ mailId: string }>(
+        `SELECT mail_id AS "mailId" FROM ops.mails m
+          WHERE expires_at <= $2 OR NOT EXISTS (SELECT FROM ops.work_failures f
+            WHERE f.worker = $1 AND f.key = m.mail_id AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))
+          ORDER BY created_at LIMIT $3`,
+        [mailsWorkerName, now, max],
+      );
+      return rows.map(({ mailId }) => mailId);
+    },
+
+    async open(mailId) {
+      const [row] = await sql.query<{ sealed: string }>(
+        'SELECT sealed FROM ops.mails WHERE mail_id = $1 AND developer_id IS NOT NULL AND expires_at > $2',
+        [mailId, clock.now()],
+      );
+      return row ? (JSON.parse(box.open(row.sealed, contextOf(mailId))) as Mail) : null;
+    },
+
+    async remove(mailId) {
+      await sql.query('DELETE FROM ops.mails WHERE mail_id = $1', [mailId]);
+    },
+  };
+}

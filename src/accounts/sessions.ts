@@ -1,0 +1,67 @@
+/** People who are signed in: rows in Postgres, asked at every request, so that a session which is ended is ended everywhere. */
+import { hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
+import type { Asker, Session, SignedIn } from './accounts.ts';
+
+export const sessionLife_ms = 12 * hour_ms;
+export const sessionIdle_ms = 2 * hour_ms;
+const seenStep_ms = minute_ms;
+/** Of one person; beginning another ends the one that was seen longest ago. */
+const sessionsMax = 20;
+const userAgentMax = 200;
+
+/** Begins it now. */
+export async function startSession(
+  sql: Sql,
+  { sessionId, developerId }: SignedIn,
+  { address, userAgent }: Asker,
+  now: Instant,
+): Promise<void> {
+  await sql.query(
+    `DELETE FROM ops.sessions WHERE session_id IN
+       (SELECT session_id FROM ops.sessions WHERE developer_id = $1 ORDER BY seen_at DESC OFFSET $2)`,
+    [developerId, sessionsMax - 1],
+  );
+  const agent = userAgent?.replaceAll(/[^\x20-\x7e]/g, '').slice(0, userAgentMax) ?? null;
+  await sql.query(
+    `INSERT INTO ops.sessions (session_id, developer_id, started_at, seen_at, expires_at, address, user_agent)
+     VALUES ($1, $2, $3, $3, $4, $5, $6)`,
+    [sessionId, developerId, now, plus(now, sessionLife_ms), address, agent],
+  );
+}
+
+/** Whether it runs; a request of it, so it stays awake. */
+export async function seeSession(sql: Sql, { sessionId, developerId }: SignedIn, now: Instant): Promise<boolean> {
+  const [found] = await sql.query<{ seenAt: Instant }>(
+    `SELECT seen_at AS "seenAt" FROM ops.sessions
+      WHERE session_id = $1 AND developer_id = $2 AND expires_at > $3 AND seen_at > $4`,
+    [sessionId, developerId, now, plus(now, -sessionIdle_ms)],
+  );
+  if (!found) return false;
+  if (found.seenAt < plus(now, -seenStep_ms)) {
+    await sql.query('UPDATE ops.sessions SET seen_at = greatest(seen_at, $2) WHERE session_id = $1', [sessionId, now]);
+  }
+  return true;
+}
+
+export const runningSessions = (sql: Sql, developerId: string, now: Instant): Promise<readonly Session[]> =>
+  sql.query<Session>(
+    `SELECT session_id AS "sessionId", started_at AS "startedAt", seen_at AS "lastSeenAt",
+            least(expires_at, seen_at + $4 * interval '1 ms') AS "expiresAt", address, user_agent AS "userAgent"
+       FROM ops.sessions WHERE developer_id = $1 AND expires_at > $2 AND seen_at > $3 ORDER BY started_at DESC, session_id`,
+    [developerId, now, plus(now, -sessionIdle_ms), sessionIdle_ms],
+  );
+
+/** @param but stays; null ends all. @param only is ended; null for all */
+export async function endSessions(
+  sql: Sql,
+  developerId: string,
+  { only = null, but = null }: { readonly only?: string | null; readonly but?: string | null },
+): Promise<number> {
+  const ended = await sql.query(
+    `DELETE FROM ops.sessions WHERE developer_id = $1 AND ($2::text IS NULL OR session_id = $2) AND session_id IS DISTINCT FROM $3
+     RETURNING 1`,
+    [developerId, only, but],
+  );
+  return ended.length;
+}

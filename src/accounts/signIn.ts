@@ -1,0 +1,94 @@
+/** Signing in: a code is mailed to whoever the address is of, and proves it once. */
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { hour_ms, plus } from '../../domain/time.ts';
+import type { Accounts, Asker, Proved } from './accounts.ts';
+import { type CarriedOut, carryOut } from './carryOut.ts';
+import { type Tried, takeTry, useUp } from './challenges.ts';
+import { type AccountsDeps, mailCode } from './deps.ts';
+import type { Door } from './door.ts';
+import { readEmail } from './email.ts';
+import { type KnownBrowser, knownText, readKnown } from './knownBrowser.ts';
+import { newBrowserLetter, signInLetter } from './letters.ts';
+import { isPasscode } from './passcodes.ts';
+import { findByEmail, findPerson, noteProof } from './people.ts';
+import { isWelcome } from './policy.ts';
+import { badEmail, codeExpired, codeWrong, noMail } from './refusals.ts';
+import { dropRegistration } from './registrations.ts';
+import { sessionLife_ms, startSession } from './sessions.ts';
+
+const noticeLife_ms = 24 * hour_ms;
+
+/** Whoever asks for whichever address: the same checks, the same work, the same answer. */
+export function createAsk(deps: AccountsDeps, door: Door): Accounts['ask'] {
+  const { sql, clock, passcodes, registration } = deps;
+  return async (text, asker) => {
+    const email = readEmail(text);
+    if (email === undefined) return badEmail();
+    if (!deps.sendsMail) return noMail();
+    const person = await findByEmail(sql, email, clock.now());
+    const refused = await door.askForCode(email, person?.developerId ?? null, asker);
+    if (refused) return refused;
+    const { code, ...kept } = await passcodes.make();
+    const letter = signInLetter(code, asker.address);
+    const to = isWelcome(registration, person) ? person : null;
+    return sql.transaction((tx) => mailCode(deps, tx, { to, registrationId: null, kept, letter }));
+  };
+}
+
+/**
+ * The code stays good until the session is there: whoever was cut off before sends it again, and what was done is not done twice.
+ * Crash after the proof is noted: nothing else is. After the app is registered: it has its owner, and the code still signs in.
+ */
+export function createProve(deps: AccountsDeps): Accounts['prove'] {
+  const { sql, clock, passcodes, crash = () => {} } = deps;
+  return async (challenge, code, asker) => {
+    if (!isPasscode(code)) return refuse('invalidRequest', 'code must be the six digits of the mail', '/code');
+    const tried = await takeTry(sql, challenge, clock.now());
+    if (!tried) return codeExpired();
+    const { developerId, triesLeft, registrationId } = tried;
+    const right = await passcodes.matches(code, tried);
+    if (!right || developerId === null) return triesLeft > 0 ? codeWrong(triesLeft) : codeExpired();
+    const before = await findPerson(sql, developerId);
+    if (!before) return codeExpired();
+    await noteProof(sql, developerId, clock.now());
+    await crash('proof.noted');
+    const done = registrationId === null ? null : await carryOut(deps, registrationId);
+    await crash('proof.registered');
+    const proved = await begin(deps, { ...tried, developerId }, done, asker, before.provedAt !== null);
+    if (isRefusal(proved)) return proved;
+    if (done?.position) await deps.projected(done.position).catch(() => {});
+    return proved;
+  };
+}
+
+/** The session, in the transaction that uses the code up: of two who send it at once, one is told that it was used. */
+async function begin(
+  deps: AccountsDeps,
+  { digest, developerId }: Tried & { readonly developerId: string },
+  done: CarriedOut | null,
+  asker: Asker,
+  wasProved: boolean,
+): Promise<Proved | Refusal> {
+  const { sql, clock, ids, tokens, outbox, box } = deps;
+  const now = clock.now();
+  const session = { developerId, sessionId: ids.eventId() };
+  const expiresAt = plus(now, sessionLife_ms);
+  const token = await tokens.issue(session, expiresAt);
+  const mine = ofPerson(readKnown(box, asker.known, now), developerId);
+  const begun = await sql.transaction(async (tx) => {
+    if (!(await useUp(tx, digest))) return false;
+    if (done?.over) await dropRegistration(tx, developerId, done.appId);
+    await startSession(tx, session, asker, now);
+    const person = await findPerson(tx, developerId);
+    if (person && wasProved && !mine) {
+      await outbox.put(tx, { ...newBrowserLetter(asker.address), to: person, life_ms: noticeLife_ms });
+    }
+    return true;
+  });
+  if (!begun) return codeExpired();
+  const known = knownText(box, { developerId, browserId: mine?.browserId ?? ids.eventId(), since: now });
+  return { token, expiresAt, developerId, registered: done?.registered ? done.appId : null, known };
+}
+
+const ofPerson = (browser: KnownBrowser | null, developerId: string): KnownBrowser | null =>
+  browser?.developerId === developerId ? browser : null;

@@ -1,0 +1,89 @@
+/** Ed25519 keys that sign the tokens of sessions: a new one every month, known to all instances through Postgres. */
+import { exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import type { Clock, Ids } from '../../commands/ports.ts';
+import { epochMs, hour_ms, plus } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
+import { type SecretBox, SecretBoxError } from '../security/secretBox.ts';
+
+type Key = Awaited<ReturnType<typeof importJWK>>;
+
+export interface SigningKeys {
+  /** The newest; made when there is none, or the newest is a month old. */
+  current(): Promise<{ readonly kid: string; readonly key: Key }>;
+  /** What checks a signature; undefined for a name that is none of ours. */
+  publicKey(kid: string): Promise<Key | undefined>;
+}
+
+export interface SigningKeysDeps {
+  readonly sql: Sql;
+  readonly box: SecretBox;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'eventId'>;
+}
+
+export const algorithm = 'EdDSA';
+export const signsFor_ms = 30 * 24 * hour_ms;
+const cachedMax = 100;
+const wellFormedKid = /^[0-9a-f-]{36}$/;
+const contextOf = (kid: string): string => `signingKey:${kid}`;
+
+interface Row {
+  readonly kid: string;
+  readonly sealed: string;
+  readonly created_at: string;
+}
+
+/** Two instances that make a key at the same time make two: both are good. */
+export function createSigningKeys({ sql, box, clock, ids }: SigningKeysDeps): SigningKeys {
+  const checking = new Map<string, Key>();
+  let signing: { readonly kid: string; readonly key: Key; readonly until_ms: number } | undefined;
+
+  async function stored(): Promise<typeof signing> {
+    const [row] = await sql.query<Row>(
+      'SELECT kid, sealed, created_at FROM ops.signing_keys WHERE created_at > $1 ORDER BY created_at DESC LIMIT 1',
+      [plus(clock.now(), -signsFor_ms)],
+    );
+    const jwk = row && opened(row);
+    if (!row || !jwk) return undefined;
+    return { kid: row.kid, key: await importJWK(jwk, algorithm), until_ms: Date.parse(row.created_at) + signsFor_ms };
+  }
+
+  async function made(): Promise<NonNullable<typeof signing>> {
+    const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+    const kid = ids.eventId();
+    const now = clock.now();
+    const sealed = box.seal(JSON.stringify(await exportJWK(privateKey)), contextOf(kid));
+    await sql.query('INSERT INTO ops.signing_keys (kid, sealed, created_at) VALUES ($1, $2, $3)', [kid, sealed, now]);
+    return { kid, key: privateKey, until_ms: epochMs(now) + signsFor_ms };
+  }
+
+  /** Undefined when it was sealed under a master key that is no longer used: its tokens have ended. */
+  function opened({ kid, sealed }: Pick<Row, 'kid' | 'sealed'>): JWK | undefined {
+    try {
+      return JSON.parse(box.open(sealed, contextOf(kid))) as JWK;
+    } catch (error) {
+      if (error instanceof SecretBoxError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async current() {
+      if (!signing || signing.until_ms <= epochMs(clock.now())) signing = (await stored()) ?? (await made());
+      return signing;
+    },
+
+    async publicKey(kid) {
+      const known = checking.get(kid);
+      if (known || !wellFormedKid.test(kid)) return known;
+      const [row] = await sql.query<Row>('SELECT kid, sealed FROM ops.signing_keys WHERE kid = $1', [kid]);
+      const jwk = row && opened(row);
+      if (!jwk) return undefined;
+      const { d: _private, ...open } = jwk;
+      const key = await importJWK(open, algorithm);
+      if (checking.size >= cachedMax) checking.clear();
+      checking.set(kid, key);
+      return key;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Sends mail through the operator's mail server. */
+import { createTransport } from 'nodemailer';
+import { Unavailable } from '../../commands/ports.ts';
+import { readEmail } from './email.ts';
+import type { Mail } from './outbox.ts';
+
+/** @returns false when the server will never take it. @throws Unavailable when it cannot be asked now; Error when it refuses us */
+export type SendMail = (mail: Mail) => Promise<boolean>;
+
+export interface MailSettings {
+  /** smtp://user:password@host:587 (STARTTLS) or smtps://…:465. */
+  readonly url: string;
+  /** `Name <address>`. */
+  readonly from: string;
+}
+
+/** One address, with a name in front or without. */
+export function isSender(text: string): boolean {
+  const [, address = text] = /^[^<>\p{C}"]*<([^<>]+)>$/u.exec(text) ?? [];
+  return readEmail(address) !== undefined;
+}
+
+const connect_ms = 10_000;
+const silence_ms = 20_000;
+const connectionsMax = 3;
+
+/** A user's password goes over TLS or not at all. */
+export function createSmtp({ url, from }: MailSettings): { readonly send: SendMail; close(): void } {
+  const transport = createTransport(
+    {
+      url,
+      pool: true,
+      maxConnections: connectionsMax,
+      connectionTimeout: connect_ms,
+      greetingTimeout: connect_ms,
+      socketTimeout: silence_ms,
+      requireTLS: new URL(url).username !== '',
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    },
+    { from },
+  );
+  return {
+    close: () => transport.close(),
+    async send({ to, subject, text }) {
+      try {
+        // As an object: a list of addresses cannot be made of it.
+        await transport.sendMail({
+          to: { name: '', address: to },
+          subject,
+          text,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+        });
+        return true;
+      } catch (error) {
+        return refusedOrThrown(error);
+      }
+    },
+  };
+}
+
+interface SmtpError {
+  readonly code?: string;
+  readonly command?: string;
+  readonly responseCode?: number;
+}
+
+/** The server's own words may hold the address or the text: they are not passed on. */
+function refusedOrThrown(error: unknown): boolean {
+  const { code = 'unknown', command = '', responseCode = 0 } = error as SmtpError;
+  if (command.startsWith('RCPT') && responseCode >= 500) return false;
+  const what = `the mail server at SMTP_URL did not take a mail (${code}${responseCode > 0 ? ` ${responseCode}` : ''})`;
+  const passes =
+    responseCode > 0 ? responseCode < 500 : ['ESOCKET', 'ECONNECTION', 'ETIMEDOUT', 'EDNS', 'ETLS'].includes(code);
+  if (passes) throw new Unavailable(`${what}: it is tried again`, 10);
+  throw new Error(`${what}: check SMTP_URL and MAIL_FROM`);
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { hour_ms, minute_ms } from '../../domain/time.ts';
+import { sweep } from '../../src/accounts/sweep.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import {
+  accepted,
+  ada,
+  anotherCode,
+  askedCode,
+  asker,
+  clear,
+  codeIn,
+  createWorld,
+  refusedWith,
+  registered,
+  type World,
+} from './world.ts';
+
+describe('accounts: sign-in', () => {
+  let database: Database;
+  let world: World;
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(async () => {
+    await clear(database);
+    world = createWorld(database);
+  });
+
+  describe('a mailed code', () => {
+    it('signs its owner in, once', async () => {
+      const { developerId } = await registered(world);
+      const { challenge, code } = await askedCode(world, ada);
+      const proved = accepted(await world.accounts.prove(challenge, code, asker()));
+      assert.deepEqual([proved.developerId, proved.registered], [developerId, null]);
+      assert.equal((await world.accounts.findSession(proved.token))?.developerId, developerId);
+      assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');
+    });
+
+    it('is tried five times: then the right one is refused as well', async () => {
+      await registered(world);
+      const { challenge, code } = await askedCode(world, ada);
+      const wrong = () => world.accounts.prove(challenge, anotherCode(code), asker());
+      const answers = [await wrong(), await wrong(), await wrong(), await wrong(), await wrong()];
+      assert.deepEqual(answers.map(refusedWith), ['codeWrong', 'codeWrong', 'codeWrong', 'codeWrong', 'codeExpired']);
+      assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');
+      const again = await askedCode(world, ada);
+      accepted(await world.accounts.prove(again.challenge, again.code, asker()));
+    });
+
+    it('is tried five times, however many try at once', async () => {
+      await registered(world);
+      const { challenge, code } = await askedCode(world, ada);
+      const { hashes } = await world.workOf(() =>
+        Promise.all(Array.from({ length: 30 }, () => world.accounts.prove(challenge, anotherCode(code), asker()))),
+      );
+      assert.equal(hashes, 5);
+    });
+
+    it('of two who send it at once signs in one', async () => {
+      const { developerId } = await registered(world);
+      await world.accounts.endAllSessions(developerId);
+      const { challenge, code } = await askedCode(world, ada);
+      const prove = () => world.accounts.prove(challenge, code, asker());
+      const answers = await Promise.all([prove(), prove(), prove()]);
+      assert.equal(answers.filter((answer) => refusedWith(answer) === 'codeExpired').length, 2);
+      assert.equal((await world.accounts.sessions(developerId)).length, 1);
+    });
+
+    it('is too old after ten minutes', async () => {
+      await registered(world);
+      const { challenge, code } = await askedCode(world, ada);
+      world.advance(10 * minute_ms);
+      assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');
+    });
+
+    it('is good for the browser that asked, and for no other', async () => {
+      await registered(world);
+      const mine = await askedCode(world, ada);
+      const theirs = await askedCode(world, ada, asker({ address: '203.0.113.9' }));
+      assert.notEqual(mine.challenge, theirs.challenge);
+      if (mine.code !== theirs.code) {
+        assert.equal(refusedWith(await world.accounts.prove(theirs.challenge, mine.code, asker())), 'codeWrong');
+      }
+      const madeUp = '0'.repeat(64);
+      assert.equal(refusedWith(await world.accounts.prove(madeUp, mine.code, asker())), 'codeExpired');
+      accepted(await world.accounts.prove(mine.challenge, mine.code, asker()));
+    });
+
+    it('takes no try when it is no code at all, and no work when there is no such challenge', async () => {
+      await registered(world);
+      const { challenge } = await askedCode(world, ada);
+      for (const text of ['', '12345', '1234567', '12345a', '１２３４５６']) {
+        assert.equal(refusedWith(await world.accounts.prove(challenge, text, asker())), 'invalidRequest');
+      }
+      const { hashes } = await world.workOf(() => world.accounts.prove('f'.repeat(64), '123456', asker()));
+      assert.equal(hashes, 0);
+      assert.deepEqual(await database.query('SELECT tries FROM ops.challenges'), [{ tries: 0 }]);
+    });
+  });
+
+  describe('whoever asks', () => {
+    it('learns nothing from the answer, and costs the same work, whomever the address is of', async () => {
+      await registered(world);
+      const ask = async (email: string) => {
+        const asked = accepted(await world.accounts.ask(email, asker()));
+        return JSON.stringify({ ...asked, challenge: asked.challenge.replaceAll(/[0-9a-f]/g, 'x') });
+      };
+      assert.equal(await ask(ada), await ask('nobody@shop.example'));
+      const known = await world.workOf(() => ask(ada));
+      assert.deepEqual(known, { hashes: 1, mails: 1, statements: known.statements });
+      assert.deepEqual(await world.workOf(() => ask('nobody@shop.example')), known);
+      const sent = await world.mails();
+      assert.deepEqual(new Set(sent.map(({ to }) => to)), new Set([ada]));
+    });
+
+    it('learns nothing from trying codes either', async () => {
+      await registered(world);
+      const tryFive = async (email: string) => {
+        const { challenge } = accepted(await world.accounts.ask(email, asker()));
+        const answers: unknown[] = [];
+        const { hashes } = await world.workOf(async () => {
+          for (let time = 0; time < 6; time += 1) {
+            answers.push(await world.accounts.prove(challenge, '000000', asker()));
+          }
+        });
+        return { answers, hashes };
+      };
+      const nobody = await tryFive('nobody@shop.example');
+      assert.equal(nobody.hashes, 5);
+      const [mail] = await world.mails();
+      assert.equal(mail, undefined);
+      const known = await tryFive(ada);
+      if (codeIn((await world.mails())[0] ?? assert.fail()) !== '000000') assert.deepEqual(known, nobody);
+    });
+
+    it('is refused what is no address', async () => {
+      assert.equal(refusedWith(await world.accounts.ask('ada@localhost', asker())), 'invalidRequest');
+      assert.equal((await world.workOf(() => world.accounts.ask('a@b@c', asker()))).statements, 0);
+    });
+
+    it('meets the same person in whichever letters the address is written', async () => {
+      const { developerId } = await registered(world, { email: 'Ada@Shop.EXAMPLE' });
+      const { challenge, code } = await askedCode(world, 'ADA@shop.example');
+      assert.equal(accepted(await world.accounts.prove(challenge, code, asker())).developerId, developerId);
+    });
+  });
+
+  describe('a thousand requests', () => {
+    const flood = async (askers: readonly ReturnType<typeof asker>[], email: (index: number) => string) => {
+      const answers: unknown[] = [];
+      for (const [index, each] of askers.entries()) answers.push(await world.accounts.ask(email(index), each));
+      return answers.filter((answer) => refusedWith(answer) === 'rateLimited').length;
+    };
+    const from = (count: number, address: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => asker({ address: address(index) }));
+
+    it('from one address: thirty are heard', async () => {
+      world = createWorld(database, { limited: true });
+      assert.equal(
+        await flood(
+          from(1_000, () => '192.0.2.1'),
+          (index) => `user${index}@shop.example`,
+        ),
+        970,
+      );
+    });
+
+    it('from everywhere for one mailbox: twenty arrive, and its owner still gets in', async () => {
+      world = createWorld(database, { limited: true });
+      const { known } = await registered(world);
+      assert.equal(
+        await flood(
+          from(100, (index) => `198.51.100.${index}`),
+          () => ada,
+        ),
+        81,
+      );
+      assert.equal((await world.mails()).length, 19);
+
+      const owner = asker({ address: '198.51.100.1', known });
+      const { challenge, code } = await askedCode(world, ada, owner);
+      accepted(await world.accounts.prove(challenge, code, owner));
+    });
+
+    it('from an address that the owner shares: the owner still gets in', async () => {
+      world = createWorld(database, { limited: true });
+      const { known } = await registered(world);
+      assert.ok(
+        (await flood(
+          from(100, () => '192.0.2.1'),
+          (index) => `user${index}@shop.example`,
+        )) > 60,
+      );
+      await world.mails();
+      await askedCode(world, ada, asker({ known }));
+    });
+
+    it('are answered with when to come again', async () => {
+      world = createWorld(database, { limited: true, rates: { signIn: { requestsMax: 1, window_s: 3_600 } } });
+      await world.accounts.ask(ada, asker());
+      const refused = await world.accounts.ask(ada, asker());
+      assert.equal(refusedWith(refused), 'rateLimited');
+      const { retryAfter_s } = refused as { retryAfter_s: number };
+      assert.ok(retryAfter_s > 3_500 && retryAfter_s <= 3_600);
+    });
+
+    it('with somebody else’s proof of a known browser count as strangers', async () => {
+      world = createWorld(database, { limited: true, rates: { signInEmail: { requestsMax: 2, window_s: 3_600 } } });
+      const eve = await registered(world, { email: 'eve@shop.example', slug: 'eve' });
+      await registered(world);
+      for (const known of [eve.known, 'v1.forged.text', `${eve.known}x`]) {
+        await world.accounts.ask(ada, asker({ known, address: '203.0.113.1' }));
+      }
+      const refused = await world.accounts.ask(ada, asker({ known: eve.known, address: '203.0.113.1' }));
+      assert.equal(refusedWith(refused), 'rateLimited');
+    });
+  });
+
+  describe('a new browser', () => {
+    it('is told of by mail; one that signed in before is not', async () => {
+      const { known } = await registered(world);
+      const first = await askedCode(world, ada);
+      accepted(await world.accounts.prove(first.challenge, first.code, asker()));
+      assert.deepEqual(
+        (await world.mails()).map(({ subject }) => subject),
+        ['New sign-in'],
+      );
+      const second = await askedCode(world, ada, asker({ known }));
+      accepted(await world.accounts.prove(second.challenge, second.code, asker({ known })));
+      assert.deepEqual(await world.mails(), []);
+    });
+
+    it('is forgotten after a year', async () => {
+      const { known } = await registered(world);
+      world.advance(366 * 24 * hour_ms);
+      const { challenge, code } = await askedCode(world, ada, asker({ known }));
+      accepted(await world.accounts.prove(challenge, code, asker({ known })));
+      assert.equal((await world.mails()).length, 1);
+    });
+  });
+
+  it('leaves nothing behind that is over', async () => {
+    await registered(world);
+    accepted(await world.accounts.ask(ada, asker()));
+    accepted(await world.accounts.ask('nobody@shop.example', asker()));
+    world.advance(24 * hour_ms);
+    await sweep(database, world.clock.now());
+    const left = await database.query<{ rows: bigint }>(
+      `SELECT (SELECT count(*) FROM ops.challenges) + (SELECT count(*) FROM ops.mails) + (SELECT count(*) FROM ops.sessions) AS rows`,
+    );
+    assert.deepEqual(left, [{ rows: 0n }]);
+    assert.equal((await database.query('SELECT 1 FROM ops.people')).length, 1);
+  });
+});
