@@ -1,10 +1,10 @@
 /** An open page hears of news, for as long as its visitor may read the page. */
 import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
-import { noAccounts } from '../../src/accounts/none.ts';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
 import { appEventsChannel, createAppNews } from '../../src/runtime/appNews.ts';
+import { noAccounts } from '../support/noAccounts.ts';
 import { startWorld, type World } from './world.ts';
 
 const path = '/dashboard/apps/wallet_demo/live';
