@@ -22,6 +22,7 @@ import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
+import type { ExportPayments } from './exports.ts';
 import type { Feed } from './feed.ts';
 import type { Rates } from './rates.ts';
 
@@ -100,6 +101,7 @@ export interface Queries {
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
   /** What happened to a payment of the app, step by step; null when it has none of this id. */
   readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;
+  readonly exportPayments: ExportPayments;
   readonly getOverview: (appId: string, period: StatsPeriod) => Promise<Overview>;
   readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
   readonly findApiKey: (hash: string) => Promise<Caller | null>;

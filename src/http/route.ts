@@ -6,6 +6,7 @@ import type { Asker } from '../accounts/accounts.ts';
 import type { Auth, CallerOf } from './callers.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Place } from './guards.ts';
+import type { Streamed } from './stream.ts';
 
 export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly caller: CallerOf<A>;
@@ -41,6 +42,8 @@ export interface AnswerSpec {
   readonly description: string;
   /** Left out for answers that are not JSON. */
   readonly schema?: TSchema;
+  /** Of an answer without a schema; text/plain when left out. */
+  readonly type?: string;
   /** Besides those that every answer has. */
   readonly headers?: readonly AnswerHeader[];
 }
@@ -69,7 +72,7 @@ export interface Route<
   readonly creates?: boolean;
   /** Answered even when the service is overloaded, and however often somebody asks. */
   readonly always?: boolean;
-  handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Refusal>;
+  handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Streamed | Refusal>;
 }
 
 export interface Documentation {
@@ -81,7 +84,7 @@ export interface Documentation {
 
 /** A route with its schemas' types forgotten: what tables of routes hold. */
 export type AnyRoute = Omit<Route, 'handle'> & {
-  handle(request: ApiRequest<Auth, unknown, unknown, unknown>): Promise<Answer | Refusal>;
+  handle(request: ApiRequest<Auth, unknown, unknown, unknown>): Promise<Answer | Streamed | Refusal>;
 };
 
 /** Lets the handler's types follow from the schemas. The router only calls it with what they have accepted. */

@@ -9,6 +9,7 @@ import { localsOf, type Place, type RequestLimit } from './guards.ts';
 import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
 import type { Admission } from './rates.ts';
 import type { Answer, AnyRoute, Waiting } from './route.ts';
+import { sendPieces } from './stream.ts';
 
 /** What stands before every route. */
 export interface Gate {
@@ -84,7 +85,8 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
       waiting: waitingOf(response, place),
     });
     if (isRefusal(answer)) throw errorOfRefusal(answer);
-    send(response, answer);
+    if ('pieces' in answer) await sendPieces(request, response, answer);
+    else send(response, answer);
   };
 
   /** Whose key it is; and whether he, or the address without a good key, may ask again already. */

@@ -12,6 +12,7 @@ import { listPayments } from '../../queries/listPayments.ts';
 import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
+import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
@@ -20,6 +21,7 @@ import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries, type Site } from '../http/deps.ts';
+import { limitExports } from '../http/exports.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createAppNews } from '../runtime/appNews.ts';
@@ -195,6 +197,7 @@ function queries(core: Core): Omit<Queries, 'isRevoked' | 'findSession'> {
     listPayments: (filter) => listPayments(reads, filter),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
+    exportPayments: limitExports((filter) => paymentsCsv(reads, filter, clock.now())),
     getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),

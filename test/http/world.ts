@@ -26,6 +26,7 @@ import {
   type HttpDeps,
   type Webhooks,
 } from '../../src/http/deps.ts';
+import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
@@ -111,6 +112,9 @@ export async function startWorld(
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
     getOverview: async (_appId, period) => ({ ...sampleOverview, stats: { ...sampleStats, period } }),
     paymentStory: async () => null,
+    exportPayments: limitExports(async function* () {
+      yield '"payment_id"\r\n';
+    }),
     ...webhooksInMemory(),
     findApiKey: async (hash) => {
       lookUps += 1;

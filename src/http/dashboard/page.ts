@@ -7,6 +7,7 @@ import type { FormState } from '../../../web/parts/form.ts';
 import type { Flash } from '../../../web/parts/frame.ts';
 import type { Owner, SignedIn } from '../callers.ts';
 import type { Answer } from '../route.ts';
+import type { Streamed } from '../stream.ts';
 import type { Cookies, SetCookie } from './cookies.ts';
 import type { Notice } from './notices.ts';
 import type { UploadedFile, UploadLimits } from './upload.ts';
@@ -47,13 +48,6 @@ export interface Leads {
   readonly to: string;
   readonly told?: Notice;
   readonly set?: readonly SetCookie[];
-}
-
-/** Sent piece by piece, for as long as the browser takes them. */
-export interface Streamed {
-  readonly pieces: AsyncIterable<string>;
-  readonly type: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type PageAnswer = Shown | Leads | Streamed | Answer;

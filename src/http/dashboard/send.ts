@@ -1,12 +1,11 @@
 /** Answers of pages on their way to the browser. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { documentOf } from '../../../web/parts/html.ts';
 import { send } from '../router.ts';
+import { sendPieces } from '../stream.ts';
 import { cookieText, type SetCookie } from './cookies.ts';
 import { noNotice, noticeCookie } from './notices.ts';
-import type { PageAnswer, Streamed, Visit } from './page.ts';
+import type { PageAnswer, Visit } from './page.ts';
 
 export const html = 'text/html; charset=utf-8';
 
@@ -17,7 +16,7 @@ export async function sendPage(
   answer: PageAnswer,
   visit?: Pick<Visit<'anyone'>, 'flash'>,
 ): Promise<void> {
-  if ('pieces' in answer) return stream(request, response, answer);
+  if ('pieces' in answer) return sendPieces(request, response, answer);
   if ('to' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(answer.told ? [noticeCookie(answer.told)] : [])]);
     return send(response, { status: 303, body: '', type: html, headers: { Location: answer.to } });
@@ -31,11 +30,4 @@ export async function sendPage(
 
 function setCookies(response: Response, cookies: readonly SetCookie[]): void {
   if (cookies.length > 0) response.setHeader('Set-Cookie', cookies.map(cookieText));
-}
-
-async function stream(request: Request, response: Response, { pieces, type, headers = {} }: Streamed): Promise<void> {
-  response.writeHead(200, { 'Content-Type': type, ...headers });
-  if (request.method === 'HEAD') return void response.end();
-  // A browser that has gone is no fault, and nobody could be told of one: the connection ends before the content does.
-  await pipeline(Readable.from(pieces), response).catch(() => response.destroy());
 }

@@ -51,10 +51,13 @@ export function responsesOf(route: AnyRoute, components: Components): Json {
   };
 }
 
-const answer = ({ description, schema, headers: names = [] }: AnswerSpec, { refer }: Components): Json => ({
+const answer = (
+  { description, schema, type = 'text/plain', headers: names = [] }: AnswerSpec,
+  { refer }: Components,
+): Json => ({
   description,
   headers: headerRefs(names),
-  content: schema ? json(refer(schema)) : { 'text/plain': { schema: text } },
+  content: schema ? json(refer(schema)) : { [type]: { schema: text } },
 });
 
 /** Errors of one status share an entry. */

@@ -1,7 +1,9 @@
+import { refuse } from '../../../domain/decider.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
-import { StatsQuery } from '../schemas/requests.ts';
+import { ExportQuery, StatsQuery } from '../schemas/requests.ts';
 import { StatsResponse } from '../schemas/responses.ts';
+import { inUtc } from '../times.ts';
 
 const tag = 'Merchant';
 const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
@@ -17,5 +19,27 @@ export const merchantRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
     errors,
     doc: { id: 'getStats', tag, summary: 'Read statistics' },
     handle: async ({ caller, query }) => ok(await deps.getStats(caller.appId, query.period)),
+  }),
+  route({
+    method: 'get',
+    path: '/merchant-api/me/payments.csv',
+    auth: 'app',
+    query: ExportQuery,
+    answers: { 200: { description: 'A table of payments', type: 'text/csv' } },
+    errors: [...errors, 'rateLimited', 'unavailable'],
+    doc: {
+      id: 'exportPayments',
+      tag,
+      summary: 'Export payments as CSV',
+      description:
+        'With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those that a list with the same filters has. A text that a spreadsheet could take for a formula begins with an apostrophe.',
+    },
+    async handle({ caller: { appId }, query, waiting }) {
+      const { period, ...filters } = query;
+      if (period === undefined) return deps.exportPayments({ appId, ...inUtc(filters) }, waiting.away);
+      const [other] = Object.keys(filters);
+      if (other === undefined) return deps.exportPayments({ appId, period }, waiting.away);
+      return refuse('invalidRequest', `stands alone: send it without ${other}, or ${other} without it`, '/period');
+    },
   }),
 ];

@@ -2,7 +2,6 @@ import type { PayinHint } from '../../../commands/registerPayin.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
-import { parseInstant } from '../../../domain/time.ts';
 import { paymentIdIn } from '../../../queries/paymentId.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
@@ -10,6 +9,7 @@ import { type Full, fullResource, publicResource, viewAfter } from '../resource.
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
+import { inUtc } from '../times.ts';
 
 const tag = 'Payments';
 /** Another app's payment is answered like one that does not exist. */
@@ -161,16 +161,8 @@ function payinAnswer(payment: responses.PaymentResponse) {
   };
 }
 
-/** Times are brought to UTC with milliseconds, as rows hold them. */
-function filterOf({ limit = requests.pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter {
-  const times = {
-    createdAfter: query.createdAfter,
-    createdBefore: query.createdBefore,
-    updatedAfter: query.updatedAfter,
-  };
-  const read = Object.entries(times).flatMap(([name, text]) => {
-    const at = text === undefined ? undefined : parseInstant(text);
-    return at === undefined ? [] : [[name, at]];
-  });
-  return { ...query, ...Object.fromEntries(read), appId, limit };
-}
+const filterOf = ({ limit = requests.pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter => ({
+  ...inUtc(query),
+  appId,
+  limit,
+});

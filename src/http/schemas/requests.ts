@@ -236,6 +236,11 @@ export const ListQuery = Type.Object(
 );
 export type ListQuery = Static<typeof ListQuery>;
 
+const { limit: _limit, cursor: _cursor, ...listFilters } = ListQuery.properties;
+
+export const ExportQuery = Type.Object({ period: Optional(StatsPeriod), ...listFilters }, closed);
+export type ExportQuery = Static<typeof ExportQuery>;
+
 /** A shop that waits is answered before balancers' usual 60 s of silence are over. */
 export const waitMax_s = 30;
 

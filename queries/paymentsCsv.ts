@@ -1,0 +1,100 @@
+/** An app's payments as a table for spreadsheets. Read page by page: a million rows take no more memory than five hundred. */
+import { chainOf } from '../domain/chains.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
+import type { PaymentView } from '../domain/payment/view.ts';
+import type { Instant } from '../domain/time.ts';
+import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
+import type { Sql } from '../projections/sql.ts';
+import { csvLine } from './csv.ts';
+import { listPayments, type PaymentFilter } from './listPayments.ts';
+import { periodAt, type StatsPeriod } from './reports.ts';
+
+/** What is exported: payments paid out in a period, which sum up to its statistics; or those that a list with this filter has. */
+export type CsvFilter =
+  | { readonly appId: string; readonly period: StatsPeriod }
+  | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never });
+
+const pageRows = 500;
+
+/** Lines of CSV (RFC 4180), its head first; each as many rows as a page has. @throws Unavailable */
+export async function* paymentsCsv(sql: Sql, filter: CsvFilter, now: Instant): AsyncGenerator<string> {
+  const pages = filter.period === undefined ? listed(sql, filter) : paidOut(sql, filter.appId, filter.period, now);
+  let head = csvLine(columns.map(([name]) => name));
+  for await (const payments of pages) {
+    const rows = payments.map((payment) => csvLine(columns.map(([, of]) => of(payment))));
+    yield head + rows.join('');
+    head = '';
+  }
+}
+
+/** Newest first. */
+async function* listed(
+  sql: Sql,
+  filter: Omit<PaymentFilter, 'limit' | 'cursor'>,
+): AsyncGenerator<readonly PaymentView[]> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const found = await listPayments(sql, { ...filter, limit: pageRows, ...(cursor !== undefined && { cursor }) });
+    const page = ownCursor(found);
+    yield page.payments;
+    cursor = page.nextCursor;
+  }
+}
+
+function ownCursor<T>(page: T | Refusal): T {
+  if (isRefusal(page)) throw new Error(`a list refused its own cursor: ${page.message}`);
+  return page;
+}
+
+/** Oldest payout first. */
+async function* paidOut(
+  sql: Sql,
+  appId: string,
+  period: StatsPeriod,
+  now: Instant,
+): AsyncGenerator<readonly PaymentView[]> {
+  const { from, until } = periodAt(period, now);
+  let last: Pick<PaymentRow, 'payout_confirmed_at' | 'payment_id'> = { payout_confirmed_at: from, payment_id: '' };
+  for (let full = true; full; ) {
+    const rows: readonly PaymentRow[] = await sql.query(
+      `SELECT * FROM payments
+        WHERE app_id = $1 AND payout_confirmed_at < $2 AND (payout_confirmed_at, payment_id) > ($3::timestamptz, $4)
+        ORDER BY payout_confirmed_at, payment_id LIMIT ${pageRows}`,
+      [appId, until, last.payout_confirmed_at, last.payment_id],
+    );
+    yield rows.map(viewOfRow);
+    last = rows.at(-1) ?? last;
+    full = rows.length === pageRows;
+  }
+}
+
+/** Amounts are plain decimals and times ISO 8601 UTC, as the API has them. */
+const columns: readonly (readonly [name: string, of: (payment: PaymentView) => string | null])[] = [
+  ['payment_id', (p) => p.paymentId],
+  ['order_id', (p) => p.orderId],
+  ['status', (p) => p.status],
+  ['error_code', (p) => p.errorCode],
+  ['type', (p) => p.type],
+  ['created_without_key', (p) => (p.keyless ? 'yes' : 'no')],
+  ['title', (p) => p.title],
+  ['created_at', (p) => p.createdAt],
+  ['payin_seen_at', (p) => p.payinSeenAt],
+  ['payin_confirmed_at', (p) => p.payinConfirmedAt],
+  ['payout_confirmed_at', (p) => p.payoutConfirmedAt],
+  ['source_chain', (p) => chainOf(p.sourceChainId).name],
+  ['source_token', (p) => p.sourceTokenSymbol],
+  ['source_amount', (p) => p.sourceAmount],
+  ['amount_received', (p) => p.amountReceived],
+  ['fee', (p) => p.sourceFee],
+  ['excess', (p) => p.excess],
+  ['dust', (p) => p.dust],
+  ['refunded', (p) => p.refunded],
+  ['destination_chain', (p) => chainOf(p.destinationChainId).name],
+  ['destination_token', (p) => p.destinationTokenSymbol],
+  ['destination_amount', (p) => p.destinationAmount],
+  ['sender_address', (p) => p.senderAddress],
+  ['receiver_address', (p) => p.receiverAddress],
+  ['receiver_memo', (p) => p.receiverMemo],
+  ['payin_tx_hash', (p) => p.payinTxHash],
+  ['payout_tx_hash', (p) => p.payoutTxHash],
+];
