@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
 import { appEventsChannel, createAppNews } from '../../src/runtime/appNews.ts';
-import { noAccounts } from '../support/noAccounts.ts';
+import { easyAccounts } from './accounts.ts';
 import { startWorld, type World } from './world.ts';
 
 const path = '/dashboard/apps/wallet_demo/live';
@@ -22,7 +22,7 @@ describe('HTTP: live pages', () => {
     open = [session];
     world = await startWorld({
       feed: { changes: news.changes, events: async () => [], lastOrdinal: async () => '0' },
-      accounts: { ...noAccounts, sessions: async () => open },
+      accounts: { ...easyAccounts, sessions: async () => open },
       limits: { ...defaultLimits, heartbeat_ms: 5 },
     });
   });
