@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
+import { createRedeliver } from '../../commands/webhooksByHand.ts';
+import { isRefusal } from '../../domain/decider.ts';
 import { outstandingMax } from '../../domain/treasury.ts';
 import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
+import { randomIds } from '../../src/runtime/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { processes } from '../support/processes.ts';
@@ -25,23 +28,32 @@ describe('two processes on one event store', () => {
   it('claim one delivery: one POST', async () => {
     for (let round = 0; round < rounds; round += 1) {
       const deliveryId = randomUUID();
-      let posts = 0;
-      const post = async () => {
-        posts += 1;
-        return { statusCode: 200, error: null, responsePreview: 'ok', sent: true };
-      };
+      const receiver = countingReceiver(200);
       const outcomes = await Promise.all(
-        [one, other].map((store) => {
-          const { start, clock } = processes({ store: store() });
-          const making = { bodyOf: async () => Buffer.from('{}'), secretOf: async () => '5e'.repeat(32) };
-          const send = createSendWebhook({ handle: start(), clock, post, ...making });
-          return send({ ...delivery, deliveryId }, { cause: 'worker:test' });
-        }),
+        [one, other].map((store) =>
+          receiver.sender(store()).send({ ...delivery, deliveryId }, { cause: 'worker:test' }),
+        ),
       );
       assert.deepEqual(outcomes.toSorted(), ['delivered', 'notOurs']);
-      assert.equal(posts, 1);
+      assert.equal(receiver.posts(), 1);
       const told = (await one().read(`webhook-${deliveryId}`)).map(({ type }) => type);
       assert.deepEqual(told, ['WebhookSendStarted', 'WebhookDelivered']);
+    }
+  });
+
+  it('redeliver one delivery: one POST', async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const deliveryId = randomUUID();
+      const receiver = countingReceiver(500);
+      await receiver.sender(one()).send({ ...delivery, deliveryId }, { cause: 'worker:test' });
+      const answers = await Promise.all(
+        [one(), other(), one(), other()].map((store) => {
+          const redeliver = createRedeliver(receiver.sender(store));
+          return redeliver(delivery.appId, deliveryId, { cause: 'developer:ann' });
+        }),
+      );
+      assert.equal(receiver.posts(), 2);
+      assert.equal(answers.filter((answer) => !isRefusal(answer) && answer.sentNow).length, 1);
     }
   });
 
@@ -63,6 +75,24 @@ describe('two processes on one event store', () => {
     );
   });
 });
+
+/** What any process sends goes to it. */
+function countingReceiver(statusCode: number) {
+  let posts = 0;
+  const post = async () => {
+    posts += 1;
+    return { statusCode, error: null, responsePreview: 'said', sent: true };
+  };
+  const making = { post, bodyOf: async () => Buffer.from('{}'), secretOf: async () => '5e'.repeat(32) };
+  return {
+    posts: () => posts,
+    sender(store: OpenEventStore) {
+      const { start, clock } = processes({ store });
+      const handle = start();
+      return { handle, clock, ids: randomIds, send: createSendWebhook({ handle, clock, ...making }) };
+    },
+  };
+}
 
 type StoreOf = () => OpenEventStore;
 

@@ -135,7 +135,7 @@ interface Generated {
 }
 
 function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated> {
-  const keys = Object.values(world.keys);
+  const keys = [...Object.values(world.keys), ...Object.values(world.owners)];
   const id = fc
     .oneof(oneOf(...ids), fc.uuid(), encoded, oneOf('%', '%00', '%ff', '..', "'; DROP TABLE payments;--'", 'é'))
     .map(encodeAsBytes);
@@ -144,6 +144,8 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
     { weight: 3, arbitrary: id.map((part) => `/payment-api/payments/${part}`) },
     { weight: 2, arbitrary: id.map((part) => `/payment-api/payments/${part}/payin`) },
     { weight: 1, arbitrary: id.map((part) => `/payment-api/payments/${part}/transactions`) },
+    { weight: 1, arbitrary: id.map((part) => `/merchant-api/me/webhook/deliveries/${part}`) },
+    { weight: 1, arbitrary: id.map((part) => `/merchant-api/me/webhook/deliveries/${part}/redeliver`) },
     { weight: 1, arbitrary: encoded.map((part) => `/payment-api/payments/order/wallet_demo/${part}`) },
     { weight: 1, arbitrary: fc.tuple(encoded, encoded).map(([a, b]) => `/payment-api/payments/order/${a}/${b}`) },
     { weight: 1, arbitrary: oneOf('/merchant-api/me/stats', '/merchant-api/me/webhook/deliveries') },

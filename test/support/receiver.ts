@@ -19,11 +19,12 @@ export interface TestReceiver extends Receiver {
   logged(): readonly LoggedWebhook[];
 }
 
-export async function startTestReceiver(): Promise<TestReceiver> {
+/** @param certificates where its certificate is kept; a new one when left out */
+export async function startTestReceiver(certificates?: string): Promise<TestReceiver> {
   const directory = temporaryDirectory();
   const logFile = join(directory, 'webhook.log');
   const secretsFile = join(directory, 'secrets.json');
-  const receiver = await startReceiver({ port: 0, logFile, secretsFile, certificates: directory });
+  const receiver = await startReceiver({ port: 0, logFile, secretsFile, certificates: certificates ?? directory });
   onStop(() => receiver.stop());
   writeFileSync(logFile, '');
   return {
