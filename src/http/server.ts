@@ -15,7 +15,8 @@ export interface HttpServer {
 /** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
 export const headersMax_bytes = 16 * 1024;
-const drainMax_ms = 10_000;
+/** A webhook that somebody asked for is waited for: ten seconds for its receiver, and a moment to record what it answered. */
+const drainMax_ms = 12_000;
 const drainStep_ms = 50;
 /** How late a connection that took too long may be closed. */
 const checkConnections_ms = 1_000;
