@@ -1,46 +1,100 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { signWebhook } from '../../commands/webhookSignature.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type Case, isInstalled, languages, verdicts } from './snippets.ts';
 
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
-const given = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(page)?.[1] ?? assert.fail(name);
+const vector = page.split('```text\n')[1] ?? assert.fail('the page has no vector');
+const given = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(vector)?.[1] ?? assert.fail(name);
 
-const [secret, timestamp, signature] = [given('secret'), given('timestamp'), given('signature')];
+const [secret, timestamp, signature, standard] = ['secret', 'timestamp', 'signature', 'standard'].map(given) as [
+  string,
+  string,
+  string,
+  string,
+];
 const body = Buffer.from(given('body'), 'utf8');
+const { event_id: deliveryId } = JSON.parse(body.toString()) as { event_id: string };
 const at_ms = Number(timestamp);
 const tolerance_ms = 5 * 60_000;
 
-type IsGenuine = (headers: object, body: Uint8Array, secrets: readonly string[], now_ms: number) => boolean;
-
 describe('docs/webhooks.md', () => {
   it('has a test vector that the service itself signs so', () => {
-    const signed = signWebhook({ deliveryId: JSON.parse(body.toString()).event_id, body, secret }, at_ms);
-    assert.equal(signed.signature, signature);
+    const signed = signWebhook({ deliveryId, body, secret }, at_ms);
+    assert.deepEqual([signed.signature, signed.standardSignature], [signature, standard]);
+    assert.equal(given('whsec'), `whsec_${Buffer.from(secret).toString('base64')}`);
     assert.equal(verifyWebhook({ timestamp, signature }, body, [secret], at_ms), 'valid');
   });
 
-  it('has a receiver that believes the vector and nothing near it', async () => {
-    const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail('no code');
-    const file = join(temporaryDirectory(), 'receiver.mjs');
-    writeFileSync(file, code);
-    const { isGenuine } = (await import(pathToFileURL(file).href)) as { isGenuine: IsGenuine };
-    const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
-    const old = '0'.repeat(64);
+  for (const language of languages) {
+    it(`has a receiver in ${language.name} that believes the vector in both schemes and nothing near it`, function () {
+      const code = new RegExp(`\`\`\`${language.fence}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
+      assert.ok(code, `the page has no code in ${language.name}`);
+      // Run where its interpreter exists, and shown as pending elsewhere.
+      if (!isInstalled(language)) this.skip();
+      this.timeout(120_000);
+      const answered = verdicts(language, code, cases);
+      assert.equal(answered.length, cases.length);
+      for (const [n, { what, scheme, genuine }] of cases.entries()) {
+        assert.equal(answered[n], genuine, `${scheme}: ${what}`);
+      }
+    });
+  }
+});
 
-    for (const away_ms of [0, -tolerance_ms, tolerance_ms])
-      assert.ok(isGenuine(headers, body, [secret], at_ms + away_ms));
-    assert.ok(isGenuine(headers, body, [old, secret], at_ms), 'two secrets while rotating');
+const schemes = {
+  service: { 'x-service-timestamp': timestamp, 'x-service-signature': signature },
+  standard: {
+    'webhook-id': deliveryId,
+    'webhook-timestamp': String(at_ms / 1_000),
+    'webhook-signature': standard,
+  },
+} as const;
 
-    assert.ok(!isGenuine(headers, body, [secret], at_ms + tolerance_ms + 1_000));
-    assert.ok(!isGenuine(headers, body, [secret], at_ms - tolerance_ms - 1_000));
-    assert.ok(!isGenuine(headers, body, [old], at_ms));
-    assert.ok(!isGenuine(headers, Buffer.concat([body, Buffer.from('\n')]), [secret], at_ms));
-    assert.ok(!isGenuine(headers, body, [Buffer.from(secret, 'hex') as unknown as string], at_ms), 'decoded');
-    assert.ok(!isGenuine({ ...headers, 'x-service-timestamp': String(at_ms + 1) }, body, [secret], at_ms));
-    assert.ok(!isGenuine({}, body, [secret], at_ms));
+const cases: readonly Case[] = (['service', 'standard'] as const).flatMap((scheme) => {
+  const headers: Readonly<Record<string, string>> = schemes[scheme];
+  const [stamp, signed] =
+    scheme === 'service' ? ['x-service-timestamp', 'x-service-signature'] : ['webhook-timestamp', 'webhook-signature'];
+  const one = (
+    what: string,
+    genuine: boolean,
+    more: Partial<Omit<Case, 'body'>> & { readonly body?: Buffer },
+  ): Case => ({
+    what,
+    scheme,
+    headers,
+    secrets: [secret],
+    now_ms: at_ms,
+    genuine,
+    ...more,
+    body: (more.body ?? body).toString('base64'),
   });
+  const believed = [0, -tolerance_ms, tolerance_ms].map((away_ms) =>
+    one(`${away_ms} ms away`, true, { now_ms: at_ms + away_ms }),
+  );
+  const old = '0'.repeat(64);
+  const bent = (what: string, changed: Readonly<Record<string, string>>) =>
+    one(what, false, { headers: { ...headers, ...changed } });
+  return [
+    ...believed,
+    one('two secrets while rotating', true, { secrets: [old, secret] }),
+    one('too late', false, { now_ms: at_ms + tolerance_ms + 1_000 }),
+    one('too early', false, { now_ms: at_ms - tolerance_ms - 1_000 }),
+    one('another secret', false, { secrets: [old] }),
+    one('no secret', false, { secrets: [] }),
+    one('a line break more', false, { body: Buffer.concat([body, Buffer.from('\n')]) }),
+    one('an empty body', false, { body: Buffer.alloc(0) }),
+    one('no headers', false, { headers: {} }),
+    bent('another timestamp', { [stamp as string]: String(Number(headers[stamp as string]) + 1) }),
+    bent('a timestamp that is no number', { [stamp as string]: 'now' }),
+    bent('a timestamp with a sign', { [stamp as string]: `+${headers[stamp as string]}` }),
+    bent('a timestamp without end', { [stamp as string]: '9'.repeat(400) }),
+    bent('a timestamp in other digits', { [stamp as string]: '١٧٩٥٢٥١٦٠٠' }),
+    bent('no signature', { [signed as string]: '' }),
+    bent('half a signature', { [signed as string]: headers[signed as string]?.slice(0, 30) ?? '' }),
+    bent('a signature in capitals', { [signed as string]: headers[signed as string]?.toUpperCase() ?? '' }),
+    bent('a signature beyond ASCII', { [signed as string]: `${headers[signed as string]?.slice(0, -1)}é` }),
+    ...(scheme === 'standard' ? [bent('another id', { 'webhook-id': 'other' })] : []),
+  ];
 });

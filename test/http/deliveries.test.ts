@@ -144,10 +144,11 @@ describe('HTTP: webhook deliveries', () => {
         duration_ms: 3,
         finishedAt: start.startedAt,
       };
-      await append(here.log, `webhook-${start.deliveryId}`, [
+      const events = [
         { type: 'WebhookSendStarted', data: start },
         { type: 'WebhookExhausted', data: outcome },
-      ]);
+      ];
+      await append(here.log, `webhook-${start.deliveryId}`, events, 1);
       assert.partialDeepStrictEqual((await get(start.deliveryId)).body, { request: null, kind: 'automatic' });
     });
 

@@ -264,10 +264,14 @@ function settings(state: MerchantState, step: Step, now: Instant): Decision<Merc
   }
 }
 
-/** Puts events straight into a stream, sealed as the handle seals them. */
-export async function append(world: World, stream: string, events: readonly DomainEvent[]): Promise<bigint> {
+/** Puts events straight into a stream, sealed as the handle seals them, or as an older version did. */
+export async function append(
+  world: World,
+  stream: string,
+  events: readonly DomainEvent[],
+  schemaVersion = eventCodec.schemaVersion(categoryOf(stream)),
+): Promise<bigint> {
   const before = await world.store.read(stream);
-  const schemaVersion = eventCodec.schemaVersion(categoryOf(stream));
   const metadata = { prev: null, at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion };
   const sealed = events.map((event) => ({ ...event, id: randomIds.eventId(), metadata }));
   const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
