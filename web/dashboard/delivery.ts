@@ -14,6 +14,7 @@ import { notice } from '../parts/notice.ts';
 import { appPaths } from '../parts/paths.ts';
 import { copyable } from '../parts/secret.ts';
 import { lengthText, when } from '../parts/time.ts';
+import { newsOf } from '../parts/words.ts';
 import { deliveryTable } from './deliveryTable.ts';
 
 export interface DeliveryModel extends Frame {
@@ -42,11 +43,11 @@ export const deliveryPage = (model: DeliveryModel): VNode => {
   return appPage(
     model,
     {
-      title: delivery.eventType,
+      title: newsOf[delivery.eventType],
       state: deliveryChip(delivery),
       up: { href: to.webhooks, label: 'Webhooks' },
       section: 'webhooks',
-      live: `${delivery.eventType}: ${delivery.status}`,
+      live: `${newsOf[delivery.eventType]}: ${delivery.status}`,
     },
     html`<div class="stack">
       <div class="pair">

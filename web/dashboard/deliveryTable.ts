@@ -7,7 +7,7 @@ import { bdi, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import { type Column, table } from '../parts/table.ts';
 import { when } from '../parts/time.ts';
-import { silences } from '../parts/words.ts';
+import { newsOf, silences } from '../parts/words.ts';
 
 const columns: readonly Column[] = [
   { head: 'Webhook', kind: 'title' },
@@ -21,7 +21,7 @@ export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): V
     'Webhooks, newest first',
     columns,
     deliveries.map((delivery) => [
-      html`<span><strong><a class="mono" href=${appPaths(appId).delivery(delivery.deliveryId)}>${delivery.eventType}</a></strong>${delivery.kind === 'manual' && html`<small class="muted"> sent again</small>`}</span>`,
+      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf[delivery.eventType]}</a></strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}</small></span>`,
       deliveryChip(delivery),
       answerOf(delivery),
       when((delivery.deliveredAt ?? delivery.startedAt) as Instant),

@@ -89,7 +89,6 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
       { head: 'Name', kind: 'title' },
       { head: 'State', kind: 'chip' },
       { head: 'Key', kind: 'detail' },
-      { head: 'May', kind: 'detail' },
       { head: 'Issued', kind: 'detail' },
       { head: 'Last used', kind: 'detail' },
       { head: 'Revoke', kind: 'action' },
@@ -97,9 +96,8 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
     keys.map((key) => [
       key.revokedAt === null ? nameField(to.renameKey(key.keyId), key) : html`<strong>${bdi(key.name)}</strong>`,
       stateOf(key, now),
-      html`<span class="mono">${key.hint}</span>`,
-      key.scope === 'admin' ? 'Admin' : 'Orders',
-      html`<span>${onDay(key.createdAt)}<small class="muted"> by ${bdi(key.createdBy)}</small></span>`,
+      html`<span><span class="mono whole">${key.hint}</span><small class="below">${key.scope === 'admin' ? 'Admin' : 'Orders'}</small></span>`,
+      html`<span>${onDay(key.createdAt)}<small class="below">by ${bdi(key.createdBy)}</small></span>`,
       key.lastUsedAt === null ? html`<span class="muted">never</span>` : when(key.lastUsedAt),
       key.revokedAt === null &&
         linkButton(
@@ -118,9 +116,9 @@ const nameField = (action: string, { keyId, name }: ShownKey): VNode =>
 
 function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
   if (revokedAt !== null)
-    return html`<span>${chip('idle', 'Revoked')} <small class="muted">${onDay(revokedAt)}</small></span>`;
+    return html`<span>${chip('idle', 'Revoked')} <small class="below">${onDay(revokedAt)}</small></span>`;
   if (expiresAt === null) return chip('ok', 'Works');
   if (expiresAt <= now)
-    return html`<span>${chip('idle', 'Ended')} <small class="muted">${onDay(expiresAt)}</small></span>`;
-  return html`<span>${chip('ok', 'Works')} <small class="muted">until ${onDay(expiresAt)}</small></span>`;
+    return html`<span>${chip('idle', 'Ended')} <small class="below">${onDay(expiresAt)}</small></span>`;
+  return html`<span>${chip('ok', 'Works')} <small class="below">until ${onDay(expiresAt)}</small></span>`;
 }

@@ -51,7 +51,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
       title: 'Overview',
       section: 'overview',
       live: `${stats.paymentCount} payments`,
-      controls: html`<div class="controls">${periodSwitch(to.overview, period)}${linkButton(to.newLink, 'New payment link', 'primary')}</div>`,
+      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
       ${exhausted > 0 && notice('bad', html`<p><strong>Your server did not take ${exhausted === 1 ? 'a webhook' : `${grouped(String(exhausted))} webhooks`} in the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it answered</a>.</p>`)}

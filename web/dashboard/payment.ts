@@ -128,7 +128,6 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
     'Transactions',
     [
       { head: 'What', kind: 'title' },
-      { head: 'Chain', kind: 'detail' },
       { head: 'Transaction', kind: 'detail' },
       { head: 'From and to', kind: 'detail' },
       { head: 'State', kind: 'chip' },
@@ -136,8 +135,7 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
       { head: 'Amount', kind: 'number' },
     ],
     transactions.map((transaction) => [
-      html`<strong>${kinds[transaction.kind]}</strong>`,
-      html`<span>${chainName(transaction.chainId)}${transaction.blockNumber !== null && html`<small class="muted"> block ${grouped(transaction.blockNumber)}</small>`}</span>`,
+      html`<span><strong>${kinds[transaction.kind]}</strong> on ${chainName(transaction.chainId)}${transaction.blockNumber !== null && html`<small class="below">block ${grouped(transaction.blockNumber)}</small>`}</span>`,
       transactionLink(mode, transaction.chainId, transaction.txHash),
       html`<span>${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
       chip(...stages[transaction.status]),

@@ -38,7 +38,10 @@ export const paymentsPage = (model: PaymentsModel): VNode => {
       title: 'Payments',
       section: 'payments',
       live: payments.length > 0 ? `Newest payment: ${payments[0] && wordOf(payments[0].status)}` : '',
-      controls: html`<div class="controls">${linkButton(withQuery(to.csv, query), 'Export CSV')}${linkButton(to.newLink, 'New payment link', 'primary')}</div>`,
+      controls: [
+        payments.length > 0 && linkButton(withQuery(to.csv, query), 'Export CSV'),
+        linkButton(to.newLink, 'New payment link', 'primary'),
+      ],
     },
     html`<div class="stack">
       ${(model.any || filtered) && filters(to.payments, filter, filtered)}

@@ -56,15 +56,13 @@ const sessionTable = (sessions: readonly Session[]): VNode =>
     [
       { head: 'Device', kind: 'title' },
       { head: 'State', kind: 'chip' },
-      { head: 'Address', kind: 'detail' },
       { head: 'Signed in', kind: 'detail' },
       { head: 'Last seen', kind: 'when' },
       { head: 'End', kind: 'action' },
     ],
     sessions.map(({ sessionId, startedAt, lastSeenAt, userAgent, address, current }) => [
-      html`<strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong>`,
+      html`<span><strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong><small class="below">from ${bdi(address)}</small></span>`,
       current ? chip('ok', 'This one') : null,
-      html`<span class="mono">${address}</span>`,
       when(startedAt),
       when(lastSeenAt),
       current

@@ -5,11 +5,11 @@ import { shortAddress } from '../parts/address.ts';
 import { amountText, grouped } from '../parts/amount.ts';
 import { transactionLink } from '../parts/explorer.ts';
 import type { Mode } from '../parts/frame.ts';
-import { bdi, type Content, html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import type { Step } from '../parts/steps.ts';
 import { lengthText, when } from '../parts/time.ts';
-import { chainName, silences } from '../parts/words.ts';
+import { chainName, newsOf, silences } from '../parts/words.ts';
 
 /** @param appId whose pages the links lead to */
 export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {
@@ -163,7 +163,7 @@ function webhookTold(
   { deliveryId, eventType, delivery, statusCode, error, duration_ms }: Entry<'webhook'>,
   appId: string,
 ): Told {
-  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>${bdi(eventType)}</a>`;
+  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>${newsOf[eventType].toLowerCase()}</a>`;
   const took = duration_ms === null ? '' : ` in ${lengthText(duration_ms)}`;
   if (delivery === 'delivered')
     return ['Your server was told', html`<span>${link}, answered ${statusCode}${took}</span>`];

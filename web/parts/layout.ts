@@ -126,7 +126,7 @@ const mark = ({ app, logoUrl }: Frame): VNode =>
 
 function switcher(frame: Frame): VNode {
   const { app, apps } = frame;
-  return html`<details class="switcher"><summary class="who" aria-label=${`App ${app.name}: choose another`}>${mark(frame)}<span class="name"><strong>${bdi(app.name)}</strong><span class="small muted">${app.appId}</span></span>${icon('choose')}</summary>
+  return html`<details class="switcher"><summary class="who">${mark(frame)}<span class="name"><strong>${bdi(app.name)}</strong><span class="small muted">${app.appId}</span></span><span class="visually-hidden">choose another app</span>${icon('choose')}</summary>
     <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>All apps</a></li></ul></details>`;
 }
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { linkButton } from './button.ts';
 import { html } from './html.ts';
+import { icon } from './icon.ts';
 import { withQuery } from './paths.ts';
 
 export interface Pages {
@@ -15,7 +15,7 @@ export interface Pages {
 export function pager({ path, query = {}, cursor, nextCursor }: Pages): VNode | null {
   if (cursor === null && nextCursor === null) return null;
   return html`<nav class="pager" aria-label="Pages">
-    ${cursor !== null && linkButton(withQuery(path, query), 'Newest', 'plain', 'back')}
-    ${nextCursor !== null && linkButton(withQuery(path, { ...query, cursor: nextCursor }), 'Older', 'plain', 'forth')}
+    ${cursor !== null && html`<a class="button plain" rel="first" href=${withQuery(path, query)}>${icon('back')}Newest</a>`}
+    ${nextCursor !== null && html`<a class="button plain" rel="next" href=${withQuery(path, { ...query, cursor: nextCursor })}>Older${icon('forth')}</a>`}
   </nav>`;
 }

@@ -6,6 +6,13 @@ import { cut } from './html.ts';
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 
+/** What a webhook tells of. */
+export const newsOf: Readonly<Record<Delivery['eventType'], string>> = {
+  payment_payin_completed: 'Payment arrived',
+  payment_payout_completed: 'Paid out',
+  webhook_test: 'Test',
+};
+
 /** Why a webhook had no answer. */
 export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> = {
   badUrl: 'the URL is none that a webhook can go to',

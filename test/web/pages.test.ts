@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { type Visitor, visitor } from '../support/chromium.ts';
+import { type PageServer, servePages } from './pageServer.ts';
+import { samplePages } from './samplePages.ts';
+
+const pages = samplePages();
+
+/** What people who cannot see, or not well, would stumble over, by rule and element. */
+async function obstacles(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`${axe.source};undefined`);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
+  );
+}
+
+/** Elements that stand out of the window: what makes a page scroll sideways. */
+const standingOut = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return [...document.body.querySelectorAll('*')]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth + 0.5)
+      .map((element) => `${element.tagName} ${element.className}`);
+  });
+
+describe('pages in a browser', function () {
+  this.timeout(60_000);
+  let server: PageServer;
+  let someone: Visitor;
+  before(async () => {
+    server = await servePages(pages);
+    someone = await visitor(server.url(''));
+  });
+  after(async () => {
+    await someone.leave();
+    await server[Symbol.asyncDispose]();
+  });
+
+  for (const name of Object.keys(pages)) {
+    it(`${name} can be used by everybody, by day and by night, wide and at 320 pixels, and breaks no rule of its own`, async () => {
+      const { page } = someone;
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.goto(name);
+      assert.deepEqual(await obstacles(page), [], 'wide, light');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 320, height: 640 });
+      assert.deepEqual(await obstacles(page), [], 'narrow, dark');
+      assert.deepEqual(await standingOut(page), []);
+    });
+  }
+});
