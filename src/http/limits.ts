@@ -9,9 +9,11 @@ import { codeLife_ms } from '../accounts/letters.ts';
 import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
 import { defaultConnectionLimits } from './connections.ts';
 import { defaultLimits } from './deps.ts';
+import { defaultExportLimits } from './exports.ts';
+import { defaultListenerLimits } from './feed.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
 import { defaultRates } from './rates.ts';
-import { pageMax, pageSize } from './schemas/requests.ts';
+import { pageMax, pageSize, waitMax_s } from './schemas/requests.ts';
 import { headersMax_bytes } from './server.ts';
 
 const count = (value: number | bigint): string => value.toLocaleString('en-US');
@@ -51,6 +53,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
   ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
+  ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
+  ['the same of one instance', count(defaultListenerLimits.perInstance), '503 `unavailable`, Retry-After'],
+  ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
+  ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
+  ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
