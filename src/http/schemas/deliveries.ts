@@ -100,6 +100,7 @@ export const DeliveryResponse = Shape(
   {
     title: 'WebhookDeliveryRecord',
     description: 'The delivery and the request as it was sent; null when nothing was, or nobody knows.',
+    examples: [exampleOfRedelivery()],
   },
 );
 
@@ -111,3 +112,41 @@ export const WebhookEvent = Shape(
       'event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; of type webhook_test it is made up.',
   },
 );
+
+/** A redelivery that its receiver did not answer in time. */
+function exampleOfRedelivery(): object {
+  const url = 'https://shop.example/hooks';
+  return {
+    deliveryId: '5d0a1f36-77c2-8b1e-9a44-2f6f0c9b8e10',
+    paymentId: '0d9c1c60-7a43-8a5e-9b57-1d1c9f7f2a10',
+    eventType: 'payment_payout_completed',
+    statusCode: null,
+    responsePreview: null,
+    deliveredAt: '2026-11-21T09:30:10.004Z',
+    status: 'exhausted',
+    attemptNumber: 1,
+    kind: 'manual',
+    firstDeliveryId: '9b2f5c1e-8d39-8a53-8f1c-5e0f4f6b1d11',
+    url,
+    error: 'timeout',
+    startedAt: '2026-11-21T09:30:00.000Z',
+    durationMs: 10_004,
+    request: {
+      url,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'PaymentIntents-Webhook/1',
+        'X-Service-Timestamp': '1795253400004',
+        'X-Service-Signature': 'sha256=a952ad003f78813acc7583093479159a82185b61b3034375cbf71e1995be003e',
+        'X-Service-First-Delivery': '9b2f5c1e-8d39-8a53-8f1c-5e0f4f6b1d11',
+        'webhook-id': '5d0a1f36-77c2-8b1e-9a44-2f6f0c9b8e10',
+        'webhook-timestamp': '1795253400',
+        'webhook-signature': 'v1,qrBn484/aV0lSRvUuFLuCMDqZWo502vNRjMhrGT2Nlo=',
+      },
+      body: '{"event_id":"5d0a1f36-77c2-8b1e-9a44-2f6f0c9b8e10","type":"payment_payout_completed",…}',
+      isBodyAsSent: true,
+    },
+    redeliveries: [],
+    redeliverable: true,
+  };
+}
