@@ -2,10 +2,11 @@
 import { pathToFileURL } from 'node:url';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
+import { welcome } from './accounts/operator.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { NodeNotStarted } from './eventstore/node/spawn.ts';
 import { CannotListen } from './http/server.ts';
-import { runAccounts } from './roles/accounts.ts';
+import { operatorDeps, runAccounts } from './roles/accounts.ts';
 import { startServers } from './roles/api.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
@@ -23,6 +24,8 @@ export interface Service {
   /** For tools on this machine, like rebuild. */
   readonly eventStoreUrl: string;
   readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
+  /** The person of an e-mail address, who may sign in from now on. */
+  readonly welcome: (email: string) => ReturnType<typeof welcome>;
   /** Accepts no more requests, finishes what has begun, closes everything. */
   stop(): Promise<void>;
 }
@@ -55,6 +58,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     serves: serves(config, { ...servers, eventStoreUrl: core.eventStoreUrl }),
     eventStoreUrl: core.eventStoreUrl,
     merchants: { ...core.merchants, projected: (position) => core.projected(position) },
+    welcome: (email) => welcome(operatorDeps(core), email),
     async stop() {
       await servers.close();
       stopping.abort();

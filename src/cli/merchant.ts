@@ -10,6 +10,7 @@ import { type Instant, parseInstant } from '../../domain/time.ts';
 import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
+import { addPeople } from './people.ts';
 import { runProgram } from './program.ts';
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
@@ -122,5 +123,7 @@ program
   .command('keyless <appId> <onOrOff>')
   .description('open or close a wallet_ app for creation without a key')
   .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
+
+addPeople(program);
 
 await runProgram(() => program.parseAsync());

@@ -2,6 +2,7 @@
 import { filter } from 'rxjs';
 import type { Accounts } from '../accounts/accounts.ts';
 import { createAccounts } from '../accounts/createAccounts.ts';
+import type { OperatorDeps } from '../accounts/operator.ts';
 import { createOutbox, mailsChannel, type Outbox } from '../accounts/outbox.ts';
 import { scryptPasscodes } from '../accounts/passcodes.ts';
 import { createSigningKeys } from '../accounts/signingKeys.ts';
@@ -20,6 +21,13 @@ const mailsIdle_ms = 30_000;
 
 export const openOutbox = ({ database, box, clock }: Pick<Core, 'database' | 'box' | 'clock'>): Outbox =>
   createOutbox({ sql: database, box, clock, ids: randomIds });
+
+export const operatorDeps = (core: Pick<Core, 'database' | 'box' | 'clock'>): OperatorDeps => ({
+  sql: core.database,
+  outbox: openOutbox(core),
+  clock: core.clock,
+  ids: randomIds,
+});
 
 export function openAccounts(core: Core, rates: Rates): Accounts {
   const { config, writes: sql, box, clock, merchants, projected, crash } = core;

@@ -1,7 +1,10 @@
 /** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over. */
 import { filter, NEVER, type Observable } from 'rxjs';
+import { eventCodec } from '../../commands/codec.ts';
+import { currentState } from '../../commands/handle.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
+import { merchant } from '../../domain/merchant/state.ts';
 import { settledPayouts } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
@@ -12,10 +15,12 @@ import { createFailures } from '../postgres/failures.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
+import { followForNotices } from '../subscribers/notices.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
+import { openOutbox } from './accounts.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
@@ -45,6 +50,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),
     ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
+    notices(core, signal),
   ]);
 }
 
@@ -107,6 +113,23 @@ const webhooks = (core: Core) =>
     due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * deliveriesPerAppMax }),
     send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
   });
+
+/** Nobody is told where no mail is sent; whoever sets SMTP_URL later begins there. */
+async function notices(core: Core, signal: AbortSignal): Promise<void> {
+  const { config, leases, workHandle, database, store, clock, telemetry } = core;
+  if (config.mail === null) return;
+  const deps = {
+    store: store.workers,
+    codec: eventCodec,
+    sql: database,
+    outbox: openOutbox(core),
+    clock,
+    ownerOf: async (appId: string) => (await currentState(workHandle, merchant, appId)).developerId,
+    dashboard: config.publicUrl === null ? null : `${config.publicUrl}/dashboard`,
+    failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices wait: tried again'),
+  };
+  await leases.hold('notices', signal, (held) => followForNotices(deps, held));
+}
 
 const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
   unfinishedMatchesWorker({

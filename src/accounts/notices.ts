@@ -1,0 +1,52 @@
+/** What owners are told by mail of their apps' changes: enough to know it, and nothing that whoever made it could word. */
+import { chainOf } from '../../domain/chains.ts';
+import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
+import type { Letter } from './letters.ts';
+
+/** @param dashboard where to look; null where the installation does not know its own address */
+export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): Letter | null {
+  const happened = tellingOf(event);
+  if (happened === null) return null;
+  const [subject, ...said] = happened;
+  const place = dashboard === null ? 'the dashboard' : dashboard;
+  const text = [
+    ...said.map((line) => line.replaceAll('{app}', appId)),
+    `If that was not you, act now: look at ${place}, end all sessions, revoke keys that you do not know. Whoever did it can read your mail, or has your operator's trust.`,
+  ];
+  return { subject: `${subject}: ${appId}`, text: `${text.join('\n\n')}\n` };
+}
+
+type Telling = readonly [subject: string, ...paragraphs: string[]];
+
+function tellingOf(event: MerchantEvent): Telling | null {
+  switch (event.type) {
+    case 'SettlementChangeRequested':
+      return [
+        'Settlement wallet will change',
+        `From ${event.data.effectiveAt} on, payouts of {app} go to ${walletOf(event.data.wallet)}.`,
+        'Until then the change can be cancelled, and payments that exist keep the wallet that they were created with.',
+      ];
+    case 'SettlementChangeCancelled':
+      return ['Settlement wallet stays', 'The change of the wallet that {app} is paid out to has been cancelled.'];
+    case 'SettlementWalletSet':
+      return ['Settlement wallet set', `New payments of {app} are paid out to ${walletOf(event.data)}.`];
+    case 'WebhookUrlSet':
+      return event.data.url === null
+        ? ['Webhooks stopped', 'New payments of {app} send no webhooks any more.']
+        : ['Webhook URL changed', 'New payments of {app} send their webhooks to another URL.'];
+    case 'WebhookSecretRotated':
+      return ['Webhook secret rotated', 'Webhooks of {app} are signed with a new secret; the old one has stopped.'];
+    case 'ApiKeyIssued':
+      return [
+        'API key issued',
+        `A new key of scope ${event.data.scope} can act for {app}. It ends with ${event.data.hint.slice(-4)}.`,
+      ];
+    case 'OwnerSet':
+      return ['You own an app', 'The operator has made you the owner of {app}.'];
+    default:
+      return null;
+  }
+}
+
+const walletOf = ({ chainId, token, receiverAddress }: SettlementWallet): string =>
+  `${receiverAddress} on ${chainOf(chainId).name}, in ${token.symbol}`;

@@ -1,0 +1,79 @@
+/** Tells owners by mail what changed of their apps: each event once, from the log, so that no process that dies forgets one. */
+import type { Codec } from '../../commands/codec.ts';
+import type { Clock, EventStore } from '../../commands/ports.ts';
+import { instanceOf, type StoredEvent } from '../../domain/decider.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
+import { hour_ms, type Instant } from '../../domain/time.ts';
+import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+import { noticeOf } from '../accounts/notices.ts';
+import type { Outbox } from '../accounts/outbox.ts';
+import { findPerson } from '../accounts/people.ts';
+
+export interface NoticesDeps {
+  readonly store: Pick<EventStore, 'all' | 'tail' | 'read'>;
+  readonly codec: Pick<Codec, 'read'>;
+  readonly sql: SqlDatabase;
+  readonly outbox: Pick<Outbox, 'put'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Who owns the app, as the log has it now. */
+  readonly ownerOf: (appId: string) => Promise<string | null>;
+  readonly dashboard: string | null;
+  readonly failed: (error: unknown) => void;
+}
+
+const name = 'notices';
+const prefixes = ['merchant-'];
+const pause_ms = 5_000;
+/** A notice that could not be sent for so long helps nobody any more. */
+const life_ms = 72 * hour_ms;
+
+/** Until the signal aborts. On one instance at a time: the caller holds a lease. */
+export async function followForNotices(deps: NoticesDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await followOnce(deps, signal).catch(deps.failed);
+    await deps.clock.sleep(pause_ms, signal);
+  }
+}
+
+async function followOnce(deps: NoticesDeps, signal: AbortSignal): Promise<void> {
+  const after = await position(deps);
+  for await (const { events, position: upTo } of deps.store.all({ after, prefixes, signal })) {
+    for (const event of events) await tell(deps, event);
+    if (events.length > 0) await save(deps.sql, upTo);
+  }
+}
+
+/** Whoever starts first begins at the log's end: what happened before there were notices is told to nobody. */
+async function position({ sql, store }: NoticesDeps): Promise<bigint> {
+  const [kept] = await sql.query<{ position: bigint }>('SELECT position FROM ops.followers WHERE name = $1', [name]);
+  if (kept) return kept.position;
+  const tail = await store.tail();
+  await sql.query('INSERT INTO ops.followers (name, position) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, tail]);
+  return tail;
+}
+
+const save = (sql: Sql, position: bigint): Promise<unknown> =>
+  sql.query('UPDATE ops.followers SET position = $2 WHERE name = $1 AND position < $2', [name, position]);
+
+/** The mail and the place in the log in one transaction: a crash tells it once. */
+async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
+  const { codec, sql, outbox, ownerOf, dashboard } = deps;
+  const event = codec.read(stored) as MerchantEvent | undefined;
+  const appId = instanceOf(stored.stream);
+  const notice = event && noticeOf(event, appId, dashboard);
+  if (!notice || (await beganWith(deps, stored))) return;
+  const developerId = await ownerOf(appId);
+  const person = developerId === null ? null : await findPerson(sql, developerId);
+  if (!person) return;
+  await sql.transaction(async (tx) => {
+    await outbox.put(tx, { ...notice, mailId: stored.id, to: person, life_ms });
+    await save(tx, stored.position);
+  });
+}
+
+/** What an app began with, its owner has just asked for. The events of one append have one time. */
+async function beganWith({ store }: NoticesDeps, { stream, metadata }: StoredEvent): Promise<boolean> {
+  const [first] = await store.read(stream, { from: 0n, max: 1 });
+  const began: Instant | undefined = first?.metadata.at;
+  return began === metadata.at;
+}
