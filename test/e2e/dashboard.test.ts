@@ -1,0 +1,213 @@
+/** Somebody of whom nobody has heard registers, takes payments and looks at them, in a real browser and by the API alone. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { readMail } from '../../sandbox/readMail.ts';
+import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
+import { type Visitor, visitor } from '../support/chromium.ts';
+import { type Instance, startInstance } from '../support/instance.ts';
+import { createSandbox, type Json, type Webhook } from '../support/sandbox.ts';
+
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const order = (orderId: string): Json => ({
+  orderId,
+  type: 'exactOut',
+  display: { title: `Tea ${orderId}`, currency: 'USD' },
+  source: { chainId: 1, tokenSymbol: 'USDC' },
+  destination: { amount: '12.00' },
+});
+
+describe('a merchant that begins with nothing', function () {
+  this.timeout(240_000);
+  const sandbox = createSandbox({ chains: [8453, 1] });
+  let beside: Instance;
+  before(async () => {
+    assert.equal(await sandbox.start(), 'ready');
+    beside = await startInstance(sandbox.dataDir, { ROLES: 'api' });
+  });
+
+  /** The code in the newest mail to somebody. */
+  async function mailedCode(to: string): Promise<string> {
+    const folder = join(sandbox.dataDir, 'mail');
+    let code: string | undefined;
+    await sandbox.until(() => {
+      const mails = readdirSync(folder).sort().reverse();
+      const mine = mails.map((name) => readMail(readFileSync(join(folder, name)))).find((mail) => mail.to.includes(to));
+      code = mine && /code is (\d{6})/.exec(mine.text)?.[1];
+      return code !== undefined;
+    });
+    return code ?? assert.fail('no code was mailed');
+  }
+
+  /** What a merchant does with a secret: its server knows it from then on. */
+  function keepSecret(secret: string): void {
+    writeFileSync(join(sandbox.dataDir, 'webhook', 'secrets.json'), JSON.stringify({ mine: secret }));
+  }
+
+  const verifies = ({ headers, body, receivedAt }: Webhook, secret: string): boolean => {
+    const sent = { timestamp: headers['x-service-timestamp'], signature: headers['x-service-signature'] };
+    return verifyWebhook(sent, Buffer.from(body), [secret], Date.parse(receivedAt)) === 'valid';
+  };
+
+  async function bothWebhooks(paymentId: string): Promise<Webhook[]> {
+    await sandbox.until(() => sandbox.webhooks(paymentId).length === 2);
+    return sandbox.webhooks(paymentId);
+  }
+
+  /** On both instances; each has a second to know of it. */
+  async function isRefusedEverywhere(key: string): Promise<void> {
+    await sleep(1_000);
+    for (const url of [sandbox.file().baseUrl, beside.url]) {
+      const { status } = await fetch(`${url}/payment-api/payments/order/x/y`, { headers: { 'x-api-key': key } });
+      assert.equal(status, 401, url);
+    }
+  }
+
+  async function isTakenEverywhere(key: string, appId: string): Promise<void> {
+    for (const url of [sandbox.file().baseUrl, beside.url]) {
+      const path = `/payment-api/payments/order/${appId}/none`;
+      const { status } = await fetch(`${url}${path}`, { headers: { 'x-api-key': key } });
+      assert.equal(status, 404, url);
+    }
+  }
+
+  describe('in a browser', () => {
+    const email = 'ada@teahouse.example';
+    const appId = 'merchant_teahouse';
+    const home = `/dashboard/apps/${appId}`;
+    let ada: Visitor;
+    let page: Page;
+    let secret = '';
+    let key = '';
+    let paymentId = '';
+    before(async () => {
+      ada = await visitor(sandbox.file().baseUrl);
+      page = ada.page;
+    });
+    after(() => ada.leave());
+
+    const once = () => page.locator('.secret code').innerText();
+    const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
+
+    it('registers, and is shown the webhook secret', async () => {
+      await page.goto('/');
+      await page
+        .getByRole('link', { name: /register/i })
+        .first()
+        .click();
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Name of your shop or app').fill('Tea House');
+      await page.getByRole('radio', { name: /a shop/i }).check();
+      await page.getByLabel('Short name').fill('teahouse');
+      await page.getByText('Payout wallet and webhook').click();
+      await page.getByLabel('Chain').selectOption('8453');
+      await page.getByLabel('Address').fill(wallet);
+      await page.getByLabel('Webhook URL').fill(sandbox.file().webhook.url);
+      await press('Register');
+      secret = await once();
+      assert.match(secret, /^[0-9a-f]{64}$/);
+      keepSecret(secret);
+    });
+
+    it('proves the e-mail with the mailed code, and is in', async () => {
+      await page.getByLabel('Code').fill(await mailedCode(email));
+      await press('Go on');
+      await page.waitForURL(`**${home}/`);
+      assert.match(await page.locator('main').innerText(), /Overview/);
+    });
+
+    it('issues an Orders key, which is shown once', async () => {
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Shop server');
+      await page.getByRole('radio', { name: /orders/i }).check();
+      await press('Issue the key');
+      key = await once();
+      await page.goto(`${home}/keys`);
+      assert.equal(await page.getByText(key).count(), 0);
+      assert.equal((await page.content()).includes(key), false);
+      await isTakenEverywhere(key, appId);
+    });
+
+    it('sees a payment come into the list, and get paid, without touching the page', async () => {
+      await page.goto(`${home}/payments`);
+      const live = page.waitForResponse((answer) => answer.url().endsWith('/live'));
+      await page.reload();
+      await live;
+      const created = await sandbox.create(order('A-1'), key);
+      assert.equal(created.status, 201, JSON.stringify(created.body));
+      paymentId = created.body.id;
+      const row = page.getByRole('row').filter({ hasText: 'A-1' });
+      await row.waitFor();
+      await sandbox.pay(created.body);
+      await row.getByText('Completed').waitFor({ timeout: 60_000 });
+    });
+
+    it('reads the payment’s story, and both deliveries', async () => {
+      const [first, second] = await bothWebhooks(paymentId);
+      assert.ok(first && second && verifies(first, secret) && verifies(second, secret));
+      await page.getByRole('row').filter({ hasText: 'A-1' }).getByRole('link').first().click();
+      await page.waitForURL(`**${home}/payments/${paymentId}`);
+      const text = await page.locator('main').innerText();
+      for (const told of [/12\.00/, /Base/, /Ethereum/, /payment_payin_completed/, /payment_payout_completed/]) {
+        assert.match(text, told);
+      }
+    });
+
+    it('rotates the secret: the next webhook verifies with the new one only', async () => {
+      await page.goto(`${home}/webhooks/rotate`);
+      await page.locator('main form button').click();
+      const next = await once();
+      assert.match(next, /^[0-9a-f]{64}$/);
+      assert.notEqual(next, secret);
+      keepSecret(next);
+      const { body } = await sandbox.create(order('A-2'), key);
+      await sandbox.pay(body);
+      for (const webhook of await bothWebhooks(body.id)) {
+        assert.deepEqual([verifies(webhook, next), verifies(webhook, secret)], [true, false]);
+      }
+      await page.goto(`${home}/webhooks`);
+      assert.equal((await page.content()).includes(next), false);
+    });
+
+    it('makes a payment by form, and is told what to pay where', async () => {
+      await page.goto(`${home}/links/new`);
+      await page
+        .getByLabel(/amount/i)
+        .first()
+        .fill('5.00');
+      await page.getByLabel(/order/i).first().fill('A-3');
+      await page.locator('main form button').last().click();
+      await page.waitForURL(/\/payments\/[0-9a-f-]{36}$/);
+      assert.match(await page.locator('main').innerText(), /0x[0-9a-fA-F]{4}/);
+    });
+
+    it('exports what the list shows', async () => {
+      const answer = await page.request.get(`${home}/payments.csv`);
+      assert.equal(answer.status(), 200);
+      assert.match(answer.headers()['content-type'] ?? '', /^text\/csv/);
+      assert.match(await answer.text(), /A-1/);
+    });
+
+    it('revokes the key: no instance takes it any more', async () => {
+      await page.goto(`${home}/keys`);
+      await page
+        .getByRole('link', { name: /revoke/i })
+        .first()
+        .click();
+      await page.locator('main form button').click();
+      await page.waitForURL(`**${home}/keys`);
+      await isRefusedEverywhere(key);
+    });
+
+    it('signs out, and the way back is closed', async () => {
+      await page.goto('/dashboard/sessions');
+      await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
+      await page.waitForURL('**/dashboard/sign-in');
+      await page.goBack();
+      await page.goto(`${home}/`);
+      await page.waitForURL('**/dashboard/sign-in?**');
+    });
+  });
+});
