@@ -45,6 +45,8 @@ export interface Config {
   readonly mail: MailSettings | null;
   /** Where that mail can be read instead of being sent on; for trying out. */
   readonly mailboxUrl: string | null;
+  /** Whom the sign-in page offers to a newcomer; for trying out. */
+  readonly demoEmail: string | null;
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
   readonly logLevel: string;
   readonly crashAt: string | null;
@@ -107,6 +109,7 @@ export function readConfig(env: Env): Config {
     registration: read.oneOf('REGISTRATION', registrationPolicies, mode === 'sandbox' ? 'open' : 'closed'),
     mail: readMail(read),
     mailboxUrl: read.url('MAILBOX_URL', /^https?:$/),
+    demoEmail: read.text('DEMO_EMAIL', '') || null,
     webhook: { caFile: read.text('WEBHOOK_CA_FILE', '') || null, allowedCidrs: read.list('WEBHOOK_ALLOWED_CIDRS') },
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     crashAt: read.text('CRASH_AT', '') || null,
@@ -189,6 +192,7 @@ function productionProblems(config: Config): string[] {
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
   if (config.mailboxUrl !== null) problems.push('MAILBOX_URL is for trying out: unset it or set MODE=sandbox');
+  if (config.demoEmail !== null) problems.push('DEMO_EMAIL is for trying out: unset it or set MODE=sandbox');
   if (['open', 'invited'].includes(config.registration) && config.mail === null)
     problems.push('REGISTRATION needs mail: set SMTP_URL and MAIL_FROM, or leave it closed');
   return problems;

@@ -109,13 +109,13 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   }
 }
 
-const siteOf = ({ mode, registration, mailboxUrl, chains, settlementCoolDown_hours }: Config): Site => ({
-  settlementCoolDown_hours,
-  chains: chains.map(({ chainId }) => chainOf(chainId)),
-  mode: mode === 'sandbox' ? 'sandbox' : 'live',
-  registrationOpen: registration !== 'closed',
-  mailboxUrl,
-  demoEmail: null,
+const siteOf = (config: Config): Site => ({
+  mode: config.mode === 'sandbox' ? 'sandbox' : 'live',
+  chains: config.chains.map(({ chainId }) => chainOf(chainId)),
+  settlementCoolDown_hours: config.settlementCoolDown_hours,
+  registrationOpen: config.registration !== 'closed',
+  mailboxUrl: config.mailboxUrl,
+  demoEmail: config.demoEmail,
 });
 
 /** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */

@@ -13,8 +13,10 @@ import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
+import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import type { HttpDeps } from '../../src/http/deps.ts';
+import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
@@ -161,6 +163,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(sql, filter),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),
+    exportPayments: limitExports((filter) => paymentsCsv(sql, filter, p.minute(30))),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
     getOverview: (appId, period) => getOverview(sql, appId, period, p.minute(30)),
     feed: {

@@ -6,7 +6,7 @@ import { paymentPage } from '../../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../../web/dashboard/payments.ts';
 import type { FormState } from '../../../../web/parts/form.ts';
 import type { HttpDeps, PaymentFilter } from '../../deps.ts';
-import { errorOfRefusal } from '../../errors.ts';
+import { ApiError, errorOfRefusal } from '../../errors.ts';
 import { Cursor, PaymentStatus, Uuid } from '../../schemas/base.ts';
 import { entry, fields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
@@ -15,7 +15,7 @@ import { noSuchPage } from '../router.ts';
 
 type Deps = Pick<
   HttpDeps,
-  'listPayments' | 'paymentStory' | 'listTransactions' | 'listDeliveries' | 'paymentLink' | 'clock'
+  'listPayments' | 'exportPayments' | 'paymentStory' | 'listTransactions' | 'listDeliveries' | 'paymentLink' | 'clock'
 >;
 
 const rows = 50;
@@ -31,7 +31,11 @@ const filterFields = {
 };
 export const Filter = fields(filterFields);
 
-export const paymentPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [list(deps, frames), one(deps, frames)];
+export const paymentPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [
+  list(deps, frames),
+  csv(deps),
+  one(deps, frames),
+];
 
 const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
   page({
@@ -48,6 +52,21 @@ const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
       const any = payments.length > 0 || (await hasAny(listPayments, appId));
       const model = { filter, payments, cursor, nextCursor, any, now: clock.now() };
       return { page: paymentsPage({ ...(await frames.ofApp(visit)), ...model }) };
+    },
+  });
+
+/** All that the list has, whatever page of it was looked at. */
+const csv = ({ exportPayments }: Deps): AnyPage =>
+  page({
+    path: '/dashboard/apps/{appId}/payments.csv',
+    audience: 'owner',
+    query: Filter,
+    stays: true,
+    async show({ visitor: { appId }, query, gone }) {
+      const { asked, filter } = filterOf(query);
+      const [wrong] = Object.values(filter.errors);
+      if (wrong !== undefined) throw new ApiError('invalidRequest', wrong);
+      return exportPayments({ appId, ...asked }, gone);
     },
   });
 
