@@ -88,7 +88,8 @@ describe('a merchant that begins with nothing', function () {
     });
     after(() => ada.leave());
 
-    const once = () => page.locator('.secret code').innerText();
+    const textOf = async (selector: string) => (await page.locator(selector).textContent()) ?? '';
+    const once = () => textOf('.secret code');
     const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
 
     it('registers, and is shown the webhook secret', async () => {
@@ -115,7 +116,7 @@ describe('a merchant that begins with nothing', function () {
       await page.getByLabel('Code').fill(await mailedCode(email));
       await press('Go on');
       await page.waitForURL(`**${home}/`);
-      assert.match(await page.locator('main').innerText(), /Overview/);
+      assert.match(await textOf('main'), /Overview/);
     });
 
     it('issues an Orders key, which is shown once', async () => {
@@ -149,7 +150,7 @@ describe('a merchant that begins with nothing', function () {
       assert.ok(first && second && verifies(first, secret) && verifies(second, secret));
       await page.getByRole('row').filter({ hasText: 'A-1' }).getByRole('link').first().click();
       await page.waitForURL(`**${home}/payments/${paymentId}`);
-      const text = await page.locator('main').innerText();
+      const text = await textOf('main');
       for (const told of [/12\.00/, /Base/, /Ethereum/, /payment_payin_completed/, /payment_payout_completed/]) {
         assert.match(text, told);
       }
@@ -180,7 +181,7 @@ describe('a merchant that begins with nothing', function () {
       await page.getByLabel(/order/i).first().fill('A-3');
       await page.locator('main form button').last().click();
       await page.waitForURL(/\/payments\/[0-9a-f-]{36}$/);
-      assert.match(await page.locator('main').innerText(), /0x[0-9a-fA-F]{4}/);
+      assert.match(await textOf('main'), /0x[0-9a-fA-F]{4}/);
     });
 
     it('exports what the list shows', async () => {
