@@ -18,7 +18,7 @@ export interface RevocationTimes {
 }
 
 export const revocationTimes: RevocationTimes = {
-  poll_ms: 1_000,
+  poll_ms: 500,
   patience_ms: 3_000,
   beat_ms: 2_000,
   gone_ms: 6_000,

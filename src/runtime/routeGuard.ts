@@ -1,4 +1,4 @@
-/** Knows, within a few seconds, whether each chain's treasury could pay what is owed there and one payout more. */
+/** Knows whether each chain's treasury could pay what is owed there and one payout more: within a few seconds while anybody asks. */
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
 import type { Chain, ChainId, Token } from '../../domain/chains.ts';

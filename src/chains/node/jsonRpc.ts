@@ -2,6 +2,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { urlToHttpOptions } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { TransientError } from '../../../commands/ports.ts';
 
@@ -115,23 +116,30 @@ export function createTransport(url: string, timeout_ms: number): Call {
   const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
   let calls = 0;
 
-  const post = (body: string, signal: AbortSignal): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
+  const options = { ...urlToHttpOptions(target), method: 'POST', agent };
+
+  /** The request is cut by hand: a signal of its own, and a stream read by `for await`, would cost a third more. */
+  const once = (body: string, signal: AbortSignal): Promise<RpcAnswer> =>
+    new Promise<RpcAnswer>((resolve, reject) => {
       const headers = {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
         'accept-encoding': 'gzip',
       };
-      request(target, { method: 'POST', agent, headers, signal })
-        .once('response', resolve)
-        .once('error', reject)
+      const asked = request({ ...options, headers });
+      const cut = () => void asked.destroy(new Error('the call was ended'));
+      signal.addEventListener('abort', cut, { once: true });
+      asked
+        .once('response', (response) => {
+          textOf(response)
+            .then((text) => answerOf(response, text))
+            .then(resolve, reject);
+        })
+        .on('error', reject)
+        .once('close', () => signal.removeEventListener('abort', cut))
         .end(body);
+      if (signal.aborted) cut();
     });
-
-  async function once(body: string, signal: AbortSignal): Promise<RpcAnswer> {
-    const response = await post(body, signal);
-    return answerOf(response, await textOf(response));
-  }
 
   return async (method, params, signal) => {
     signal?.throwIfAborted();
@@ -173,22 +181,24 @@ const pause_ms = (answer: RpcAnswer | NoAnswer, tries: number): number =>
 const noAnswer = (error: unknown): NoAnswer =>
   error instanceof NoAnswer ? error : new NoAnswer('connection failed or timed out', true);
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
-  // A body that breaks off ends the unpacked stream as well.
-  if (stream !== response) response.once('error', (error) => stream.destroy(error));
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bodyMax_bytes) {
-      response.destroy();
-      throw new NoAnswer(`the answer is larger than ${bodyMax_bytes} bytes`, false);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
+const textOf = (response: IncomingMessage): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
+    // A body that breaks off ends the unpacked stream as well.
+    if (stream !== response) response.once('error', (error) => stream.destroy(error));
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    stream
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= bodyMax_bytes) return void chunks.push(chunk);
+        reject(new NoAnswer(`the answer is larger than ${bodyMax_bytes} bytes`, false));
+        response.destroy();
+      })
+      .once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+      .on('error', reject)
+      .once('close', () => reject(new Error('the answer breaks off')));
+  });
 
 /** A status of failure may carry an error of JSON-RPC, which says more. */
 function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): RpcAnswer {

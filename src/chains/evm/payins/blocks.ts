@@ -8,6 +8,7 @@ import { inParallel } from '../../inParallel.ts';
 import type { Cursor, TransferLog } from '../../ports.ts';
 import { type Header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { callsAtOnce } from './headers.ts';
 import { toTransferLog } from './transfers.ts';
 
 /**
@@ -15,8 +16,6 @@ import { toTransferLog } from './transfers.ts';
  * nothing; asked for a hash that it lacks, it must fail (EIP-234).
  */
 export const nearHead_blocks = 64n;
-/** Calls to one node at a time. */
-const callsAtOnce = 8;
 /** After so many good answers in a row a wider range is tried. */
 const goodEnough = 8;
 
@@ -30,18 +29,22 @@ export interface BlocksRead {
 const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<readonly Header[]> =>
   inParallel(heights, callsAtOnce, (height) => knownHeader(node, height));
 
-/** Up to `nearHead_blocks` blocks, each linked to its parent. Undefined when the first is no child of the cursor: a fork just came. */
+/**
+ * Up to `nearHead_blocks` blocks, each linked to its parent. Each pass reads their logs itself: what a node left out once is read again
+ * before it is final.
+ * @returns undefined when the first is no child of the cursor: a fork just came
+ */
 export async function readByHash(
   chain: Chain,
   node: EvmNode,
   cursor: Cursor,
   end: bigint,
+  headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>,
 ): Promise<BlocksRead | undefined> {
   const first = cursor.blockNumber + 1n;
   const last = lower(end, first + nearHead_blocks - 1n);
   const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
-  const found = await headersAt(node, heights);
-  const headers = linked(cursor.blockHash, found);
+  const headers = linked(cursor.blockHash, await headersAt(heights));
   if (headers.length === 0) return undefined;
 
   const logs = await inParallel(headers, callsAtOnce, async ({ hash, time_s }) => {

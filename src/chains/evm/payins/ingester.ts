@@ -3,9 +3,10 @@ import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { finalHeight, type Header, header, isOnChain, knownHeader } from '../reads.ts';
+import { finalHeight, type Header, isOnChain, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
 import { type BlocksRead, createTrail, nearHead_blocks, type RangeSize, readByHash, readByRange } from './blocks.ts';
+import { createHeaders, type Headers } from './headers.ts';
 import { createReceipts } from './transfers.ts';
 
 /** A log of EVM does not tell which of its transaction's transfers it is. */
@@ -13,8 +14,8 @@ export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;
 
 /** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable when no node can answer. */
 export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEvmRpc(config)): EvmIngester {
-  const { reached, ...scanner } = createScanner(config, rpc);
-  const tags = tagsOf(config);
+  const headers = createHeaders(tagsOf(config));
+  const { reached, ...scanner } = createScanner(config, rpc, headers);
   const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, reached);
   return {
     chainId: config.chainId,
@@ -33,11 +34,8 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
       return { blockNumber: newest.number, chainTime: instant(newest.time_s * 1_000) };
     },
     nodeHeads: rpc.nodes.map((connect) => async (signal) => {
-      const node = connect(signal);
-      // A tag that the node cannot tell must not hide its newest block.
-      const finals = tags.map((tag) => header(node, tag).catch(() => undefined));
-      const [latest, ...final] = await Promise.all([knownHeader(node, 'latest'), ...finals]);
-      return { blockNumber: latest.number, mark: [latest, ...final].map((block) => block?.hash).join(' ') };
+      const { latest, tagged } = await headers.watch(connect(signal));
+      return { blockNumber: latest.number, mark: [latest, ...tagged.values()].map(({ hash }) => hash).join(' ') };
     }),
   };
 }
@@ -71,7 +69,7 @@ interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
  * Moves the passes of one chain forward. A pass goes on only with a node whose chain reaches beyond the cursor, so that two nodes that
  * differ at the head do not send it back and forth; each range comes from one node alone.
  */
-function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
+function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): EvmScanner {
   const chain = chainOf(config.chainId);
   const trails = { head: createTrail(), final: createTrail(), finalLarge: createTrail() };
   const size: RangeSize = {
@@ -81,17 +79,19 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
   };
   let reached = 0n;
 
-  async function endOf(node: EvmNode, pass: Pass): Promise<{ head: bigint; end: bigint }> {
-    const head = (await knownHeader(node, 'latest')).number;
-    return { head, end: pass === 'head' ? head : await finalHeight(node, head, config.depths[pass]) };
+  async function endOf(node: EvmNode, pass: Pass): Promise<{ latest: Header; end: bigint }> {
+    const { latest, tagged } = await headers.shownTo(pass, node);
+    const end = pass === 'head' ? latest.number : await finalHeight(node, latest.number, config.depths[pass], tagged);
+    return { latest, end };
   }
 
   async function nextRange(node: EvmNode, cursor: Cursor): Promise<RangeFound | undefined> {
-    const { head, end } = await endOf(node, cursor.pass);
+    const { latest, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
-    const far = head - nearHead_blocks;
+    const far = latest.number - nearHead_blocks;
     const near = cursor.blockNumber >= far;
+    const headersAt = (heights: readonly bigint[]) => headers.below(node, latest, heights);
     const found = (read: BlocksRead | undefined): RangeFound | undefined => {
       const last = read?.headers.at(-1);
       if (!read || !last) return undefined;
@@ -99,7 +99,8 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
       return { range: { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
     };
     // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
-    const followed = near && !trail.isEmpty() ? found(await readByHash(chain, node, cursor, end)) : undefined;
+    const followed =
+      near && !trail.isEmpty() ? found(await readByHash(chain, node, cursor, end, headersAt)) : undefined;
     if (followed) return followed;
     const there = await knownHeader(node, cursor.blockNumber);
     if (there.hash !== cursor.blockHash) {
@@ -107,7 +108,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc): EvmScanner {
       return { range: { logs: [], orphaned, next: cursorAt(cursor, from) }, isEnd: false };
     }
     if (cursor.pass === 'head') await trail.recall(node, cursor);
-    if (near) return found(await readByHash(chain, node, cursor, end));
+    if (near) return found(await readByHash(chain, node, cursor, end, headersAt));
     return found(await readByRange(chain, node, cursor, lower(end, far), size));
   }
 

@@ -42,7 +42,7 @@ describe('EVM ingester, with several nodes,', () => {
     await world.mine(3);
     await head.follow();
     const behind = head.cursor().blockNumber - 1n;
-    await world.mine(1);
+    await world.mine(2);
     first.behave(async (method, params, forward) =>
       method === 'eth_getBlockByNumber' && BigInt(Number(params[0]) || 0) > behind ? null : forward(method, params),
     );

@@ -1,0 +1,123 @@
+/**
+ * What the watcher of heads and the passes of a chain know of its blocks together, so that none asks a node for what another has just
+ * read. A block's hash names its parent: from a node's newest block back, each block that is known by its hash is on that node's chain.
+ */
+import { higher } from '../../bigints.ts';
+import { inParallel } from '../../inParallel.ts';
+import type { Pass } from '../../ports.ts';
+import type { FinalityTag } from '../config.ts';
+import { type Header, header, knownHeader } from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+
+/** Calls to one node at a time. */
+export const callsAtOnce = 8;
+/** Of each node: all that are read by hash, near its head. */
+const remembered_blocks = 128;
+
+/** A node's newest block, and the newest of each tag that it could tell. */
+export interface Shown {
+  readonly latest: Header;
+  readonly tagged: ReadonlyMap<FinalityTag, Header>;
+}
+
+/** What one node has said: what another says is never mixed with it. */
+interface Known {
+  readonly byHash: Map<string, Header>;
+  readonly underWay: Map<string, Promise<Header>>;
+  shown?: Shown;
+  readonly takenBy: Set<Pass>;
+}
+
+export interface Headers {
+  /** For the watcher: asks the node. The answer is there for each pass to take. */
+  watch(node: EvmNode): Promise<Shown>;
+  /** What the watcher saw last, once for each pass: one that comes again before the watcher does asks the node itself. */
+  shownTo(pass: Pass, node: EvmNode): Promise<Shown>;
+  /** The blocks at these heights, in order, which the node must have below its newest. @throws RpcFailed when it lacks one */
+  below(node: EvmNode, latest: Header, heights: readonly bigint[]): Promise<readonly Header[]>;
+}
+
+export function createHeaders(tags: readonly FinalityTag[]): Headers {
+  const nodes = new Map<string, Known>();
+
+  function knownOf({ name }: EvmNode): Known {
+    const known = nodes.get(name) ?? { byHash: new Map(), underWay: new Map(), takenBy: new Set() };
+    nodes.set(name, known);
+    return known;
+  }
+
+  return {
+    async watch(node) {
+      // A tag that the node cannot tell must not hide its newest block.
+      const asked = tags.map(async (tag) => [tag, await header(node, tag).catch(() => undefined)] as const);
+      const [latest, ...found] = await Promise.all([knownHeader(node, 'latest'), ...asked]);
+      const tagged = new Map(found.flatMap(([tag, block]) => (block ? [[tag, block] as const] : [])));
+      const known = knownOf(node);
+      known.shown = { latest: keep(known, latest), tagged };
+      known.takenBy.clear();
+      return known.shown;
+    },
+
+    async shownTo(pass, node) {
+      const known = knownOf(node);
+      if (!known.shown || known.takenBy.has(pass)) {
+        return { latest: keep(known, await knownHeader(node, 'latest')), tagged: new Map() };
+      }
+      known.takenBy.add(pass);
+      return known.shown;
+    },
+
+    async below(node, latest, heights) {
+      const known = knownOf(node);
+      await closeGap(node, known, latest);
+      const line = lineOf(known, latest, heights[0] ?? latest.number);
+      return inParallel(heights, callsAtOnce, async (height) => line.get(height) ?? ask(node, known, latest, height));
+    },
+  };
+}
+
+function keep({ byHash }: Known, block: Header): Header {
+  byHash.set(block.hash, block);
+  for (const oldest of byHash.keys()) {
+    if (byHash.size <= remembered_blocks) break;
+    byHash.delete(oldest);
+  }
+  return block;
+}
+
+/** The block and those known before it, down to a height or to where one is not known. */
+function lineOf({ byHash }: Known, block: Header, lowest: bigint): ReadonlyMap<bigint, Header> {
+  const line = new Map([[block.number, block]]);
+  for (let child = block; child.number > lowest; ) {
+    const parent = byHash.get(child.parentHash);
+    if (parent?.number !== child.number - 1n) break;
+    line.set(parent.number, parent);
+    child = parent;
+  }
+  return line;
+}
+
+/** Asks for what has come since blocks were read last, so that those join on to the newest. What a node lacks is left to who needs it. */
+async function closeGap(node: EvmNode, known: Known, latest: Header): Promise<void> {
+  const before = [...known.byHash.values()].map(({ number }) => number).filter((number) => number < latest.number);
+  const newest = before.reduce(higher, -1n);
+  const missing = Number(latest.number - newest - 1n);
+  if (newest < 0n || missing > remembered_blocks / 2) return;
+  const heights = Array.from({ length: missing }, (_, at) => newest + 1n + BigInt(at));
+  await inParallel(heights, callsAtOnce, (height) => ask(node, known, latest, height)).catch((error: unknown) => {
+    // A node that does not answer at all is not waited for twice.
+    if (!(error instanceof RpcFailed) || error.kind === 'unreachable') throw error;
+  });
+}
+
+/** Passes that see the same newest block ask for another one together. */
+function ask(node: EvmNode, known: Known, latest: Header, height: bigint): Promise<Header> {
+  const key = `${latest.hash} ${height}`;
+  const asked =
+    known.underWay.get(key) ??
+    knownHeader(node, height)
+      .then((found) => keep(known, found))
+      .finally(() => known.underWay.delete(key));
+  known.underWay.set(key, asked);
+  return asked;
+}
