@@ -19,7 +19,9 @@ const hashBytes = 32;
 /** About 40 ms: to try all codes against a stolen hash takes hours, and a code lives for minutes. */
 const cost = { N: 2 ** 14, r: 8, p: 1 };
 
-export const isPasscode = (text: string): boolean => new RegExp(`^[0-9]{${codeDigits}}$`).test(text);
+const wellFormed = new RegExp(`^[0-9]{${codeDigits}}$`);
+
+export const isPasscode = (text: string): boolean => wellFormed.test(text);
 
 export const scryptPasscodes: Passcodes = {
   async make() {

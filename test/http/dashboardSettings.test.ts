@@ -1,0 +1,202 @@
+/** What owners change in the dashboard: secrets are shown once, in the answer itself; what is wrong stands beside its field. */
+import assert from 'node:assert/strict';
+import pino from 'pino';
+import { Jar, type PageAnswered } from './desk.ts';
+import { startWorld, type World } from './world.ts';
+
+const home = '/dashboard/apps/wallet_demo';
+const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+describe('HTTP: settings in the dashboard', () => {
+  let world: World;
+  let ann: Jar;
+  const logged: string[] = [];
+  beforeEach(async () => {
+    logged.length = 0;
+    const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+    world = await startWorld({ logger });
+    ann = new Jar(world.url);
+    ann.cookies.set('__Host-session', 'ann.session.token');
+  });
+  afterEach(() => world.stop());
+
+  const settings = async () => (await world.people.getSettings('wallet_demo')) ?? assert.fail('there is no such app');
+  /** Follows a POST, as a browser does. */
+  async function done(answer: PageAnswered, to: string, told: RegExp): Promise<void> {
+    assert.deepEqual([answer.status, answer.to], [303, to], answer.text);
+    assert.match((await ann.get(to)).text, told);
+  }
+
+  describe('what is shown once', () => {
+    const shows: readonly (readonly [what: string, path: string, Record<string, string>, RegExp])[] = [
+      ['an API key', `${home}/keys`, { name: 'Shop', scope: 'orders' }, /pi_[A-Za-z0-9_]{30,}/],
+      ['a rotated secret', `${home}/webhooks/rotate`, {}, /\b[0-9a-f]{64}\b(?<!sha256:.{64})/],
+      [
+        'the first secret of a registration',
+        '/dashboard/register',
+        { email: 'a@b.org', displayName: 'Tea', kind: 'merchant' },
+        /\b[0-9a-f]{64}\b(?<!sha256:.{64})/,
+      ],
+    ];
+    for (const [what, path, fields, secretIn] of shows) {
+      it(`${what} is in one answer that nobody keeps, and in no page, URL, cookie or log`, async () => {
+        const answer = await ann.post(path, fields);
+        assert.equal(answer.status, 200, answer.text);
+        const [secret] = secretIn.exec(answer.text) ?? assert.fail(`no secret in ${answer.text}`);
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        assert.equal(answer.to, null);
+        assert.equal(answer.headers.getSetCookie().join().includes(secret), false);
+        for (const page of [`${home}/keys`, `${home}/webhooks`, `${home}/audit`, `${home}/`, path]) {
+          assert.equal((await ann.get(page)).text.includes(secret), false, page);
+        }
+        assert.notEqual(logged.length, 0);
+        assert.equal(logged.join('').includes(secret), false);
+      });
+    }
+
+    it('an e-mail address and a session’s token are in no log', async () => {
+      await ann.post('/dashboard/sign-in', { email: 'ada@example.org' });
+      await ann.get(`${home}/keys`);
+      assert.doesNotMatch(logged.join(''), /ada@example\.org|session\.token/);
+    });
+  });
+
+  describe('keys', () => {
+    it('are issued with an end, renamed and revoked', async () => {
+      assert.equal((await ann.post(`${home}/keys`, { name: 'Shop', scope: 'admin', expiresInDays: '30' })).status, 200);
+      const [key] = await world.people.listKeys('wallet_demo');
+      assert.ok(key?.expiresAt);
+      const mine = `${home}/keys/${key.keyId}`;
+      await done(await ann.post(`${mine}/rename`, { name: 'Till' }), `${home}/keys`, /Till/);
+      assert.match((await ann.get(`${mine}/revoke`)).text, /Till/);
+      await done(await ann.post(`${mine}/revoke`), `${home}/keys`, /The key is revoked/);
+      assert.equal((await ann.get(`${mine}/revoke`)).status, 404);
+    });
+
+    it('need a name and a scope', async () => {
+      const answer = await ann.post(`${home}/keys`, { scope: 'root' });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /This is required\./);
+      assert.match(answer.text, /This must be one of orders, admin\./);
+      assert.deepEqual(await world.people.listKeys('wallet_demo'), []);
+    });
+  });
+
+  it('the webhook URL is set and removed; one that is none is refused beside its field', async () => {
+    const page = `${home}/webhooks`;
+    await done(await ann.post(`${page}/url`, { webhookUrl: 'https://tea.example/hooks' }), page, /tea\.example/);
+    for (const webhookUrl of ['http://tea.example/hooks', 'https://127.0.0.1/hooks', 'no url']) {
+      const answer = await ann.post(`${page}/url`, { webhookUrl });
+      assert.equal(answer.status, 400, webhookUrl);
+      assert.ok(answer.text.includes(webhookUrl), 'what was entered is still there');
+    }
+    assert.equal((await settings()).webhookUrl, 'https://tea.example/hooks');
+    await done(await ann.post(`${page}/remove`), page, /removed/);
+    assert.equal((await settings()).webhookUrl, null);
+  });
+
+  it('the first wallet is in force at once, another one waits and can be cancelled', async () => {
+    const page = `${home}/settlement`;
+    const wallet = { chainId: '8453', tokenSymbol: 'USDC', receiverAddress: address };
+    await done(await ann.post(page, wallet), page, /is saved/);
+    const other = { ...wallet, chainId: '1' };
+    await done(await ann.post(page, other), page, /takes effect after the waiting time/);
+    assert.ok((await settings()).settlementChange);
+    assert.equal((await settings()).settlement?.chainId, 8453);
+    await done(await ann.post(`${page}/cancel`), page, /cancelled/);
+    assert.equal((await settings()).settlementChange, null);
+    assert.equal((await ann.post(`${page}/cancel`)).status, 404);
+  });
+
+  it('a wallet that is none is refused beside its field', async () => {
+    const answer = await ann.post(`${home}/settlement`, {
+      chainId: '8453',
+      tokenSymbol: 'USDC',
+      receiverAddress: '0x12',
+    });
+    assert.equal(answer.status, 400);
+    assert.ok(answer.text.includes('0x12'));
+    assert.equal((await settings()).settlement, null);
+  });
+
+  it('branding is saved, and a field that was emptied is unset', async () => {
+    const page = `${home}/branding`;
+    await done(await ann.post(page, { name: 'Tea <House>', colour: '#2f6f4f' }), page, /The branding is saved/);
+    assert.match((await ann.get(page)).text, /Tea &lt;House/);
+    await ann.post(page, { name: 'Tea' });
+    assert.deepEqual([(await settings()).profile.name, (await settings()).profile.colour], ['Tea', null]);
+    assert.equal((await ann.post(page, { colour: 'green' })).status, 400);
+  });
+
+  it('a logo is a picture of some size, one, and alone', async () => {
+    const page = `${home}/branding/logo`;
+    const send = (parts: readonly (readonly [string, Blob | string])[]) => {
+      const body = new FormData();
+      for (const [name, part] of parts) {
+        if (typeof part === 'string') body.append(name, part);
+        else body.append(name, part, 'logo.png');
+      }
+      return ann.ask('POST', page, { body, headers: { origin: world.url } });
+    };
+    const square = await import('sharp').then(({ default: sharp }) =>
+      sharp({ create: { width: 40, height: 40, channels: 3, background: '#2f6f4f' } })
+        .png()
+        .toBuffer(),
+    );
+    const picture = new Blob([new Uint8Array(square)], { type: 'image/png' });
+    await done(await send([['logo', picture]]), `${home}/branding`, /The logo is saved/);
+    assert.ok((await settings()).profile.logo);
+    assert.equal((await send([['logo', new Blob(['<svg onload=alert(1)>'])]])).status, 400);
+    assert.equal((await send([])).status, 400);
+    assert.equal(
+      (
+        await send([
+          ['logo', picture],
+          ['logo', picture],
+        ])
+      ).status,
+      400,
+    );
+    assert.equal((await send([['other', picture]])).status, 400);
+    assert.equal(
+      (
+        await send([
+          ['logo', picture],
+          ['more', 'x'],
+        ])
+      ).status,
+      400,
+    );
+    assert.equal((await send([['logo', new Blob([new Uint8Array(1_100_000)])]])).status, 413);
+    assert.equal((await ann.post(page, { logo: 'x' })).status, 415);
+    await done(await ann.post(`${page}/remove`), `${home}/branding`, /The logo is removed/);
+  });
+
+  it('a payment made by form leads to its page; what is wrong with it stays in the form', async () => {
+    const payment = {
+      amount: '5.00',
+      sourceChainId: '8453',
+      sourceTokenSymbol: 'USDC',
+      destinationChainId: '1',
+      destinationTokenSymbol: 'USDC',
+      receiverAddress: address,
+      orderId: 'by-form',
+    };
+    const made = await ann.post(`${home}/links/new`, payment);
+    assert.equal(made.status, 303, made.text);
+    assert.match(made.to ?? '', /^\/dashboard\/apps\/wallet_demo\/payments\/[0-9a-f-]{36}$/);
+    assert.equal((await ann.post(`${home}/links/new`, payment)).to, made.to, 'the same order is the same payment');
+    const wrong = await ann.post(`${home}/links/new`, { ...payment, orderId: 'other', receiverAddress: '0x12' });
+    assert.equal(wrong.status, 400);
+    assert.ok(wrong.text.includes('by-form') === false && wrong.text.includes('0x12'));
+    assert.equal((await ann.post(`${home}/links/new`, { ...payment, amount: 'ten' })).status, 400);
+  });
+
+  it('who changed what is told to the owner, by name only where it is theirs', async () => {
+    await world.people.merchants.setWebhookUrl('wallet_demo', 'https://op.example/h', { cause: 'operator:root' });
+    await ann.post(`${home}/keys`, { name: 'Shop', scope: 'orders' });
+    const { text } = await ann.get(`${home}/audit`);
+    assert.match(text, /the operator/);
+    assert.doesNotMatch(text, /operator:root|developer:/);
+  });
+});
