@@ -114,7 +114,7 @@ async function startUp({ env }: Grown): Promise<number> {
 async function admin(env: Readonly<Record<string, string>>): Promise<string> {
   const service = await startService(readConfig({ ...env, ROLES: 'projections' }));
   const merchantWallet = privateKeyToAddress(env['TREASURY_PRIVATE_KEY'] as `0x${string}`);
-  const { wallet } = await seed(service.merchants, undefined, {
+  const { wallet } = await seed(service, undefined, {
     webhookUrl: 'https://shop.example/hook',
     merchantWallet,
   });

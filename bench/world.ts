@@ -57,7 +57,7 @@ export async function openWorld(): Promise<BenchWorld> {
   };
   const service = await startService(readConfig({ ...env, ROLES: 'projections' }));
   const settings = { webhookUrl: world.receiver.url, merchantWallet: privateKeyToAddress(keys.merchantWallet) };
-  const { wallet } = await seed(service.merchants, undefined, settings);
+  const { wallet } = await seed(service, undefined, settings);
   await service.stop();
   const database = openDatabase({ url: world.databaseUrl, applicationName: 'bench', statementTimeout_ms });
   return {

@@ -18,6 +18,8 @@ export interface SandboxFile {
     readonly settlement: { readonly chainId: string; readonly tokenSymbol: string; readonly receiverAddress: string };
   };
   readonly wallet: DemoApp;
+  /** Who owns both apps, and signs in with codes that end in the mailbox. */
+  readonly demoEmail: string;
   readonly webhook: { readonly url: string; readonly log: string };
   /** Where the mail is read that the service sends; `folder` holds it as .eml files. */
   readonly mailbox: { readonly url: string; readonly folder: string };

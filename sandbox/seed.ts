@@ -1,4 +1,4 @@
-/** The demo apps: a merchant with a settlement wallet and a wallet app that anyone may create payments for. Made once. */
+/** The demo apps: a merchant with a settlement wallet and a wallet app that anyone may create payments for, and who owns them. Made once. */
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { KeyScope } from '../domain/merchant/events.ts';
@@ -7,18 +7,31 @@ import type { SandboxFile } from './sandboxFile.ts';
 type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
 
 /** What seeding needs of the running service. */
-export interface Merchants extends ManageMerchant {
+export interface Seeded {
+  readonly merchants: Merchants;
+  /** The person of an e-mail address, who may sign in from then on. */
+  readonly welcome: (email: string) => Promise<{ readonly developerId: string } | Refusal>;
+}
+
+interface Merchants extends ManageMerchant {
   /** Resolves once a change can be read. */
   readonly projected: (position: bigint) => Promise<void>;
 }
 
+/** Whoever tries it out signs in with this address; its mail ends in the mailbox. */
+export const demoEmail = 'demo@sandbox.example';
+
 const by = { cause: 'operator:sandbox' } as const;
 const merchantId = 'merchant_demo';
 const walletId = 'wallet_demo';
+const names = new Map([
+  [merchantId, 'Demo shop'],
+  [walletId, 'Demo wallet'],
+]);
 
 /** @param known what an earlier start wrote down: keys and secrets are shown once and cannot be read again */
 export async function seed(
-  merchants: Merchants,
+  { merchants, welcome }: Seeded,
   known: SandboxFile | undefined,
   world: { readonly webhookUrl: string; readonly merchantWallet: string },
 ): Promise<DemoApps> {
@@ -27,6 +40,11 @@ export async function seed(
   await settled(merchants, await merchants.setKeylessCreation(walletId, true, by));
   const merchant = await demoApp(merchants, merchantId, world.webhookUrl, known?.merchant);
   await settled(merchants, await merchants.setSettlement(merchantId, settlement, by));
+  const person = await welcome(demoEmail);
+  if (isRefusal(person)) throw new Error(`nobody can own the demo apps: ${person.message}`);
+  for (const appId of [walletId, merchantId]) {
+    await settled(merchants, await merchants.setOwner(appId, person.developerId, by));
+  }
   return { wallet, merchant: { ...merchant, settlement: { ...settlement, chainId: String(settlement.chainId) } } };
 }
 
@@ -38,6 +56,8 @@ async function demoApp(
   known: DemoApps['wallet'] | undefined,
 ): Promise<DemoApps['wallet']> {
   const registered = await settled(merchants, await merchants.register(appId, { webhookUrl }, by));
+  if (registered.created)
+    await settled(merchants, await merchants.setProfile(appId, { name: names.get(appId) ?? null }, by));
   await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, by));
   if (known && !registered.created) {
     const { ordersKey, adminKey, webhookSecret } = known;

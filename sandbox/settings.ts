@@ -1,4 +1,5 @@
 import type { SandboxKeys } from './keys.ts';
+import { demoEmail } from './seed.ts';
 import type { SolanaChain } from './solanaChain.ts';
 import type { StellarChain } from './stellarChain.ts';
 import type { World } from './world.ts';
@@ -27,6 +28,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     SMTP_URL: world.mailbox.smtpUrl,
     MAIL_FROM: 'Payment Intents <no-reply@sandbox.example>',
     MAILBOX_URL: world.mailbox.url,
+    DEMO_EMAIL: demoEmail,
     // Whoever tries it out signs in often, always from one address.
     SIGN_IN_PER_ADDRESS: '1000',
     SIGN_IN_PER_EMAIL: '1000',

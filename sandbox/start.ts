@@ -12,7 +12,7 @@ import { chosenChains } from './chosenChains.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
-import { seed } from './seed.ts';
+import { demoEmail, seed } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { summary } from './summary.ts';
 import { startWorld, type World } from './world.ts';
@@ -49,7 +49,7 @@ async function main(): Promise<Service> {
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
   shown.done('Service');
 
-  const apps = await seed(service.merchants, known, {
+  const apps = await seed(service, known, {
     webhookUrl: world.receiver.url,
     merchantWallet: privateKeyToAddress(keys.merchantWallet),
   });
@@ -65,6 +65,7 @@ async function main(): Promise<Service> {
     operationsUrl: service.operationsUrl,
     ...apps,
     webhook: { url: world.receiver.url, log: world.receiver.log },
+    demoEmail,
     mailbox: { url: world.mailbox.url, folder: join(dataDir, 'mail') },
     ...chainsOf(world, privateKeyToAddress(keys.customer)),
     pids: { service: process.pid },

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { deliveryIdOf } from '../../domain/webhook.ts';
+import { deliveryIdOf, deliveryKinds } from '../../domain/webhook.ts';
 import { deposits } from '../../projections/deposits.ts';
 import { hourlyStats } from '../../projections/hourlyStats.ts';
-import type { Projection, RowChange, Seen } from '../../projections/projection.ts';
+import type { Moved, Projection, RowChange, Seen } from '../../projections/projection.ts';
 import { todoPayments, todoWebhooks } from '../../projections/todos.ts';
+import { deliveryStart } from '../support/deliveries.ts';
 import * as p from '../support/payments.ts';
 
 /** What a projection makes of a history's last event; each event is written a minute after the one before. */
@@ -73,6 +74,15 @@ describe('the to-do list of webhooks', () => {
   it('has nothing of what is no news: any other event, or a payout confirmed again', () => {
     assert.deepEqual(told(withHook(p.sent)), []);
     assert.deepEqual(told(withHook([...p.done, p.unsettled(), p.settled(p.attempt(), 201)])), []);
+  });
+  it('gains nothing by what an owner asks for: tests and redeliveries are claimed as they are sent', () => {
+    for (const kind of deliveryKinds) {
+      const data = deliveryStart({ kind });
+      const seen = { category: 'webhook', event: { type: 'WebhookSendStarted', data } } as Seen<'webhook'>;
+      assert.deepEqual(todoWebhooks.project(seen as Seen & Moved), [
+        { op: 'remove', table: 'todo_webhooks', key: { delivery_id: data.deliveryId } },
+      ]);
+    }
   });
 });
 

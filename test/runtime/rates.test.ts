@@ -59,6 +59,15 @@ describe('rates', () => {
     assert.equal((await one.count('keylessCreation', '192.0.2.2'))?.allowed, true);
   });
 
+  for (const name of ['redelivery', 'webhookTest'] as const) {
+    it(`of what an app’s owner asks for hold over all instances, too: ${name}`, async () => {
+      const [one, other] = twoInstances();
+      assert.deepEqual(await times(2, one, name, 'merchant_shop'), [true, true]);
+      assert.deepEqual(await times(2, other, name, 'merchant_shop'), [true, false]);
+      assert.deepEqual(await times(1, other, name, 'merchant_other'), [true]);
+    });
+  }
+
   it('cost Postgres nothing for somebody who is refused already', async () => {
     const [one] = twoInstances();
     await times(3, one, 'keylessCreation');

@@ -37,7 +37,7 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
     settings: { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
     rpcUrl: (chainId) => world.rpcUrls.get(chainId) ?? '',
     async seed(service) {
-      const apps = await seed(service.merchants, undefined, {
+      const apps = await seed(service, undefined, {
         webhookUrl: world.receiver.url,
         merchantWallet: privateKeyToAddress(keys.merchantWallet),
       });

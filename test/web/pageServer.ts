@@ -1,6 +1,6 @@
 /** Sample pages and their files on loopback, with the headers that the service sends. */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { VNode } from 'preact';
 import { documentOf } from '../../web/parts/html.ts';
@@ -13,9 +13,19 @@ const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/jav
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;
+  /** `GET overview`, `POST /dashboard/…`: what was asked for, files and news aside. */
+  readonly asked: string[];
+  /** Once a page waits for news. */
+  listened(): Promise<void>;
+  /** News for all who look at a page. */
+  tell(): void;
 }
 
+/** @param pages by name; read at each request, so that a spec can change them */
 export async function servePages(pages: Readonly<Record<string, VNode>>): Promise<PageServer> {
+  const asked: string[] = [];
+  const listening = new Set<ServerResponse>();
+  const heard = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const asset = /^\/dashboard\/assets\/(\w+\.(css|js|svg))$/.exec(path);
@@ -25,19 +35,28 @@ export async function servePages(pages: Readonly<Record<string, VNode>>): Promis
       const file = new URL(`../../web/${asset[2] === 'css' ? '' : 'client/'}${asset[1]}`, import.meta.url);
       response.setHeader('Content-Type', types[asset[2]] ?? '');
       response.end(await readFile(file));
+    } else if (path.endsWith('/live')) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+      listening.add(response.once('close', () => listening.delete(response)));
+      heard.resolve();
     } else if (page) {
+      asked.push(`${request.method} ${path.slice(1)}`);
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.end(documentOf(page));
     } else {
-      // Server-sent events, too: a line that is never answered with news.
-      response.statusCode = path.endsWith('/live') ? 204 : 404;
-      response.end();
+      asked.push(`${request.method} ${path}`);
+      response.writeHead(request.method === 'POST' ? 204 : 404).end();
     }
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const { port } = server.address() as AddressInfo;
   return {
     url: (page) => `http://127.0.0.1:${port}/${page}`,
+    asked,
+    listened: () => heard.promise,
+    tell() {
+      for (const response of listening) response.write('data: news\n\n');
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));

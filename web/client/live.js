@@ -9,13 +9,8 @@ let again = false;
 
 const news = new EventSource(document.body.dataset.liveFrom);
 news.onmessage = renew;
-// What happened while the line was cut is in the page that is read when it is back.
-news.onopen = () => {
-  if (news.wasCut) renew();
-};
-news.onerror = () => {
-  news.wasCut = true;
-};
+// What happened between the page and its line to the news, or while that was cut, is in the page that is read now.
+news.onopen = renew;
 window.addEventListener('pagehide', () => news.close());
 window.addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();

@@ -163,7 +163,7 @@ function webhookTold(
   { deliveryId, eventType, delivery, statusCode, error, duration_ms }: Entry<'webhook'>,
   appId: string,
 ): Told {
-  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>${newsOf[eventType].toLowerCase()}</a>`;
+  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>“${newsOf[eventType]}”</a>`;
   const took = duration_ms === null ? '' : ` in ${lengthText(duration_ms)}`;
   if (delivery === 'delivered')
     return ['Your server was told', html`<span>${link}, answered ${statusCode}${took}</span>`];
