@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { type Instant, instant } from '../../domain/time.ts';
+import { inSchema } from '../../projections/generations.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import type { Sql } from '../../projections/sql.ts';
+import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
+import { getOverview } from '../../queries/overview.ts';
+import { paymentsCsv } from '../../queries/paymentsCsv.ts';
+import { getStats } from '../../queries/reports.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
+import { append, createWorld, paymentIdOf } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Rows that scans of tables looked at, those among them that were passed over included. */
+const looked = (plan: Plan): number =>
+  (plan['Relation Name'] === undefined
+    ? 0
+    : (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)) *
+      plan['Actual Loops']) + (plan.Plans ?? []).reduce((sum, inner) => sum + looked(inner), 0);
+
+const tablesOf = (plan: Plan): readonly string[] => [
+  ...(plan['Relation Name'] === undefined ? [] : [plan['Relation Name']]),
+  ...(plan.Plans ?? []).flatMap(tablesOf),
+];
+
+/** Different ones of a day. */
+const durations = 20;
+const [few, many] = [300, 30_000];
+const apps = { small: few, large: many };
+const now: Instant = instant(Date.UTC(2026, 10, 21, 18, 30));
+
+/** Not how fast it is, which depends on the machine, but how much there is to do, which does not depend on the app. */
+describe('an app with very many payments', () => {
+  let database: Database;
+  before(async function () {
+    this.timeout(120_000);
+    database = await freshDatabase();
+    const world = createWorld();
+    await append(world, `payment-${paymentIdOf(1)}`, p.done);
+    const schemas: string[] = [];
+    for (const set of projectionSets) {
+      const generation = await fill(database, world.store, set, [await wholeLog(world.store)]);
+      schemas.push(generation.schema);
+      await database.transaction(async (tx) => {
+        await inSchema(tx, generation);
+        await tx.query((await ddlOf(set.name)).indexes);
+      });
+    }
+    const [work = '', reports = ''] = schemas;
+    for (const [appId, payments] of Object.entries(apps)) await copies(work, reports, appId, payments);
+    await others(reports);
+    await database.query('ANALYZE');
+  });
+
+  /** The one payment again and again, spread over the last sixty days. */
+  async function copies(work: string, reports: string, appId: string, payments: number): Promise<void> {
+    const copy = (table: string, others: string) =>
+      database.query(
+        `INSERT INTO ${table} SELECT copy.*
+           FROM ${table} AS one, generate_series(1, $2::int) AS n,
+                LATERAL (SELECT $1::text || '-' || n AS id, $3::timestamptz - n * interval '60 days' / $2::int AS at) AS its,
+                LATERAL jsonb_populate_record(one, jsonb_build_object('app_id', $1::text) || ${others}) AS copy
+          WHERE ${template(table)}`,
+        [appId, payments, now],
+      );
+    const times = `jsonb_build_object('created_at', at, 'updated_at', at, 'payout_confirmed_at', at)`;
+    await copy(
+      `${work}.payments`,
+      `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id)`,
+    );
+    await copy(`${reports}.transactions`, `jsonb_build_object('payment_id', id, 'tx_hash', id)`);
+    await copy(`${reports}.app_events`, `jsonb_build_object('ordinal', n, 'payment_id', id)`);
+    for (const [table, time, unit] of [
+      ['hourly_stats', 'hour', 'hour'],
+      ['hourly_payments', 'hour', 'hour'],
+      ['daily_durations', 'day', 'day'],
+    ] as const) {
+      const sums = table === 'daily_durations' ? `, 'seconds', n % ${durations}` : '';
+      await database.query(
+        `INSERT INTO ${reports}.${table} SELECT copy.*
+           FROM ${reports}.${table} AS one,
+                (SELECT DISTINCT ON (at, n % ${durations}) n, date_trunc('${unit}', $3::timestamptz - n * interval '60 days' / $2::int) AS at
+                   FROM generate_series(1, $2::int) AS n) AS times,
+                LATERAL jsonb_populate_record(one, jsonb_build_object('app_id', $1::text, '${time}', at${sums})) AS copy
+          WHERE ${template(`${reports}.${table}`)}
+         ON CONFLICT DO NOTHING`,
+        [appId, payments, now],
+      );
+    }
+  }
+
+  /** Rollups of many apps, so that no index is passed over for a table of a few pages. */
+  async function others(reports: string): Promise<void> {
+    for (const table of ['hourly_stats', 'hourly_payments', 'daily_durations']) {
+      await database.query(
+        `INSERT INTO ${reports}.${table} SELECT copy.*
+           FROM ${reports}.${table} AS one, generate_series(1, 20) AS n,
+                LATERAL jsonb_populate_record(one, jsonb_build_object('app_id', 'other-' || n)) AS copy
+          WHERE one.app_id = 'large'`,
+      );
+    }
+  }
+
+  const template = (table: string) => `one.ctid = (SELECT min(ctid) FROM ${table} WHERE app_id = 'wallet_demo')`;
+
+  /** What the statements of a query look at. */
+  async function readBy(ask: (sql: Sql) => Promise<unknown>) {
+    const found = { rows: 0, tables: new Set<string>() };
+    const explaining: Sql = {
+      async query<R>(text: string, values?: readonly unknown[]) {
+        const [explained] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `EXPLAIN (ANALYZE, TIMING off, FORMAT json) ${text}`,
+          values,
+        );
+        const plan = explained?.['QUERY PLAN'][0].Plan ?? assert.fail('no plan');
+        found.rows += looked(plan);
+        for (const table of tablesOf(plan)) found.tables.add(table);
+        return database.query<R>(text, values);
+      },
+    };
+    await ask(explaining);
+    return { rows: found.rows, tables: [...found.tables].sort() };
+  }
+  /** Of both apps the same question; the large one may cost no more than a bound that knows nothing of its size. */
+  async function bounded(rowsMax: number, ask: (sql: Sql, appId: string) => Promise<unknown>) {
+    const large = await readBy((sql) => ask(sql, 'large'));
+    const small = await readBy((sql) => ask(sql, 'small'));
+    assert.ok(large.rows <= rowsMax, `${large.rows} rows for the large app, ${small.rows} for the small one`);
+    return large.tables;
+  }
+
+  it('has its statistics read from the hours of the period', async () => {
+    const tables = await bounded(30 * 24, (sql, appId) => getStats(sql, appId, '30d', now));
+    assert.deepEqual(tables, ['hourly_stats']);
+    assert.equal((await getStats(database, 'large', '30d', now)).chart.length, 30);
+  });
+  it('has its overview read from hours and days', async () => {
+    const tables = await bounded(3 * 30 * 24 + 30 * durations + 24, (sql, appId) =>
+      getOverview(sql, appId, '30d', now),
+    );
+    assert.deepEqual(tables, ['daily_durations', 'hourly_payments', 'hourly_stats']);
+  });
+  it('has a page of its feed read, from wherever', async () => {
+    for (const after of ['0', '150', String(many - 50)]) {
+      await bounded(101, (sql, appId) => listEvents(sql, appId, { after, limit: 101 }));
+    }
+    await bounded(1, lastOrdinal);
+  });
+  it('has a page of its list read, and a payment found by id, order or transaction', async () => {
+    const list = (filter: Partial<PaymentFilter>) => (sql: Sql, appId: string) =>
+      listPayments(sql, { limit: 20, ...filter, appId });
+    await bounded(21, list({}));
+    await bounded(21, list({ status: 'payment_payout_completed' }));
+    for (const n of [1, 299, many]) await bounded(8, list({ search: `large-${n}` }));
+    await bounded(8, list({ search: paymentIdOf(1) }));
+  });
+  it('has pages of an export read row by row, each once', async () => {
+    const inPeriod = Math.ceil(many / 60) + 1;
+    const pages = Math.ceil(inPeriod / 500) + 1;
+    await bounded(inPeriod + pages, async (sql, appId) => {
+      for await (const _ of paymentsCsv(sql, { appId, period: 'today' }, now));
+    });
+  });
+});
