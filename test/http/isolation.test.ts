@@ -45,10 +45,13 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
       answered: [403, 200],
       ...(query !== '?after=latest' && { theirsWith: 200 }),
     })),
-  'GET /payment-api/payments': ({ cursor }) => [
+  'GET /payment-api/payments': ({ cursor, id }) => [
     { path: base, answered: [403, 200], theirsWith: 200 },
     { path: `${base}?orderId=their-order`, answered: [403, 200], theirsWith: 200 },
     { path: `${base}?cursor=${encodeURIComponent(cursor)}`, answered: [403, 200, 400], theirsWith: 200 },
+    { path: `${base}?search=their-order`, answered: [403, 200], theirsWith: 200 },
+    { path: `${base}?search=${id}`, answered: [403, 200], theirsWith: 200 },
+    { path: `${base}?search=${txHash}`, answered: [403, 200] },
     { path: `${base}?status=payment_payout_completed&limit=100`, answered: [403, 200], theirsWith: 200 },
     { path: `${base}?appId=wallet_closed`, answered: [403, 400] },
   ],
@@ -64,6 +67,12 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'GET /merchant-api/me/stats': () =>
     ['today', '7d', '30d'].map((period) => ({
       path: `/merchant-api/me/stats?period=${period}`,
+      answered: [403, 200],
+      theirsWith: 200,
+    })),
+  'GET /merchant-api/me/payments.csv': ({ id }) =>
+    ['', '?period=30d', '?search=their-order', `?search=${id}`, '?status=payment_payout_completed'].map((query) => ({
+      path: `/merchant-api/me/payments.csv${query}`,
       answered: [403, 200],
       theirsWith: 200,
     })),
