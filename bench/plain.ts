@@ -24,6 +24,7 @@ const sql = {
 const access = createAccess({
   findApiKey: (hash) => findApiKey(sql, hash),
   isRevoked: () => false,
+  keyUsed: () => {},
   findApp: async () => null,
   findSession: async () => null,
   appsOf: async () => [],

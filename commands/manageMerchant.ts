@@ -3,6 +3,7 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decide
 import * as apps from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
+import { readLabel } from '../domain/merchant/label.ts';
 import type { ProfileChange } from '../domain/merchant/profile.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
@@ -79,7 +80,7 @@ export interface ManageMerchant {
   setSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<Changed | Refusal>;
   /** For owners: the first wallet at once, another one after the cool-down. */
   requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
-  cancelSettlement(appId: string, changeId: string, by: By): Promise<Changed | Refusal>;
+  cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
@@ -127,8 +128,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       return { position: handled.position, pending: pendingChange(handled.state, now) };
     },
 
-    cancelSettlement: (appId, changeId, by) =>
-      change(appId, by, (state) => settlements.cancelSettlement(state, changeId, clock.now())),
+    cancelSettlement: (appId, by) => change(appId, by, (state) => settlements.cancelSettlement(state, clock.now())),
 
     setWebhookUrl: async (appId, url, by) =>
       refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
@@ -145,12 +145,14 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     setKeylessCreation: (appId, allowed, by) => change(appId, by, (state) => apps.setKeylessCreation(state, allowed)),
 
     async issueKey(appId, request, by) {
+      const { scope, expiresAt } = request;
+      const name = readLabel(request.name, keys.keyNameMax, '/name');
+      if (isRefusal(name)) return name;
       const { key, ...kept } = deps.newKey();
-      const { scope, name, expiresAt } = request;
       const issued = { ...kept, scope, name, expiresAt };
-      const handled = await change(appId, by, (state) => keys.issueKey(state, issued, clock.now()));
-      if (isRefusal(handled)) return handled;
-      return { ...handled, keyId: kept.keyId, key, hint: kept.hint, scope, name, expiresAt };
+      const outcome = await change(appId, by, (state) => keys.issueKey(state, issued, clock.now()));
+      if (isRefusal(outcome)) return outcome;
+      return { ...outcome, keyId: kept.keyId, key, hint: kept.hint, scope, name, expiresAt };
     },
 
     renameKey: (appId, keyId, name, by) => change(appId, by, (state) => keys.renameKey(state, keyId, name)),

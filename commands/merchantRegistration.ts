@@ -1,6 +1,6 @@
 /** How an app begins: everything checked first, without a trace; carried out when it is known who asked. */
 import { createHash } from 'node:crypto';
-import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+import { type Chain, type ChainId, chainOf, findToken } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
 import type { SealedSecret, SettlementWallet } from '../domain/merchant/events.ts';
@@ -9,7 +9,7 @@ import { readWebhookUrl } from '../domain/merchant/webhook.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState } from './handle.ts';
 import { firstProfile, type ProfileDeps } from './merchantProfile.ts';
-import { askReceiver } from './paymentRequest.ts';
+import { askReceiver, notOffered } from './paymentRequest.ts';
 import type { Clock, Ids, ReceiverChecks } from './ports.ts';
 
 export interface RegistrationDeps extends ProfileDeps {
@@ -20,6 +20,8 @@ export interface RegistrationDeps extends ProfileDeps {
   /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
   readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
   readonly canReceive: ReceiverChecks;
+  /** Whether this installation pays out there. */
+  readonly offers: (chain: Chain) => boolean;
   /** False for a URL to whose host no webhook would ever be sent. What a name stands for is checked at each delivery. */
   readonly isAllowedTarget: (url: string) => boolean;
 }
@@ -169,6 +171,7 @@ export async function readSettlement(
 ): Promise<SettlementWallet | Refusal> {
   const { chainId, tokenSymbol, receiverMemo = null } = request;
   const chain = chainOf(chainId);
+  if (!deps.offers(chain)) return notOffered(chain, '/chainId');
   const token = findToken(chain, tokenSymbol);
   if (!token) return refuse('invalidRequest', `chain ${chainId} has no ${tokenSymbol}`, '/tokenSymbol');
   const receiverAddress = deps.canonicalAddress(chainId, request.receiverAddress);

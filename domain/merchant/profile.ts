@@ -2,6 +2,7 @@
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { type MerchantEvent, type ProfileField, profileFields } from './events.ts';
 import { readHttpsUrl } from './httpsUrl.ts';
+import { readLabel } from './label.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
 /** Every field may be unset. */
@@ -19,7 +20,7 @@ export const noProfile: Profile = {
 export type ProfileChange = { readonly [F in Exclude<ProfileField, 'logo'>]?: string | null };
 
 export const profileNameMax = 80;
-const contactMax = 254;
+export const contactMax = 254;
 
 /** Reads what somebody states, field by field: its canonical form, or what is wrong. */
 export function readProfileChange(change: ProfileChange): ProfileChange | Refusal {
@@ -33,7 +34,7 @@ export function readProfileChange(change: ProfileChange): ProfileChange | Refusa
 }
 
 const readers: { readonly [F in keyof Required<ProfileChange>]: (text: string) => string | Refusal } = {
-  name: readName,
+  name: (text) => readLabel(text, profileNameMax, '/name'),
   supportContact: readContact,
   returnUrlTemplate: readReturnUrl,
   colour: readColour,
@@ -41,13 +42,6 @@ const readers: { readonly [F in keyof Required<ProfileChange>]: (text: string) =
 
 const refused = (field: ProfileField, problem: string): Refusal =>
   refuse('invalidRequest', `${field} ${problem}`, `/${field}`);
-
-function readName(text: string): string | Refusal {
-  const name = text.trim().normalize('NFC');
-  if (name === '' || name.length > profileNameMax || /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(name))
-    return refused('name', `must be 1 to ${profileNameMax} visible characters on one line`);
-  return name;
-}
 
 /** Something at something with a dot in it; whether somebody reads there is the merchant's own care. */
 const mailAddress = /^[^\s@<>"'(),:;\\[\]\p{C}]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/iu;

@@ -45,11 +45,11 @@ export function requestSettlement(state: MerchantState, request: RequestedChange
   return ofRegistered(state, [...cancelled, requested]);
 }
 
-/** The wallet in force stays. */
-export function cancelSettlement(state: MerchantState, changeId: string, now: Instant): Decision<MerchantEvent> {
+/** The wallet in force stays, whatever change waits. */
+export function cancelSettlement(state: MerchantState, now: Instant): Decision<MerchantEvent> {
   const pending = pendingChange(state, now);
-  if (pending?.changeId === changeId) return [cancellation(changeId)];
-  return refuse('conflict', 'no such change of the wallet waits: it was cancelled, or is in force', '/changeId');
+  if (pending) return [cancellation(pending.changeId)];
+  return refuse('conflict', 'no change of the wallet waits: it was cancelled, or is in force');
 }
 
 const cancellation = (changeId: string): MerchantEvent => ({ type: 'SettlementChangeCancelled', data: { changeId } });

@@ -16,7 +16,10 @@ export interface Access {
   findApp(appId: string): Promise<App | null>;
 }
 
-type AccessDeps = Pick<HttpDeps, 'findApiKey' | 'isRevoked' | 'findApp' | 'findSession' | 'appsOf' | 'clock'>;
+type AccessDeps = Pick<
+  HttpDeps,
+  'findApiKey' | 'isRevoked' | 'keyUsed' | 'findApp' | 'findSession' | 'appsOf' | 'clock'
+>;
 
 export function createAccess(deps: AccessDeps): Access {
   const keys = briefly(deps.findApiKey, deps.clock);
@@ -43,11 +46,13 @@ export function createAccess(deps: AccessDeps): Access {
     const hash = parseKey(key);
     if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
     const caller = await keys(hash);
-    if (!caller || deps.isRevoked(caller.keyId))
-      throw unauthenticated('the API key is unknown or revoked: use another one');
+    const isExpired = caller?.expiresAt && caller.expiresAt <= deps.clock.now();
+    if (!caller || isExpired || deps.isRevoked(caller.keyId))
+      throw unauthenticated('the API key is unknown, expired or revoked: use another one');
     if ((auth === 'admin' || auth === 'app') && caller.scope !== 'admin') {
       throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
     }
+    deps.keyUsed(caller.keyId);
     return caller;
   }
 

@@ -15,9 +15,12 @@ import { creationRoutes } from './routes/createPayment.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { feedRoutes } from './routes/feed.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { logoRoutes } from './routes/logos.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
+import { settingsRoutes } from './routes/settings.ts';
 
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
 export function createApp(deps: HttpDeps): Express {
@@ -28,6 +31,9 @@ export function createApp(deps: HttpDeps): Express {
     ...feedRoutes(deps),
     ...accountRoutes(deps),
     ...merchantRoutes(deps),
+    ...settingsRoutes(deps),
+    ...keyRoutes(deps),
+    ...logoRoutes(deps),
     ...deliveryRoutes(deps),
     ...publicOperationRoutes(deps),
   ];

@@ -28,7 +28,7 @@ import type { Rates } from './rates.ts';
 
 export type { App, Caller, DeliveryFilter, PaymentFilter };
 
-export interface HttpDeps extends Commands, Queries, Webhooks {
+export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly feed: Feed;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
@@ -74,12 +74,26 @@ export interface OperationsDeps
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
-  /** What owners change of their apps. */
+}
+
+/** What somebody who has signed in may see and change of an app of theirs. */
+export interface Owners {
   readonly merchants: OwnersCommands;
   /** Waits, not for long, until what was changed can be read. A change that takes longer is made all the same: this never fails. */
   readonly shown: (change: Changed) => Promise<void>;
+  /** Ids of the apps that somebody owns. */
+  readonly appsOf: (developerId: string) => Promise<readonly string[]>;
+  /** The same with what they are called, for people. */
+  readonly listApps: (developerId: string) => Promise<readonly OwnApp[]>;
+  readonly getSettings: (appId: string) => Promise<Settings | null>;
+  /** All that the app ever had, oldest first. */
+  readonly listKeys: (appId: string) => Promise<readonly UsedKey[]>;
+  /** Who changed what of the app, oldest first. */
+  readonly listChanges: (appId: string) => Promise<readonly Change[]>;
+  readonly findLogo: (digest: string) => Promise<Logo | null>;
 }
 
+/** Each but cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
 export type OwnersCommands = Pick<
   ManageMerchant,
   | 'setProfile'
@@ -107,19 +121,11 @@ export interface Queries {
   readonly findApiKey: (hash: string) => Promise<Caller | null>;
   /** From memory, for every request with a key. @throws Unavailable when it cannot be known */
   readonly isRevoked: (keyId: string) => boolean;
+  /** Told of every request that a key was accepted for. */
+  readonly keyUsed: (keyId: string) => void;
   readonly findApp: (appId: string) => Promise<App | null>;
   /** Whose session a token is of; null for a token that is forged, too old, or of a session that has ended. */
   readonly findSession: (token: string) => Promise<SignedIn | null>;
-  /** Ids of the apps that somebody owns. */
-  readonly appsOf: (developerId: string) => Promise<readonly string[]>;
-  /** The same with what they are called, for people. */
-  readonly listApps: (developerId: string) => Promise<readonly OwnApp[]>;
-  readonly getSettings: (appId: string) => Promise<Settings | null>;
-  /** All that the app ever had, oldest first. */
-  readonly listKeys: (appId: string) => Promise<readonly UsedKey[]>;
-  /** Who changed what of the app, oldest first. */
-  readonly listChanges: (appId: string) => Promise<readonly Change[]>;
-  readonly findLogo: (digest: string) => Promise<Logo | null>;
   /** Open payments of an app that were created without a key, counted up to `max`. */
   readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }

@@ -28,20 +28,47 @@ export async function readBody(request: Request, response: Response): Promise<un
 }
 
 /** Lets a parser of express read the body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */
-export function received(parser: RequestHandler, request: Request, response: Response): Promise<void> {
+export function received(
+  parser: RequestHandler,
+  request: Request,
+  response: Response,
+  max_bytes: number = bodyMax_bytes,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    parser(request, response, (error: unknown) => (error ? reject(asApiError(error, request, response)) : resolve()));
+    parser(request, response, (error: unknown) =>
+      error ? reject(asApiError(error, request, response, max_bytes)) : resolve(),
+    );
   });
 }
 
+export interface Upload {
+  readonly types: readonly string[];
+  readonly max_bytes: number;
+}
+
+/** A reader of bodies that are files themselves. What a file is called proves nothing: whoever uses it looks. */
+export function uploadReader({
+  types,
+  max_bytes,
+}: Upload): (request: Request, response: Response) => Promise<Uint8Array> {
+  const parse = express.raw({ limit: max_bytes, type: () => true, inflate: false });
+  return async (request, response) => {
+    const type = request.is([...types]);
+    if (type === null) throw new ApiError('invalidRequest', `send the file as the body: ${types.join(', ')}`);
+    if (type === false) throw new ApiError('unsupportedMediaType', `send the body as one of ${types.join(', ')}`);
+    await received(parse, request, response, max_bytes);
+    return request.body;
+  };
+}
+
 /** The parser's errors have a `type`. Any other error is a connection that broke. */
-function asApiError(error: unknown, request: Request, response: Response): ApiError {
+function asApiError(error: unknown, request: Request, response: Response, max_bytes: number): ApiError {
   switch ((error as { type?: string }).type) {
     case 'entity.too.large':
       // What is still on its way is read and thrown away, so that the answer arrives; the connection ends with it.
       response.setHeader('Connection', 'close');
       request.resume();
-      return new ApiError('payloadTooLarge', `the body is larger than ${bodyMax_bytes} bytes: send less`);
+      return new ApiError('payloadTooLarge', `the body is larger than ${max_bytes} bytes: send less`);
     case 'entity.parse.failed':
       return new ApiError('invalidRequest', 'the body is not valid JSON', {
         errors: [{ pointer: '', message: 'is not valid JSON' }],

@@ -15,8 +15,9 @@ export interface Rate {
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
- * redelivery, webhookTest: webhooks that an app's owner asks for, by app. signIn: codes to sign in with, by address;
- * signInEmail: by whom they are for; signInKnown: by the browser, where its owner has signed in before. registration: by address.
+ * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
+ * signIn: codes to sign in with, by address; signInEmail: by whom they are for; signInKnown: by the browser, where its owner has signed
+ * in before. registration: by address.
  */
 export const rateNames = [
   'address',
@@ -30,6 +31,7 @@ export const rateNames = [
   'signInEmail',
   'signInKnown',
   'registration',
+  'changes',
 ] as const;
 export type RateName = (typeof rateNames)[number];
 export type RateLimits = Readonly<Record<RateName, Rate>>;
@@ -52,6 +54,7 @@ export const defaultRates: RateLimits = {
   signInEmail: { requestsMax: 20, window_s: day_s },
   signInKnown: { requestsMax: 30, window_s: hour_s },
   registration: { requestsMax: 10, window_s: hour_s },
+  changes: { requestsMax: 120, window_s: hour_s },
 };
 
 /** How a caller stands after a request was counted. */
@@ -111,6 +114,7 @@ const refusals: Readonly<Record<Told, string>> = {
   keylessOpen: 'too many open payments created without a key from this address',
   redelivery: 'too many redeliveries of this app',
   webhookTest: 'too many test webhooks of this app',
+  changes: 'too many changes of this app’s settings',
 };
 
 /** Counts what an app's owner asks for. @throws ApiError rateLimited; Unavailable where the count must be known and is not */

@@ -6,6 +6,7 @@ import type { Asker } from '../accounts/accounts.ts';
 import type { Auth, CallerOf } from './callers.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Place } from './guards.ts';
+import type { Upload } from './input.ts';
 import type { Streamed } from './stream.ts';
 
 export interface ApiRequest<A extends Auth, P, Q, B> {
@@ -61,6 +62,8 @@ export interface Route<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** The body is a file: its handler gets the bytes as they came. */
+  readonly upload?: Upload;
   readonly answers: Readonly<Record<number, AnswerSpec>>;
   /** What may go wrong here besides what can go wrong everywhere. */
   readonly errors: readonly ErrorCode[];

@@ -6,7 +6,7 @@ import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
 import { localsOf, type Place, type RequestLimit } from './guards.ts';
-import { compileBody, compileParameters, readBody, readQuery } from './input.ts';
+import { compileBody, compileParameters, readBody, readQuery, uploadReader } from './input.ts';
 import type { Admission } from './rates.ts';
 import type { Answer, AnyRoute, Waiting } from './route.ts';
 import { sendPieces } from './stream.ts';
@@ -60,6 +60,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
   const checkQuery = route.query && compileParameters(route.query);
   const checkBody = route.body && compileBody(route.body);
+  const readFile = route.upload && uploadReader(route.upload);
 
   return async (request, response) => {
     const locals = localsOf(response);
@@ -69,7 +70,8 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     locals.keyId = caller && 'keyId' in caller ? caller.keyId : null;
     checkParams?.(request.params);
     const query = route.auth === 'none' ? {} : readQuery(request, checkQuery);
-    const body = checkBody ? await readBody(request, response) : undefined;
+    const read = checkBody ? readBody : readFile;
+    const body = await read?.(request, response);
     checkBody?.(body);
     if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response);
     // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.

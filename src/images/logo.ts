@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
 import type { Logo } from '../../commands/ports.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
+import { pictureMax_bytes } from './accepted.ts';
 
-export const logoInputMax_bytes = 1_000_000;
 export const logoMax_bytes = 100_000;
 const side_px = 512;
 /** A picture of few bytes can unfold to gigabytes; this many pixels take 64 MB for a moment. */
@@ -14,7 +14,6 @@ const timeout_s = 10;
 const atOnceMax = 2;
 const waitingMax = 10;
 
-const formats = ['png', 'jpeg', 'webp'] as const;
 /** Formats of the library that nobody needs here are not even tried: each is a parser that strangers could attack. */
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
@@ -30,41 +29,45 @@ const admit = inOrder(atOnceMax, waitingMax);
  * @param bytes a PNG, JPEG or WebP, whatever its sender calls it
  */
 export async function readLogo(bytes: Uint8Array): Promise<Logo | Refusal> {
-  if (bytes.byteLength > logoInputMax_bytes)
-    return refuse('invalidRequest', `the picture is larger than ${logoInputMax_bytes} bytes: send a smaller one`, '');
+  if (bytes.byteLength > pictureMax_bytes)
+    return refuse(
+      'invalidRequest',
+      `the picture is larger than ${pictureMax_bytes} bytes: send a smaller one`,
+      '/logo',
+    );
   return admit(() => rewritten(bytes)) ?? refuse('unavailable', 'too many pictures are being read: try again');
 }
 
 async function rewritten(bytes: Uint8Array): Promise<Logo | Refusal> {
-  const picture = sharp(bytes, { limitInputPixels: pixelsMax, failOn: 'error', sequentialRead: true })
+  try {
+    for (const write of writers) {
+      const written = await write(bytes);
+      if (written.bytes.byteLength <= logoMax_bytes) return written;
+    }
+  } catch {
+    const most = `${pixelsMax / 1e6} megapixels`;
+    return refuse('invalidRequest', `this is no whole picture of at most ${most}: send a PNG, JPEG or WebP`, '/logo');
+  }
+  return refuse('invalidRequest', 'the picture has too much detail for a logo: send a simpler or smaller one', '/logo');
+}
+
+const decoded = (bytes: Uint8Array, side_px: number): Sharp =>
+  sharp(bytes, { limitInputPixels: pixelsMax, failOn: 'error', sequentialRead: true })
     .timeout({ seconds: timeout_s })
     .autoOrient()
     .resize(side_px, side_px, { fit: 'inside', withoutEnlargement: true })
     .toColourspace('srgb');
-  try {
-    for (const write of writers) {
-      const written = await write(picture.clone());
-      if (!isRefusal(written) && written.bytes.byteLength <= logoMax_bytes) return written;
-    }
-  } catch {
-    const known = formats.map((format) => format.toUpperCase()).join(', ');
-    return refuse(
-      'invalidRequest',
-      `is no whole picture of at most ${pixelsMax / 1e6} megapixels: send a ${known}`,
-      '',
-    );
-  }
-  return refuse('invalidRequest', 'has too much detail for a logo: send a simpler or smaller picture', '');
-}
 
-const webp = (quality: number) => async (picture: Sharp) =>
-  logoOf('image/webp', await picture.webp({ quality, effort: 4 }).toBuffer());
+const asPng = async (bytes: Uint8Array): Promise<Logo> =>
+  logoOf('image/png', await decoded(bytes, side_px).png({ compressionLevel: 9 }).toBuffer());
 
-const writers: readonly ((picture: Sharp) => Promise<Logo>)[] = [
-  async (picture) => logoOf('image/png', await picture.png({ compressionLevel: 9, effort: 7 }).toBuffer()),
-  webp(90),
-  webp(60),
-];
+const asWebp =
+  (side_px: number, quality: number) =>
+  async (bytes: Uint8Array): Promise<Logo> =>
+    logoOf('image/webp', await decoded(bytes, side_px).webp({ quality }).toBuffer());
+
+/** From the best to the smallest. */
+const writers = [asPng, asWebp(side_px, 90), asWebp(side_px, 60), asWebp(side_px / 2, 60)];
 
 const logoOf = (type: Logo['type'], bytes: Uint8Array): Logo => ({
   digest: createHash('sha256').update(bytes).digest('hex'),

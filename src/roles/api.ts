@@ -5,17 +5,15 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
-import { appsOf, countOpenKeyless, findApp } from '../../queries/apps.ts';
+import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
-import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
-import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
@@ -25,6 +23,7 @@ import { limitExports } from '../http/exports.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createAppNews } from '../runtime/appNews.ts';
+import { createKeyUses } from '../runtime/keyUses.ts';
 import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
@@ -33,6 +32,7 @@ import { openAccounts } from './accounts.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
+import { ownersOf } from './owners.ts';
 import { followChanges } from './payins.ts';
 import { webhookSender, webhooksOf } from './webhooks.ts';
 
@@ -70,6 +70,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const accounts = openAccounts(core, rates);
   const decided = await commands(core, signal);
   const revocations = await openRevocations(core);
+  const uses = createKeyUses(reads, clock);
+  void uses.keepWriting(clock, signal);
   const news = createAppNews(core.notifications);
   let listening = '';
   const app = createApp({
@@ -82,12 +84,14 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       events: (appId, page) => listEvents(reads, appId, page),
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
+    ...ownersOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     clients,
     rates,
     accounts,
     limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
+    keyUsed: uses.used,
     paymentLink: paymentLinkOf,
     site: siteOf(config),
     publicUrl: () => core.config.publicUrl ?? listening,
@@ -100,6 +104,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       // Those who wait are answered, so that the rest need not wait for them.
       news.close();
       await close().finally(revocations.close);
+      await uses.write().catch(() => {});
     };
     return { url, close: end };
   } catch (error) {
@@ -140,9 +145,6 @@ const edge = (core: Core) => ({
   observe: core.telemetry.observeRequest,
 });
 
-/** How long a change of settings waits until it can be read. */
-const shownWithin_ms = 2_000;
-
 async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
   const guard = createRouteGuard({
@@ -175,15 +177,10 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
-    merchants: core.merchants,
-    // What is decided stands: its maker is answered, with a key that is shown once perhaps, whether or not it can be read already.
-    shown: async ({ position }) => {
-      if (position !== null) await core.projected(position, { timeout_ms: shownWithin_ms }).catch(() => {});
-    },
   };
 }
 
-function queries(core: Core): Omit<Queries, 'isRevoked' | 'findSession'> {
+function queries(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSession'> {
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,
@@ -202,12 +199,6 @@ function queries(core: Core): Omit<Queries, 'isRevoked' | 'findSession'> {
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId, clock.now()),
-    appsOf: (developerId) => appsOf(reads, developerId),
-    listApps: (developerId) => listApps(reads, developerId),
-    getSettings: (appId) => getSettings(reads, appId, clock.now()),
-    listKeys: async (appId) => withLastUse(reads, (await listKeys(reading, appId)) ?? []),
-    listChanges: async (appId) => (await listChanges(reading, appId)) ?? [],
-    findLogo: (digest) => findLogo(reads, digest),
     countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

@@ -151,10 +151,13 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
   });
 }
 
-type MerchantNeeds = Pick<Core, 'config' | 'handle' | 'clock' | 'database' | 'box' | 'revokedKeys' | 'receiverChecks'>;
+type MerchantNeeds = Pick<
+  Core,
+  'config' | 'handle' | 'clock' | 'database' | 'box' | 'revokedKeys' | 'receiverChecks' | 'chains'
+>;
 
 function manageMerchant(needs: MerchantNeeds): ManageMerchant {
-  const { config, handle, clock, database, box, revokedKeys, receiverChecks } = needs;
+  const { config, handle, clock, database, box, revokedKeys, receiverChecks, chains } = needs;
   return createManageMerchant({
     handle,
     clock,
@@ -167,6 +170,7 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,
+    offers: ({ id }) => chains.has(id),
     isAllowedTarget: createTargetCheck(config.webhook.allowedCidrs),
   });
 }

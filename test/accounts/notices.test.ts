@@ -69,8 +69,8 @@ describe('accounts: notices', () => {
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
     world.advance(1_000);
-    const { pending } = accepted(await world.merchants.requestSettlement(appId, wallet('bb'), by));
-    accepted(await world.merchants.cancelSettlement(appId, pending?.changeId ?? '', by));
+    accepted(await world.merchants.requestSettlement(appId, wallet('bb'), by));
+    accepted(await world.merchants.cancelSettlement(appId, by));
     accepted(await world.merchants.rotateSecret(appId, by));
     accepted(await world.merchants.setWebhookUrl(appId, null, by));
     accepted(await world.merchants.issueKey(appId, { scope: 'admin', name: 'Call 555 now', expiresAt: null }, by));

@@ -68,6 +68,7 @@ export function createWorld(database: Database, { registration = 'open', rates =
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
     isAllowedTarget: () => true,
+    offers: () => true,
   });
   const work = { hashes: 0, mails: 0, statements: 0 };
   let crashAt: string | null = null;

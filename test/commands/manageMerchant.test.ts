@@ -33,6 +33,7 @@ function world(canReceive: ReceiverChecks = {}) {
     seal: box.seal,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined),
     canReceive,
+    offers: ({ id }) => id !== 501,
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
     isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),

@@ -20,6 +20,9 @@ interface Attempt {
 }
 
 const txHash = p.hashOf('mine');
+const me = '/merchant-api/me';
+/** No key may do it; an owner does it to an app of his own. */
+const ownOnly = [401, 200];
 const deliveriesPath = '/merchant-api/me/webhook/deliveries';
 
 /** As it was given and in capitals. */
@@ -112,6 +115,31 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     forPeople('/merchant-api/registrations/wallet_closed/confirm'),
   'POST /merchant-api/registrations/:appId/discard': () =>
     forPeople('/merchant-api/registrations/wallet_closed/discard'),
+  'GET /merchant-api/me': () => [{ path: me, answered: [403, 200], theirsWith: 200 }],
+  'GET /merchant-api/me/apps': () => [{ path: `${me}/apps`, answered: [401, 200] }],
+  'GET /merchant-api/me/keys': () => [{ path: `${me}/keys`, answered: [401, 200] }],
+  'GET /merchant-api/me/audit': () => [{ path: `${me}/audit?limit=100`, answered: [401, 200] }],
+  'POST /merchant-api/me/profile': () => [{ path: `${me}/profile`, body: { colour: '#aabbcc' }, answered: ownOnly }],
+  'POST /merchant-api/me/logo': () => [{ path: `${me}/logo`, body: {}, answered: [401, 415] }],
+  'POST /merchant-api/me/logo/remove': () => [{ path: `${me}/logo/remove`, answered: ownOnly }],
+  'POST /merchant-api/me/settlement': () => [
+    {
+      path: `${me}/settlement`,
+      body: { chainId: '8453', tokenSymbol: 'USDC', receiverAddress: receiver },
+      answered: ownOnly,
+    },
+  ],
+  'POST /merchant-api/me/settlement/cancel': () => [{ path: `${me}/settlement/cancel`, answered: [401, 409] }],
+  'POST /merchant-api/me/webhook': () => [{ path: `${me}/webhook`, body: { webhookUrl: null }, answered: ownOnly }],
+  'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
+  'POST /merchant-api/me/keys': () => [{ path: `${me}/keys`, body: { name: 'till' }, answered: [401, 201] }],
+  'POST /merchant-api/me/keys/:id/rename': ({ keyId }) => [
+    { path: `${me}/keys/${keyId}/rename`, body: { name: 'till' }, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/keys/:id/revoke': ({ keyId }) => [
+    { path: `${me}/keys/${keyId}/revoke`, answered: [401, 404] },
+  ],
+  'GET /logos/:digest': () => [{ path: `/logos/${'0'.repeat(64)}`, answered: [404] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };

@@ -47,6 +47,7 @@ export function ownersDeps(clock: Clock): Owners {
     seal: (plain) => `sealed ${plain.length}`,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text : undefined),
     canReceive: {},
+    offers: () => true,
     isAllowedTarget: (url) => !url.includes('127.0.0.1'),
   });
   const stateOf = (appId: string) => currentState(handle, merchant, appId);

@@ -121,6 +121,7 @@ export async function startWorld(
       return callers.get(hash) ?? null;
     },
     isRevoked: () => false,
+    keyUsed: () => {},
     findApp: async (appId) => apps.get(appId) ?? null,
     ...people,
     accounts: easyAccounts,

@@ -155,7 +155,7 @@ describe('a revoked key', function () {
       [appId, newApiKey().keyId],
     ] as const) {
       const refused = await merchants.revokeKey(app, keyId, by);
-      assert.deepEqual(isRefusal(refused) && [refused.refused, refused.pointer], ['notFound', '/keyId']);
+      assert.deepEqual(isRefusal(refused) && [refused.refused, refused.pointer], ['notFound', '/id']);
     }
     assert.deepEqual(await database.query('SELECT FROM ops.revoked_keys'), []);
   });
@@ -181,6 +181,7 @@ function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash 
     seal: (plain) => `sealed ${plain.length}`,
     canonicalAddress: (_chain, text) => text,
     canReceive: {},
+    offers: () => true,
     isAllowedTarget: () => true,
     ...memoryProfiles(),
     settlementCoolDown_ms: 0,

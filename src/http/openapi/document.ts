@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { sentEventTypes } from '../../../domain/webhook.ts';
 import type { Auth } from '../callers.ts';
+import type { Upload } from '../input.ts';
 import { limitsTable } from '../limits.ts';
 import type { AnyRoute } from '../route.ts';
 import { FeeType } from '../schemas/base.ts';
@@ -80,7 +81,7 @@ const whoMay: Readonly<Record<Auth, string>> = {
 };
 
 function operation(route: AnyRoute, components: Components): Json {
-  const { doc, auth, params, query, body } = route;
+  const { doc, auth, params, query, body, upload } = route;
   const description = [doc?.description, whoMay[auth]].filter(Boolean).join(' ');
   return {
     operationId: doc?.id,
@@ -92,9 +93,13 @@ function operation(route: AnyRoute, components: Components): Json {
     ...(body
       ? { requestBody: { required: true, content: { 'application/json': { schema: components.refer(body) } } } }
       : {}),
+    ...(upload ? { requestBody: { required: true, content: fileContent(upload) } } : {}),
     responses: responsesOf(route, components),
   };
 }
+
+const fileContent = ({ types }: Upload): Json =>
+  Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, Json>>;

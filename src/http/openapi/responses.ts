@@ -61,9 +61,9 @@ const answer = (
 });
 
 /** Errors of one status share an entry. */
-function errors({ errors, body, always, answers }: AnyRoute, { refer }: Components): Json {
+function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: Components): Json {
   const anywhere: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
-  const ofBody: ErrorCode[] = body ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
+  const ofBody: ErrorCode[] = body || upload ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
   const ofParameters: ErrorCode[] = ['invalidRequest'];
   const all = new Set<ErrorCode>([...errors, ...ofParameters, ...ofBody, ...anywhere]);
   const byStatus = Map.groupBy(all, statusOfError);

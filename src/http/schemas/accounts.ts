@@ -1,21 +1,7 @@
 /** What people send who register, sign in and look after their sessions, and what they are answered. */
 import Type, { type Static } from 'typebox';
-import {
-  Address,
-  AppId,
-  ChainId,
-  ChainIdInput,
-  closed,
-  Memo,
-  NullableText,
-  oneOf,
-  orNull,
-  Text,
-  Time,
-  TokenSymbol,
-  TokenSymbolInput,
-  Uuid,
-} from './base.ts';
+import { AppId, closed, NullableText, oneOf, orNull, Text, Time, Uuid } from './base.ts';
+import { Settlement, SettlementRequest } from './settings.ts';
 
 const { Array: List, Object: Shape, Optional } = Type;
 
@@ -40,16 +26,6 @@ const Known = Type.Unsafe<string>({
   description: 'what verify answered as known',
 });
 
-const SettlementInput = Shape(
-  {
-    chainId: ChainIdInput,
-    tokenSymbol: TokenSymbolInput,
-    receiverAddress: Address,
-    receiverMemo: Optional(Memo),
-  },
-  { ...closed, title: 'SettlementRequest', description: 'The wallet that the app’s payouts go to.' },
-);
-
 export const RegisterRequest = Shape(
   {
     email: Email,
@@ -70,7 +46,7 @@ export const RegisterRequest = Shape(
         }),
       ),
     ),
-    settlement: Optional(orNull(SettlementInput)),
+    settlement: Optional(orNull(SettlementRequest)),
     webhookUrl: Optional(Text(2_048)),
     known: Optional(orNull(Known)),
   },
@@ -153,11 +129,6 @@ const Session = Shape(
 export const SessionsResponse = Shape({ data: List(Session) }, { title: 'SessionsResponse' });
 export const SessionPath = Shape({ id: Uuid }, closed);
 export const EndedResponse = Shape({ ended: Type.Integer({ minimum: 0 }) }, { title: 'EndedResponse' });
-
-const Settlement = Shape(
-  { chainId: ChainId, tokenSymbol: TokenSymbol, receiverAddress: Type.String(), receiverMemo: NullableText },
-  { title: 'RegistrationSettlement' },
-);
 
 export const RegistrationsResponse = Shape(
   {

@@ -71,9 +71,7 @@ export function settlementPages(deps: Deps, frames: Frames): readonly (AnyPage |
       audience: 'owner',
       fields: noFields,
       async act({ visitor: { appId }, by }) {
-        const change = (await getSettings(appId))?.settlementChange;
-        if (!change) throw noSuchPage();
-        const cancelled = await merchants.cancelSettlement(appId, change.changeId, by);
+        const cancelled = await merchants.cancelSettlement(appId, by);
         if (isRefusal(cancelled)) return cancelled;
         await readable(cancelled);
         return { to: appPaths(appId).settlement, told: 'settlementCancelled' };

@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { refuse } from '../../../domain/decider.ts';
+import type { HttpDeps } from '../deps.ts';
+import { type AnyRoute, route } from '../route.ts';
+
+const LogoPath = Type.Object({ digest: Type.String() }, { additionalProperties: false });
+
+/**
+ * Logos by the digest of their bytes: what is at an address never changes. The type is the service's own word, for the picture is its own
+ * making; pages of shops may show it.
+ */
+export const logoRoutes = (deps: Pick<HttpDeps, 'findLogo'>): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/logos/{digest}',
+    auth: 'none',
+    params: LogoPath,
+    answers: { 200: { description: 'The picture' } },
+    errors: ['notFound'],
+    doc: null,
+    async handle({ params: { digest } }) {
+      const logo = /^[0-9a-f]{64}$/.test(digest) ? await deps.findLogo(digest) : null;
+      if (!logo) return refuse('notFound', 'no app has this logo');
+      return {
+        status: 200,
+        body: logo.bytes,
+        type: logo.type,
+        headers: {
+          'Cache-Control': 'public, max-age=31536000, immutable',
+          'Cross-Origin-Resource-Policy': 'cross-origin',
+        },
+      };
+    },
+  }),
+];

@@ -1,0 +1,216 @@
+/** An app's settings, keys and history: what owners send, and what the service answers. */
+import Type, { type Static } from 'typebox';
+import { keyScopes } from '../../../domain/merchant/events.ts';
+import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
+import { keyNameMax } from '../../../domain/merchant/keys.ts';
+import { contactMax, profileNameMax, returnUrlPlaceholders } from '../../../domain/merchant/profile.ts';
+import {
+  Address,
+  AppId,
+  ChainId,
+  ChainIdInput,
+  closed,
+  Memo,
+  NullableText,
+  oneOf,
+  orNull,
+  Time,
+  TimeOrNull,
+  TimeSent,
+  TokenSymbol,
+  TokenSymbolInput,
+  Uuid,
+} from './base.ts';
+import { limit } from './requests.ts';
+
+const { Array: List, Integer, Object: Shape, Optional } = Type;
+
+const stated = (maxLength: number, description: string) =>
+  Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength, wellFormed: true, description }));
+
+const placeholders = returnUrlPlaceholders.map((name) => `{${name}}`).join(', ');
+
+export const ProfileRequest = Shape(
+  {
+    name: stated(2 * profileNameMax, `1 to ${profileNameMax} visible characters: what payers read`),
+    supportContact: stated(contactMax, 'an e-mail address or an https URL'),
+    returnUrlTemplate: stated(
+      urlMax,
+      `an https URL in which ${placeholders} may stand behind the host; payers are led there`,
+    ),
+    colour: stated(16, 'of the form #rrggbb'),
+  },
+  {
+    ...closed,
+    title: 'ProfileRequest',
+    description: 'Fields that are left out stay as they are; null unsets one. Everything in it is shown to payers.',
+    examples: [
+      {
+        name: 'Bäckerei Sonntag',
+        supportContact: 'help@bakery.example',
+        returnUrlTemplate: 'https://bakery.example/thanks/{orderId}',
+        colour: '#b5432a',
+      },
+    ],
+  },
+);
+
+export const SettlementRequest = Shape(
+  {
+    chainId: ChainIdInput,
+    tokenSymbol: TokenSymbolInput,
+    receiverAddress: Address,
+    receiverMemo: Optional(Memo),
+  },
+  {
+    ...closed,
+    title: 'SettlementRequest',
+    description: 'Where payments created from its time on are paid out to. receiverMemo: for Stellar accounts alone.',
+    examples: [{ chainId: '8453', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }],
+  },
+);
+export type SettlementRequest = Static<typeof SettlementRequest>;
+
+export const WebhookUrlRequest = Shape(
+  {
+    webhookUrl: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: urlMax,
+      description: 'an https URL that can be reached publicly; null for no webhooks',
+    }),
+  },
+  { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
+);
+
+const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 2 * keyNameMax,
+  description: `1 to ${keyNameMax} visible characters on one line`,
+});
+const KeyScope = oneOf(keyScopes, {
+  title: 'KeyScope',
+  description:
+    'orders: creates and reads payments. admin: also reads lists, statistics and deliveries. No key changes settings.',
+});
+
+export const KeyRequest = Shape(
+  { name: KeyName, scope: Optional(orNull(KeyScope)), expiresAt: Optional(orNull(TimeSent)) },
+  {
+    ...closed,
+    title: 'KeyRequest',
+    description: 'scope is orders unless admin is chosen. From expiresAt on, the key is refused.',
+    examples: [{ name: 'till 1', scope: 'orders', expiresAt: null }],
+  },
+);
+export const KeyNameRequest = Shape(
+  { name: KeyName },
+  { ...closed, title: 'KeyNameRequest', examples: [{ name: 'till 2' }] },
+);
+/** No format: a text that is no key's id is answered like the id of no key. */
+export const KeyPath = Shape({ id: Type.String({ description: 'The key’s id.' }) }, closed);
+
+export const AuditQuery = Shape(
+  {
+    limit: limit('changes'),
+    cursor: Optional(
+      Type.String({ pattern: '^[0-9]{1,9}$', maxLength: 9, description: 'the nextCursor of a former answer' }),
+    ),
+  },
+  closed,
+);
+
+export const Settlement = Shape(
+  { chainId: ChainId, tokenSymbol: TokenSymbol, receiverAddress: Type.String(), receiverMemo: NullableText },
+  { title: 'Settlement' },
+);
+const SettlementChange = Shape(
+  { changeId: Type.String(), settlement: Settlement, effectiveAt: Time },
+  {
+    title: 'SettlementChange',
+    description: 'Replaces the wallet in force at its time, unless it is cancelled before.',
+  },
+);
+const Profile = Shape(
+  {
+    name: NullableText,
+    supportContact: NullableText,
+    returnUrlTemplate: NullableText,
+    colour: NullableText,
+    logoUrl: NullableText,
+  },
+  { title: 'Profile' },
+);
+
+export const SettingsResponse = Shape(
+  {
+    appId: AppId,
+    registeredAt: Time,
+    profile: Profile,
+    settlement: Type.Unsafe<Static<typeof Settlement> | null>(orNull(Settlement)),
+    settlementChange: Type.Unsafe<Static<typeof SettlementChange> | null>(orNull(SettlementChange)),
+    webhookUrl: NullableText,
+    webhookSecretFingerprint: NullableText,
+    webhookSecretRotatedAt: TimeOrNull,
+    keylessAllowed: Type.Boolean({ description: 'Whether anybody may create payments of it without a key.' }),
+  },
+  { title: 'SettingsResponse', description: 'An app’s settings as they are now. Every field is always there.' },
+);
+export type SettingsResponse = Static<typeof SettingsResponse>;
+
+export const AppsResponse = Shape(
+  {
+    data: List(
+      Shape({ appId: AppId, name: NullableText, logoUrl: NullableText, registeredAt: Time }, { title: 'OwnApp' }),
+    ),
+  },
+  { title: 'AppsResponse', description: 'In the order in which they were registered.' },
+);
+
+export const WebhookSecretResponse = Shape(
+  { webhookSecret: Type.String(), webhookSecretFingerprint: Type.String(), webhookSecretRotatedAt: Time },
+  { title: 'WebhookSecretResponse', description: 'The secret is shown here and never again.' },
+);
+
+const keyProperties = { keyId: Uuid, name: Type.String(), scope: KeyScope, hint: Type.String(), expiresAt: TimeOrNull };
+
+export const NewKeyResponse = Shape(
+  { ...keyProperties, key: Type.String() },
+  { title: 'NewKeyResponse', description: 'The key is shown here and never again.' },
+);
+
+export const KeysResponse = Shape(
+  {
+    data: List(
+      Shape(
+        {
+          ...keyProperties,
+          createdAt: Time,
+          createdBy: Type.String({ description: 'you, another owner, or the operator' }),
+          lastUsedAt: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'To the hour; null for never.' }),
+          revokedAt: TimeOrNull,
+        },
+        { title: 'ApiKey' },
+      ),
+    ),
+  },
+  { title: 'KeysResponse', description: 'All that the app ever had, oldest first.' },
+);
+
+export const AuditResponse = Shape(
+  {
+    data: List(
+      Shape(
+        {
+          revision: Integer({ minimum: 0, description: 'Its place in the app’s history, from 0 without gaps.' }),
+          at: Time,
+          by: Type.String({ description: 'you, another owner, the operator, a key or the service' }),
+          what: Type.String({ description: 'For people. No secret is in it.' }),
+        },
+        { title: 'Change' },
+      ),
+    ),
+    hasMore: Type.Boolean(),
+    nextCursor: NullableText,
+  },
+  { title: 'AuditResponse', description: 'Newest first.' },
+);

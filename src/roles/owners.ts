@@ -1,0 +1,51 @@
+/** What people who have signed in may see and change of their apps. */
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { appsOf } from '../../queries/apps.ts';
+import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
+import type { Owners, OwnersCommands } from '../http/deps.ts';
+import { admitApp, type Rates } from '../http/rates.ts';
+import type { Core } from './core.ts';
+
+/** How long a change of settings waits until it can be read. */
+const shownWithin_ms = 2_000;
+
+export function ownersOf({ clock, reads, store, merchants, projected }: Core, rates: Rates): Owners {
+  const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+  return {
+    merchants: counted(merchants, rates),
+    // What is decided stands: its maker is answered, perhaps with a key that is shown once, whether or not it can be read already.
+    shown: async ({ position }) => {
+      if (position !== null) await projected(position, { timeout_ms: shownWithin_ms }).catch(() => {});
+    },
+    appsOf: (developerId) => appsOf(reads, developerId),
+    listApps: (developerId) => listApps(reads, developerId),
+    getSettings: (appId) => getSettings(reads, appId, clock.now()),
+    listKeys: async (appId) => withLastUse(reads, (await listKeys(log, appId)) ?? []),
+    listChanges: async (appId) => (await listChanges(log, appId)) ?? [],
+    findLogo: (digest) => findLogo(reads, digest),
+  };
+}
+
+/** Nobody fills an app's history or the disk with settings. What protects an app is never too much. */
+export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {
+  type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
+  const limited =
+    <A extends unknown[], R>(command: Command<A, R>): Command<A, R> =>
+    async (appId, ...rest) => {
+      await admitApp(rates, 'changes', appId);
+      return command(appId, ...rest);
+    };
+  return {
+    setProfile: limited(merchants.setProfile),
+    setLogo: limited(merchants.setLogo),
+    requestSettlement: limited(merchants.requestSettlement),
+    cancelSettlement: merchants.cancelSettlement,
+    setWebhookUrl: limited(merchants.setWebhookUrl),
+    rotateSecret: limited(merchants.rotateSecret),
+    issueKey: limited(merchants.issueKey),
+    renameKey: limited(merchants.renameKey),
+    revokeKey: merchants.revokeKey,
+  };
+}
