@@ -8,6 +8,8 @@ import { triesMax } from '../accounts/challenges.ts';
 import { codeLife_ms } from '../accounts/letters.ts';
 import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
 import { defaultConnectionLimits } from './connections.ts';
+import { fieldsMax, formMax_bytes } from './dashboard/formBody.ts';
+import { pictureMax_bytes } from './dashboard/pages/branding.ts';
 import { defaultLimits } from './deps.ts';
 import { defaultExportLimits } from './exports.ts';
 import { defaultListenerLimits } from './feed.ts';
@@ -58,6 +60,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
   ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],
+  ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
+  ['a picture that is sent for branding, in the dashboard', `${count(pictureMax_bytes)} bytes`, '413'],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],

@@ -211,4 +211,68 @@ describe('a merchant that begins with nothing', function () {
       await page.waitForURL('**/dashboard/sign-in?**');
     });
   });
+
+  describe('by calls alone', () => {
+    const email = 'grace@coffee.example';
+    const appId = 'merchant_coffee';
+    let token = '';
+    let secret = '';
+    let key = { keyId: '', key: '' };
+
+    const asOwner = (method: string, path: string, body?: Json) =>
+      sandbox.call(method, path, { headers: { authorization: `Bearer ${token}` }, ...(body && { body }) });
+
+    it('registers, and proves the e-mail with the mailed code', async () => {
+      const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: wallet };
+      const webhookUrl = sandbox.file().webhook.url;
+      const body = { email, displayName: 'Coffee', kind: 'merchant', slug: 'coffee', settlement, webhookUrl };
+      const registered = await sandbox.call('POST', '/merchant-api/register', { body });
+      assert.deepEqual([registered.status, registered.body.appId], [201, appId], JSON.stringify(registered.body));
+      secret = registered.body.webhookSecret;
+      keepSecret(secret);
+      const proof = { challenge: registered.body.challenge, code: await mailedCode(email) };
+      const proved = await sandbox.call('POST', '/merchant-api/sign-in/verify', { body: proof });
+      assert.equal(proved.status, 200, JSON.stringify(proved.body));
+      token = proved.body.token;
+    });
+
+    it('issues an Orders key, takes a payment with it, and lists it with both deliveries', async () => {
+      const issued = await asOwner('POST', '/merchant-api/me/keys', { name: 'Till', scope: 'orders' });
+      assert.equal(issued.status, 201, JSON.stringify(issued.body));
+      key = issued.body;
+      const { body: payment } = await sandbox.create(order('B-1'), key.key);
+      await sandbox.pay(payment);
+      const webhooks = await bothWebhooks(payment.id);
+      assert.ok(webhooks.every((webhook) => verifies(webhook, secret)));
+      const path = `/merchant-api/me/webhook/deliveries?paymentId=${payment.id}`;
+      await sandbox.until(async () => (await asOwner('GET', path)).body.data?.length === 2);
+      const { body: feed } = await asOwner('GET', '/payment-api/events');
+      assert.ok(feed.data.length > 0 && feed.data.every((event: Json) => event['paymentId'] === payment.id));
+    });
+
+    it('rotates the secret: the next webhook verifies with the new one only', async () => {
+      const { body: rotated } = await asOwner('POST', '/merchant-api/me/webhook/rotate');
+      keepSecret(rotated.webhookSecret);
+      const { body: payment } = await sandbox.create(order('B-2'), key.key);
+      await sandbox.pay(payment);
+      for (const webhook of await bothWebhooks(payment.id)) {
+        assert.deepEqual([verifies(webhook, rotated.webhookSecret), verifies(webhook, secret)], [true, false]);
+      }
+    });
+
+    it('revokes the key: no instance takes it any more', async () => {
+      await isTakenEverywhere(key.key, appId);
+      const revoked = await asOwner('POST', `/merchant-api/me/keys/${key.keyId}/revoke`);
+      assert.equal(revoked.status, 200, JSON.stringify(revoked.body));
+      await isRefusedEverywhere(key.key);
+    });
+
+    it('signs out: no instance takes the token any more', async () => {
+      assert.equal((await asOwner('POST', '/merchant-api/sign-out')).status, 200);
+      for (const url of [sandbox.file().baseUrl, beside.url]) {
+        const headers = { authorization: `Bearer ${token}` };
+        assert.equal((await fetch(`${url}/merchant-api/sessions`, { headers })).status, 401);
+      }
+    });
+  });
 });

@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, string>>;
 
 /** Far above the largest form. */
 export const formMax_bytes = 16_000;
-const fieldsMax = 50;
+export const fieldsMax = 50;
 
 const parse = express.text({ limit: formMax_bytes, type: () => true, inflate: false, defaultCharset: 'utf-8' });
 

@@ -38,7 +38,7 @@ export function createPageRouter(pages: readonly Served[], gate: PageGate): Rout
 /** Where it comes from, who it is, how often they ask, whose the app is, what is asked, overload, handler. */
 function serve(page: Served, { deps, admission, limit }: PageGate): RequestHandler {
   const checkParams = page.params && compileParameters(page.params);
-  const handle = page.method === 'get' ? showing(page) : acting(page);
+  const handle = page.method === 'get' ? showing(page, limit) : acting(page, limit);
 
   return async (request, response) => {
     localsOf(response).route = page.path;
@@ -53,12 +53,11 @@ function serve(page: Served, { deps, admission, limit }: PageGate): RequestHandl
   async function visitOf(request: Request, response: Response): Promise<Visit<Audience> | null> {
     const cookies = readCookies(request);
     const person = cookies.session === undefined ? null : await deps.findSession(cookies.session);
-    if (!person) await admission.ofStranger(request, response);
+    if (person) await admission.ofCaller(person, response);
+    else await admission.ofStranger(request, response);
     if (!person && page.audience !== 'anyone') return null;
     const visitor = person && page.audience === 'owner' ? await ownerOf(person, request) : person;
-    if (visitor) await admission.ofCaller(visitor, response);
     if (checkParams) existing(checkParams, request.params);
-    if (!('stays' in page && page.stays)) limit.enter(response);
     return {
       visitor,
       params: request.params,
@@ -111,9 +110,13 @@ const signInFor = ({ method, originalUrl }: Request): string =>
     ? paths.signIn
     : `${paths.signIn}?${new URLSearchParams({ next: originalUrl })}`;
 
-function showing(page: AnyPage): Handler {
+function showing(page: AnyPage, limit: Gate['limit']): Handler {
   const checkQuery = page.query && compileParameters(page.query);
-  return async (visit, request) => page.show({ ...visit, query: readQuery(withoutEmpty(request), checkQuery) });
+  return async (visit, request, response) => {
+    const query = readQuery(withoutEmpty(request), checkQuery);
+    if (!page.stays) limit.enter(response);
+    return page.show({ ...visit, query });
+  };
 }
 
 /** Forms that ask by GET send the fields that were left empty, too. */
@@ -128,7 +131,7 @@ function withoutEmpty({ url }: Request): Pick<Request, 'url'> {
   };
 }
 
-function acting(page: AnyForm): Handler {
+function acting(page: AnyForm, limit: Gate['limit']): Handler {
   const check = compileBody(page.fields);
   const names = Object.keys((page.fields as { readonly properties?: object }).properties ?? {});
   const { file: fileLimits } = page;
@@ -138,6 +141,8 @@ function acting(page: AnyForm): Handler {
 
   return async (visit, request, response) => {
     const sent = await read(request, response);
+    // Only what is here whole takes a place: somebody who sends half a form keeps nobody out.
+    limit.enter(response);
     const again = async (error: ApiError): Promise<PageAnswer> => {
       if (!shownInForm(error)) throw error;
       const state = refusedForm(sent.fields, error, fileLimits ? [...names, fileLimits.name] : names, page.pointers);

@@ -13,7 +13,7 @@ type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown'>;
 
 const path = '/dashboard/apps/{appId}/branding';
 /** Of a picture as it is sent; the one that is made of it is smaller. */
-const pictureMax_bytes = 1_000_000;
+export const pictureMax_bytes = 1_000_000;
 const noErrors = {};
 
 /** The command checks what is in them. */
