@@ -40,6 +40,22 @@ describe('scripts of pages', function () {
     });
   });
 
+  it('takes no news from another page that is at the same address, as after a form', async () => {
+    const pages: Record<string, VNode> = { ...samplePages() };
+    await looking(pages, {}, async (page, server) => {
+      await page.goto('webhooks');
+      await server.listened();
+      pages['webhooks'] = pages['confirmRotate'] as VNode;
+      const read = page.waitForResponse(server.url('webhooks'));
+      server.tell();
+      await (await read).finished();
+      pages['webhooks'] = pages['webhooksRotated'] as VNode;
+      server.tell();
+      await page.getByText('Nothing was sent yet').waitFor();
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Webhooks ');
+    });
+  });
+
   it('reads the page a few times for a flood of news: at once, and for what came meanwhile', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {

@@ -27,8 +27,10 @@ async function renew() {
   try {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
     // Somewhere else: the session is over.
-    if (answer.redirected) return location.reload();
-    if (answer.ok) put(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    if (answer.redirected) return location.replace(answer.url);
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    // What a form answered may stand at the address of another page.
+    if (answer.ok && page.body.dataset.liveFrom === document.body.dataset.liveFrom) put(page);
   } catch {
     // The line is cut: `onopen` reads the page when it is back.
   }
