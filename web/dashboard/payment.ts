@@ -69,7 +69,7 @@ function factPairs({ payment }: PaymentModel): VNode {
       html`<span>${amount(payment.amountReceived ?? payment.sourceAmount, payment.sourceTokenSymbol)} on ${chainName(payment.sourceChainId)}</span>`,
     ],
     [
-      payoutConfirmedAt ? 'Paid out' : 'To be paid out',
+      payoutWord(payment),
       html`<span>${amount(payment.destinationAmount, payment.destinationTokenSymbol)} on ${chainName(payment.destinationChainId)}</span>`,
     ],
     payment.sourceFee === null ? null : ['Fee', amount(payment.sourceFee, payment.sourceTokenSymbol)],
@@ -108,6 +108,14 @@ function factPairs({ payment }: PaymentModel): VNode {
   ]);
 }
 
+const endedOtherwise = ({ status }: PaymentView): boolean =>
+  status === 'payment_expired' || status === 'payment_bounced' || status === 'payment_refunded';
+
+function payoutWord(payment: PaymentView): string {
+  if (payment.payoutConfirmedAt !== null) return 'Paid out';
+  return endedOtherwise(payment) ? 'Was to be paid out' : 'To be paid out';
+}
+
 const some = (amount: string | null): boolean => amount !== null && Number(amount) > 0;
 
 const kinds = { payin: 'Payment', payout: 'Payout', refund: 'Refund' } as const;
@@ -144,13 +152,19 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
     ]),
   );
 
-const noDeliveries = ({ payment }: PaymentModel): VNode =>
-  payment.webhookUrl === null
-    ? empty(
-        'This payment has no webhook',
-        'It was created while the app had no webhook URL. Its end can be read with the API, or here.',
-      )
-    : empty(
-        'None was sent yet',
-        html`<span>Two go to <span class="mono">${payment.webhookUrl}</span>: one when the payment has arrived, one when it was paid out.</span>`,
-      );
+function noDeliveries({ payment }: PaymentModel): VNode {
+  if (payment.webhookUrl === null) {
+    return empty(
+      'This payment has no webhook',
+      'It was created while the app had no webhook URL. Its end can be read with the API, or here.',
+    );
+  }
+  if (endedOtherwise(payment)) {
+    return empty('None is sent', 'Webhooks tell that money has arrived as agreed, and that it was paid out.');
+  }
+  const url = html`<span class="mono">${payment.webhookUrl}</span>`;
+  return empty(
+    'None was sent yet',
+    html`<span>Two go to ${url}: one when the payment has arrived, one when it was paid out.</span>`,
+  );
+}
