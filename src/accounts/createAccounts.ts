@@ -1,6 +1,7 @@
+import { isRefusal } from '../../domain/decider.ts';
 import type { Accounts } from './accounts.ts';
 import { createConfirm, createPending } from './carryOut.ts';
-import type { AccountsDeps } from './deps.ts';
+import type { AccountsDeps, Step } from './deps.ts';
 import { createDoor } from './door.ts';
 import { findPerson } from './people.ts';
 import { createRegister } from './register.ts';
@@ -9,12 +10,21 @@ import { endSessions, runningSessions, seeSession } from './sessions.ts';
 import { createAsk, createProve } from './signIn.ts';
 
 export function createAccounts(deps: AccountsDeps): Accounts {
-  const { sql, clock, tokens } = deps;
+  const { sql, clock, tokens, observe = () => {} } = deps;
   const door = createDoor(deps);
+
+  const seen =
+    <P extends unknown[], R>(step: Step, act: (...given: P) => Promise<R>) =>
+    async (...given: P): Promise<R> => {
+      const answer = await act(...given);
+      observe(step, isRefusal(answer) ? answer.refused : 'ok');
+      return answer;
+    };
+
   return {
-    register: createRegister(deps, door),
-    ask: createAsk(deps, door),
-    prove: createProve(deps),
+    register: seen('register', createRegister(deps, door)),
+    ask: seen('ask', createAsk(deps, door)),
+    prove: seen('prove', createProve(deps)),
     async findSession(token) {
       const session = await tokens.read(token);
       return session && (await seeSession(sql, session, clock.now())) ? session : null;

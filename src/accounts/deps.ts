@@ -13,6 +13,9 @@ import type { KnownPerson } from './people.ts';
 import type { RegistrationPolicy } from './policy.ts';
 import type { Tokens } from './tokens.ts';
 
+/** What is done before anybody has signed in. */
+export type Step = 'register' | 'ask' | 'prove';
+
 export interface AccountsDeps {
   readonly sql: SqlDatabase;
   readonly box: SecretBox;
@@ -28,6 +31,8 @@ export interface AccountsDeps {
   readonly registration: RegistrationPolicy;
   /** False where no mail can be sent: then nobody can be asked for a code. */
   readonly sendsMail: boolean;
+  /** Told how each went, for metrics: `ok`, or the refusal's code. */
+  readonly observe?: (step: Step, result: string) => void;
   readonly crash?: CrashPoint;
 }
 

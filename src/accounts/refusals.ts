@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../domain/decider.ts';
 export const badEmail = (): Refusal => refuse('invalidRequest', 'email must be an e-mail address', '/email');
 
 export const noMail = (): Refusal =>
-  refuse('unavailable', 'this installation sends no mail: its operator has to set SMTP_URL');
+  refuse('forbidden', 'this installation sends no mail: its operator has to set SMTP_URL');
 
 export const registrationClosed = (): Refusal =>
   refuse('registrationClosed', 'nobody can register here: ask the operator for an invitation');

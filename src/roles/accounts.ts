@@ -30,7 +30,7 @@ export const operatorDeps = (core: Pick<Core, 'database' | 'box' | 'clock'>): Op
 });
 
 export function openAccounts(core: Core, rates: Rates): Accounts {
-  const { config, writes: sql, box, clock, merchants, projected, crash } = core;
+  const { config, writes: sql, box, clock, merchants, projected, crash, telemetry } = core;
   const ids = randomIds;
   return createAccounts({
     sql,
@@ -45,6 +45,7 @@ export function openAccounts(core: Core, rates: Rates): Accounts {
     projected,
     registration: config.registration,
     sendsMail: config.mail !== null,
+    observe: telemetry.countSignIn,
     crash,
   });
 }

@@ -57,6 +57,12 @@ export function createTelemetry(logger: Logger) {
     labelNames: ['reason'],
     registers,
   });
+  const signIns = new Counter({
+    name: 'pi_sign_in_total',
+    help: 'Registrations, codes asked for and codes tried, by step and result',
+    labelNames: ['step', 'result'],
+    registers,
+  });
   const gauge = (name: string, help: string, labelNames: string[]) => new Gauge({ name, help, labelNames, registers });
   const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
     'worker',
@@ -87,6 +93,7 @@ export function createTelemetry(logger: Logger) {
     active,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
+    countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** What the database knows, for every instance alike. */

@@ -14,6 +14,7 @@ import {
   createWorld,
   refusedWith,
   registered,
+  request,
   type World,
 } from './world.ts';
 
@@ -239,6 +240,20 @@ describe('accounts: sign-in', () => {
       accepted(await world.accounts.prove(challenge, code, asker({ known })));
       assert.equal((await world.mails()).length, 1);
     });
+  });
+
+  it('is counted for the operator: steps and how they went, never who', async () => {
+    const { challenge } = await registered(world);
+    await world.accounts.prove(challenge, '123456', asker());
+    await world.accounts.ask('nobody@shop.example', asker());
+    await world.accounts.ask('nobody', asker());
+    assert.deepEqual(world.observed, ['register ok', 'prove ok', 'prove codeExpired', 'ask ok', 'ask invalidRequest']);
+  });
+
+  it('says where no mail is sent that nobody can sign in', async () => {
+    world = createWorld(database, { sendsMail: false });
+    assert.equal(refusedWith(await world.accounts.ask(ada, asker())), 'forbidden');
+    assert.equal(refusedWith(await world.accounts.register(request(), asker())), 'forbidden');
   });
 
   it('leaves nothing behind that is over', async () => {

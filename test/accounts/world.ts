@@ -47,9 +47,11 @@ interface Options {
   readonly registration?: AccountsDeps['registration'];
   readonly rates?: Partial<RateLimits>;
   readonly limited?: boolean;
+  readonly sendsMail?: boolean;
 }
 
-export function createWorld(database: Database, { registration = 'open', rates = {}, limited = false }: Options = {}) {
+export function createWorld(database: Database, options: Options = {}) {
+  const { registration = 'open', rates = {}, limited = false, sendsMail = true } = options;
   let now = instant(Date.UTC(2026, 10, 22, 9));
   const clock = { now: () => now, sleep: async () => {} };
   const store = memoryEventStore();
@@ -70,6 +72,7 @@ export function createWorld(database: Database, { registration = 'open', rates =
     isAllowedTarget: () => true,
     offers: () => true,
   });
+  const observed: string[] = [];
   const work = { hashes: 0, mails: 0, statements: 0 };
   let crashAt: string | null = null;
   const crash: CrashPoint = (point) => {
@@ -108,7 +111,8 @@ export function createWorld(database: Database, { registration = 'open', rates =
       merchants,
       projected: async () => {},
       registration,
-      sendsMail: true,
+      sendsMail,
+      observe: (step, result) => observed.push(`${step} ${result}`),
       crash,
     });
 
@@ -138,6 +142,7 @@ export function createWorld(database: Database, { registration = 'open', rates =
     merchants,
     mails,
     work,
+    observed,
     clock,
     advance: (duration_ms: number) => {
       now = plus(now, duration_ms);

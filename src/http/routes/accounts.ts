@@ -17,7 +17,7 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
       auth: 'none',
       body: schemas.RegisterRequest,
       answers: { 201: { description: 'It waits for the code that was mailed', schema: schemas.RegisterResponse } },
-      errors: ['invalidRequest', 'appIdTaken', 'registrationClosed'],
+      errors: ['invalidRequest', 'appIdTaken', 'registrationClosed', 'forbidden'],
       doc: { id: 'register', tag, summary: 'Register an app; prove the e-mail with a mailed code' },
       async handle({ body, asker }) {
         const request = registrationOf(body);
@@ -32,7 +32,7 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
       auth: 'none',
       body: schemas.SignInRequest,
       answers: { 200: { description: 'A code is mailed to an address that is known', schema: schemas.SignInResponse } },
-      errors: ['invalidRequest'],
+      errors: ['invalidRequest', 'forbidden'],
       doc: { id: 'signIn', tag, summary: 'Ask for a code to sign in with' },
       async handle({ body, asker }) {
         const challenge = await accounts.ask(body.email, { ...asker, known: body.known ?? null });
