@@ -20,6 +20,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { createRates } from '../../src/runtime/rates.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
@@ -69,7 +70,7 @@ export function createWorld(database: Database, options: Options = {}) {
     canReceive: {},
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
-    isAllowedTarget: () => true,
+    isAllowedTarget: createTargetCheck([]),
     offers: () => true,
   });
   const observed: string[] = [];

@@ -10,7 +10,7 @@ import { hour_ms } from '../../domain/time.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
-import { createAddressCheck, literalAddress } from '../../src/security/publicAddress.ts';
+import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
@@ -23,7 +23,6 @@ function world(canReceive: ReceiverChecks = {}) {
   const store = memoryEventStore();
   const box = createSecretBox(randomBytes(32));
   const told: string[] = [];
-  const isPublic = createAddressCheck([]);
   const merchants = createManageMerchant({
     handle: createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec }),
     clock: systemClock,
@@ -36,7 +35,7 @@ function world(canReceive: ReceiverChecks = {}) {
     offers: ({ id }) => id !== 501,
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
-    isAllowedTarget: (text) => isPublic(literalAddress(new URL(text)) ?? '8.8.8.8'),
+    isAllowedTarget: createTargetCheck([]),
   });
   const events = () => store.read(`merchant-${appId}`);
   return { store, box, merchants, events, told };

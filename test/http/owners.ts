@@ -15,6 +15,7 @@ import type { HttpDeps } from '../../src/http/deps.ts';
 import { readLogo } from '../../src/images/logo.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
 export interface Owners
@@ -48,7 +49,7 @@ export function ownersDeps(clock: Clock): Owners {
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text : undefined),
     canReceive: {},
     offers: () => true,
-    isAllowedTarget: (url) => !url.includes('127.0.0.1'),
+    isAllowedTarget: createTargetCheck([]),
   });
   const stateOf = (appId: string) => currentState(handle, merchant, appId);
   const profileOf = async ({ profile }: MerchantState) =>
