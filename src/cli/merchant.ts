@@ -1,4 +1,5 @@
 /** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
+import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
@@ -73,6 +74,40 @@ program
       ),
     ),
   );
+
+interface Branding {
+  readonly name?: string;
+  readonly contact?: string;
+  readonly returnUrl?: string;
+  readonly colour?: string;
+  readonly logo?: string;
+}
+
+/** An empty text unsets a field. */
+const given = (field: string, text: string | undefined) => (text === undefined ? {} : { [field]: text || null });
+
+async function brand(m: ManageMerchant, appId: string, shown: Branding): Promise<object | Refusal> {
+  const { name, contact, returnUrl, colour, logo } = shown;
+  const change = {
+    ...given('name', name),
+    ...given('supportContact', contact),
+    ...given('returnUrlTemplate', returnUrl),
+    ...given('colour', colour),
+  };
+  const changed = await m.setProfile(appId, change, operator());
+  if (isRefusal(changed) || logo === undefined) return changed;
+  return m.setLogo(appId, logo === '' ? null : await readFile(logo), operator());
+}
+
+program
+  .command('profile <appId>')
+  .description('change what an app shows of itself; an empty text unsets')
+  .option('--name <name>', 'what payers read')
+  .option('--contact <contact>', 'an e-mail address or an https URL')
+  .option('--return-url <template>', 'https URL with {paymentId}, {orderId}, {status} behind the host')
+  .option('--colour <colour>', '#rrggbb')
+  .option('--logo <file>', 'a PNG, JPEG or WebP')
+  .action((appId: string, shown: Branding) => run((m) => brand(m, appId, shown)));
 
 program
   .command('webhook <appId> [url]')

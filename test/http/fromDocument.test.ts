@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { isRefusal } from '../../domain/decider.ts';
 import type { Answered } from './client.ts';
 import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
@@ -20,6 +21,11 @@ const likely = {
   fromAddress: [receiver],
   email: ['ada@shop.example'],
   code: ['000002'],
+  supportContact: ['help@shop.example'],
+  returnUrlTemplate: ['https://shop.example/thanks/{orderId}'],
+  colour: ['#aabbcc'],
+  webhookUrl: ['https://shop.example/hooks'],
+  expiresAt: [null],
 };
 
 interface Operation {
@@ -38,11 +44,12 @@ function operationsOf(document: Schema): readonly Operation[] {
     Object.entries(item).map(([method, operation]) => {
       const { requestBody, parameters, operationId, security } = operation as {
         security: readonly object[];
-        requestBody?: { content: { 'application/json': { schema: Schema } } };
+        /** Without JSON where the body is a file. */
+        requestBody?: { content: { 'application/json'?: { schema: Schema } } };
         parameters: readonly (Operation['query'][number] & { in: string })[];
         operationId: string;
       };
-      const body = requestBody?.content['application/json'].schema;
+      const body = requestBody?.content['application/json']?.schema;
       return {
         operationId,
         method: method.toUpperCase(),
@@ -72,7 +79,18 @@ describe('HTTP: requests made from the OpenAPI document', function () {
       headers: world.keys.wallet,
       body: goodRequest({ orderId: 'known' }),
     });
-    place = (path) => path.replace('{id}', body.id).replace('{appId}', 'wallet_demo').replace('{orderId}', 'known');
+    const key = await world.people.merchants.issueKey(
+      'wallet_demo',
+      { scope: 'orders', name: 'known', expiresAt: null },
+      { cause: 'operator:spec' },
+    );
+    const keyId = isRefusal(key) ? assert.fail(key.message) : key.keyId;
+    place = (path) =>
+      path
+        .replace('/keys/{id}', `/keys/${keyId}`)
+        .replace('{id}', body.id)
+        .replace('{appId}', 'wallet_demo')
+        .replace('{orderId}', 'known');
   });
   after(() => world.stop());
 
