@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { By } from '../../commands/handle.ts';
 import { refuse } from '../../domain/decider.ts';
+import { plus } from '../../domain/time.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { sampleView } from './samples.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
@@ -69,6 +70,30 @@ describe('HTTP: who may do what', () => {
       assert.equal((await ask()).status, 404);
       own.clock.advance(1);
       assert.equal((await ask()).status, 401);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('answers a key that has expired like one that is revoked, and notes only uses of good ones', async () => {
+    const used: string[] = [];
+    const own = await startWorld({
+      findApiKey: async () => ({
+        keyId: 'k1',
+        appId: 'wallet_demo',
+        scope: 'orders',
+        expiresAt: plus(own.clock.now(), 200),
+      }),
+      keyUsed: (keyId) => void used.push(keyId),
+    });
+    try {
+      const ask = () => own.call('GET', `${base}/${unknownId}`, { headers: own.keys.wallet });
+      assert.equal((await ask()).status, 404);
+      own.clock.advance(200);
+      const expired = await ask();
+      assert.deepEqual([expired.status, expired.body.error], [401, 'unauthenticated']);
+      assert.match(expired.body.message, /expired or revoked/);
+      assert.deepEqual(used, ['k1']);
     } finally {
       await own.stop();
     }
