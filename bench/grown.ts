@@ -1,10 +1,12 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
 import { privateKeyToAddress } from 'viem/accounts';
 import { payinAddress } from '../domain/payment/payins.ts';
+import { getOverview } from '../queries/overview.ts';
 import { matchDeposits } from '../queries/payins.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
 import { startService } from '../src/main.ts';
+import { systemClock } from '../src/runtime/system.ts';
 import { applyLoad } from './load.ts';
 import { loadText } from './machine.ts';
 import type { Filled } from './rebuild.ts';
@@ -77,10 +79,25 @@ const measures: Readonly<Record<string, (store: Grown) => Promise<number>>> = {
   'get a payment, mean ms': reading(({ paymentId }) => `/payment-api/payments/${paymentId}`),
   'list 20 payments, mean ms': reading(() => '/payment-api/payments?limit=20'),
   'list 20 by status, mean ms': reading(() => '/payment-api/payments?limit=20&status=payment_payout_completed'),
+  'find a payment by its order, mean ms': reading(() => '/payment-api/payments?search=order-321'),
   'statistics of 30 days, mean ms': reading(() => '/merchant-api/me/stats?period=30d'),
+  'overview of 30 days, mean ms': overview,
+  'read 100 events of the feed, mean ms': reading(({ filled }) => `/payment-api/events?after=${filled.payments}`),
   [`find deposits among ${transfers} transfers, ms`]: findDeposits,
   'start of the API, ms': startUp,
 };
+
+/** What a page of the dashboard begins with, without the page. */
+async function overview({ filled: { database } }: Grown): Promise<number> {
+  const runs: number[] = [];
+  for (let run = 0; run < blocks; run += 1) {
+    const began_ms = performance.now();
+    const { stats } = await getOverview(database, 'wallet_demo', '30d', systemClock.now());
+    runs.push(performance.now() - began_ms);
+    if (stats.paymentCount === 0) throw new Error('the statistics are empty');
+  }
+  return median(runs);
+}
 
 /** What matching costs per block: every transfer's receiver is looked up. */
 async function findDeposits({ filled: { database } }: Grown): Promise<number> {

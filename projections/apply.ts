@@ -66,7 +66,7 @@ function statementsOf(target: string, key: readonly Column[], others: readonly C
 }
 
 /**
- * Goes on counting where each group stands. The checkpoint's row is locked by now: nobody else numbers rows meanwhile.
+ * Goes on counting where each group stands, which is looked up once for each. The checkpoint's row is locked by now: nobody else numbers rows meanwhile.
  * Answers the groups with their newest numbers.
  */
 function numbering(target: string, key: readonly Column[], others: readonly Column[]): string {
@@ -77,7 +77,7 @@ function numbering(target: string, key: readonly Column[], others: readonly Colu
   const typed = given.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ');
   const same = group.map(({ name }) => `held.${quoted(name)} = groups.${quoted(name)}`).join(' AND ');
   return `WITH given AS (SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (${typed})) WITH ORDINALITY AS given(${list(given)}, nth)),
-      counted AS (SELECT groups.*, coalesce((SELECT max(held.${number}) FROM ${target} AS held WHERE ${same}), 0) AS newest
+      counted AS MATERIALIZED (SELECT groups.*, coalesce((SELECT max(held.${number}) FROM ${target} AS held WHERE ${same}), 0) AS newest
                     FROM (SELECT DISTINCT ${list(group)} FROM given) AS groups),
       numbered AS (INSERT INTO ${target} (${list(group)}, ${number}, ${list(others)})
                    SELECT ${list(group)}, newest + row_number() OVER (PARTITION BY ${list(group)} ORDER BY nth), ${list(others)}

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { applyChanges, describeTables, jsonText, type Table } from '../../projections/apply.ts';
 import type { Row, RowChange } from '../../projections/projection.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { batchSizes } from '../../src/runtime/projections.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 /** Of tables that only these specs have. */
@@ -79,6 +80,18 @@ describe('row changes applied in bulk', () => {
       { shop: 'b', nth: 4n, what: 'four' },
       { shop: 'c', nth: 1n, what: 'one' },
     ]);
+  });
+
+  it('number the largest batch within what Postgres gives a statement, of one group or of thousands', async () => {
+    for (const groups of [1, 2_000]) {
+      await database.query('TRUNCATE given.told');
+      const rows = Array.from({ length: batchSizes.eventsMax }, (_, n) =>
+        number('told', { shop: `shop ${n % groups}`, what: '' }),
+      );
+      assert.equal((await apply(...rows)).get('told')?.length, groups);
+      const [last] = await database.query<{ nth: bigint }>('SELECT max(nth) AS nth FROM given.told');
+      assert.equal(last?.nth, BigInt(rows.length / groups));
+    }
   });
 
   it('refuse to number rows that bring no group, and to number some of a table and replace others', async () => {
