@@ -25,11 +25,50 @@ export const brandingPage = (model: BrandingModel): VNode => {
       ${card(
         { title: 'What payers see' },
         html`<form class="inside" method="post" action=${to.branding}>
-          ${problems({ ...form, errors: Object.fromEntries(Object.entries(form.errors).filter(([name]) => name !== 'logo')) })}
-          ${textField({ form, name: 'name', label: 'Name', optional: true, autocomplete: 'organization', maxlength: 80 })}
-          ${textField({ form, name: 'supportContact', label: 'Where payers get help', optional: true, maxlength: 254, placeholder: 'help@shop.example', hint: 'An e-mail address or an https page.' })}
-          ${textField({ form, name: 'returnUrlTemplate', label: 'Where payers go afterwards', type: 'text', inputmode: 'url', optional: true, mono: true, maxlength: 2048, placeholder: 'https://shop.example/orders/{orderId}', hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}</code> are filled in.</span>` })}
-          ${textField({ form, name: 'colour', label: 'Colour', optional: true, mono: true, maxlength: 7, pattern: '#[0-9a-fA-F]{6}', placeholder: '#0a5c48', hint: 'As #rrggbb. Used on buttons; made readable whatever it is.' })}
+          ${problems({
+            ...form,
+            errors: Object.fromEntries(Object.entries(form.errors).filter(([name]) => name !== 'logo')),
+          })}
+          ${textField({
+            form,
+            name: 'name',
+            label: 'Name',
+            optional: true,
+            autocomplete: 'organization',
+            maxlength: 80,
+          })}
+          ${textField({
+            form,
+            name: 'supportContact',
+            label: 'Where payers get help',
+            optional: true,
+            maxlength: 254,
+            placeholder: 'help@shop.example',
+            hint: 'An e-mail address or an https page.',
+          })}
+          ${textField({
+            form,
+            name: 'returnUrlTemplate',
+            label: 'Where payers go afterwards',
+            type: 'text',
+            inputmode: 'url',
+            optional: true,
+            mono: true,
+            maxlength: 2048,
+            placeholder: 'https://shop.example/orders/{orderId}',
+            hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}</code> are filled in.</span>`,
+          })}
+          ${textField({
+            form,
+            name: 'colour',
+            label: 'Colour',
+            optional: true,
+            mono: true,
+            maxlength: 7,
+            pattern: '#[0-9a-fA-F]{6}',
+            placeholder: '#0a5c48',
+            hint: 'As #rrggbb. Used on buttons; made readable whatever it is.',
+          })}
           ${submit('Save')}
         </form>`,
       )}
@@ -46,7 +85,13 @@ const standardColour = '#0a5c48';
 const logoForm = ({ app, form, logoUrl }: BrandingModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).logo} enctype="multipart/form-data">
     ${logoUrl !== null && html`<img class="logo" src=${logoUrl} alt="The logo as payers see it" width="96" height="96" />`}
-    ${fileField({ form, name: 'logo', label: logoUrl === null ? 'A picture' : 'Another picture', accept: 'image/png,image/jpeg,image/webp', hint: 'PNG, JPEG or WebP, up to 100 kB; square ones look best. It is drawn anew, so nothing hidden in the file stays in it.' })}
+    ${fileField({
+      form,
+      name: 'logo',
+      label: logoUrl === null ? 'A picture' : 'Another picture',
+      accept: 'image/png,image/jpeg,image/webp',
+      hint: 'PNG, JPEG or WebP, up to 100 kB; square ones look best. It is drawn anew, so nothing hidden in the file stays in it.',
+    })}
     ${submit('Upload', 'plain')}
   </form>`;
 

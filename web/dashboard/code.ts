@@ -46,7 +46,18 @@ export const codePage = (model: CodeModel): VNode =>
 export const codeForm = (form: FormState, next: string | null): VNode =>
   html`<form class="rows" method="post" action=${paths.code}>
     ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
-    ${textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6}', maxlength: 12, focus: true, mono: true, hint: 'Six digits. It works for ten minutes, in this browser only.' })}
+    ${textField({
+      form,
+      name: 'code',
+      label: 'Code',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      pattern: ' *([0-9] *){6}',
+      maxlength: 12,
+      focus: true,
+      mono: true,
+      hint: 'Six digits. It works for ten minutes, in this browser only.',
+    })}
     ${submit('Go on')}
   </form>`;
 

@@ -115,6 +115,10 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
 const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).redeliver(delivery.deliveryId)}>
     ${notice('wait', html`<p>Your server may have taken this webhook although its answer did not reach us. Sent again, it comes with <strong>another id</strong>, and a server that does not look at the payment could fulfil the order twice.</p>`)}
-    ${agreeField({ form: emptyForm, name: 'acknowledged', label: 'My server looks up the payment and fulfils an order once.' })}
+    ${agreeField({
+      form: emptyForm,
+      name: 'acknowledged',
+      label: 'My server looks up the payment and fulfils an order once.',
+    })}
     ${submit('Send it again', 'danger')}
   </form>`;

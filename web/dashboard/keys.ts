@@ -57,7 +57,14 @@ export const keysPage = (model: KeysModel): VNode => {
 const issueForm = (appId: string, form: FormState): VNode =>
   html`<form class="inside" method="post" action=${appPaths(appId).keys}>
     ${problems(form)}
-    ${textField({ form, name: 'name', label: 'Name', maxlength: 100, placeholder: 'Shop server', hint: 'So that you know later which one to revoke.' })}
+    ${textField({
+      form,
+      name: 'name',
+      label: 'Name',
+      maxlength: 100,
+      placeholder: 'Shop server',
+      hint: 'So that you know later which one to revoke.',
+    })}
     ${choiceField({
       form,
       name: 'scope',

@@ -56,13 +56,30 @@ const receiver = {
 const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).newLink}>
     ${problems(form)}
-    ${textField({ form, name: 'amount', label: 'Amount', inputmode: 'decimal', maxlength: 30, pattern: ' *[0-9]+([.][0-9]+)? *', placeholder: '10.00', focus: true, hint: 'What is paid out. The payer pays it and the fee.' })}
+    ${textField({
+      form,
+      name: 'amount',
+      label: 'Amount',
+      inputmode: 'decimal',
+      maxlength: 30,
+      pattern: ' *[0-9]+([.][0-9]+)? *',
+      placeholder: '10.00',
+      focus: true,
+      hint: 'What is paid out. The payer pays it and the fee.',
+    })}
     <div class="columns">
       ${selectField({ form, name: 'sourceChainId', label: 'Paid on', options: chainOptions(chains) })}
       ${selectField({ form, name: 'sourceTokenSymbol', label: 'Token', options: tokenOptions(chains) })}
     </div>
     ${asksReceiver ? html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>` : settlement && html`<p class="small muted">Paid out as ${settlement.tokenSymbol} on ${chainName(settlement.chainId)} to your wallet ${shortAddress(settlement.receiverAddress)}.</p>`}
-    ${textField({ form, name: 'orderId', label: 'Order', optional: true, maxlength: 128, hint: 'Your own name for it. The same order again leads to the same payment, so nobody pays twice.' })}
+    ${textField({
+      form,
+      name: 'orderId',
+      label: 'Order',
+      optional: true,
+      maxlength: 128,
+      hint: 'Your own name for it. The same order again leads to the same payment, so nobody pays twice.',
+    })}
     ${textField({ form, name: 'title', label: 'Title', optional: true, maxlength: 200, hint: 'The payer sees it.' })}
     ${textField({ form, name: 'description', label: 'Description', optional: true, maxlength: 1000 })}
     ${submit('Make the link')}

@@ -68,7 +68,15 @@ function optionOf(status: PaymentStatus): string {
 
 const filters = (path: string, form: FormState, filtered: boolean): VNode =>
   html`<form class="filters" role="search" method="get" action=${path}>
-    ${textField({ form, name: 'q', label: 'Search', type: 'search', optional: true, maxlength: 200, placeholder: 'Order, payment id or transaction' })}
+    ${textField({
+      form,
+      name: 'q',
+      label: 'Search',
+      type: 'search',
+      optional: true,
+      maxlength: 200,
+      placeholder: 'Order, payment id or transaction',
+    })}
     ${selectField({ form, name: 'status', label: 'State', optional: true, options: statusOptions })}
     ${textField({ form, name: 'from', label: 'From (UTC)', type: 'date', optional: true })}
     ${textField({ form, name: 'to', label: 'To (UTC)', type: 'date', optional: true })}

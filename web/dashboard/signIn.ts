@@ -32,7 +32,16 @@ export const signInPage = (model: SignInModel): VNode => {
           <div><h1>Sign in</h1><p class="muted">No password: we mail you a code of six digits.</p></div>
           ${problems(form)}
           ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
-          ${textField({ form: shown, name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', inputmode: 'email', maxlength: 254, focus: true })}
+          ${textField({
+            form: shown,
+            name: 'email',
+            label: 'E-mail',
+            type: 'email',
+            autocomplete: 'username',
+            inputmode: 'email',
+            maxlength: 254,
+            focus: true,
+          })}
           ${submit('Mail me a code')}
         </form>
         ${demo && html`<p class="foot">${icon('mail')}<span>In the sandbox, sign in as <strong>${demo.email}</strong>. The mail with the code is in the <a href=${demo.mailboxUrl} target="_blank">sandbox’s mailbox</a>.</span></p>`}

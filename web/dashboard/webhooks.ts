@@ -66,7 +66,16 @@ const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
   const shown = form.values['webhookUrl'] === undefined ? { ...form, values: { webhookUrl: webhookUrl ?? '' } } : form;
   return html`<form class="inside" method="post" action=${to.webhookUrl}>
     ${problems(form)}
-    ${textField({ form: shown, name: 'webhookUrl', label: 'URL of your server', type: 'url', inputmode: 'url', maxlength: 2048, placeholder: 'https://shop.example/webhooks', hint: 'Payments keep the URL that they were created with: a new one is for new payments.' })}
+    ${textField({
+      form: shown,
+      name: 'webhookUrl',
+      label: 'URL of your server',
+      type: 'url',
+      inputmode: 'url',
+      maxlength: 2048,
+      placeholder: 'https://shop.example/webhooks',
+      hint: 'Payments keep the URL that they were created with: a new one is for new payments.',
+    })}
     <div class="controls">${submit('Save')}${webhookUrl !== null && linkButton(to.removeWebhook, 'Remove…', 'quiet')}</div>
   </form>`;
 };

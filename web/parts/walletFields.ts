@@ -20,11 +20,33 @@ export const walletFields = (
 ): Content =>
   html`<div class="rows">
     <div class="columns">
-      ${selectField({ form, name: names.chain, label: 'Chain', optional, options: [...(optional ? [{ value: '', label: 'Later' }] : []), ...chainOptions(chains)] })}
+      ${selectField({
+        form,
+        name: names.chain,
+        label: 'Chain',
+        optional,
+        options: [...(optional ? [{ value: '', label: 'Later' }] : []), ...chainOptions(chains)],
+      })}
       ${selectField({ form, name: names.token, label: 'Token', optional, options: tokenOptions(chains) })}
     </div>
-    ${textField({ form, name: names.address, label: 'Address', optional, mono: true, maxlength: 128, hint: 'A wallet whose keys you hold. Not an exchange’s address: exchanges do not always take what a program sends.' })}
-    ${textField({ form, name: names.memo, label: 'Memo', optional: true, mono: true, maxlength: 28, hint: 'On Stellar only, when whoever keeps the account asks for one.' })}
+    ${textField({
+      form,
+      name: names.address,
+      label: 'Address',
+      optional,
+      mono: true,
+      maxlength: 128,
+      hint: 'A wallet whose keys you hold. Not an exchange’s address: exchanges do not always take what a program sends.',
+    })}
+    ${textField({
+      form,
+      name: names.memo,
+      label: 'Memo',
+      optional: true,
+      mono: true,
+      maxlength: 28,
+      hint: 'On Stellar only, when whoever keeps the account asks for one.',
+    })}
   </div>`;
 
 export const chainOptions = (chains: readonly Chain[]): readonly Option[] =>
