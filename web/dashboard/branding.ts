@@ -56,7 +56,8 @@ export const brandingPage = (model: BrandingModel): VNode => {
             mono: true,
             maxlength: 2048,
             placeholder: 'https://shop.example/orders/{orderId}',
-            hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}</code> are filled in.</span>`,
+            hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}
+              </code> are filled in.</span>`,
           })}
           ${textField({
             form,
@@ -109,12 +110,18 @@ function preview(text: string, name: string): VNode {
     const same = hexOf(accent) === hexOf(colour);
     return html`<figure class="preview">
       <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${hexOf(accent)}`}>
-        <rect width="320" height="132" rx="12" fill=${paper} /><rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
-        <rect x="30" y="28" width="22" height="22" rx="6" fill=${hexOf(accent)} /><text x="41" y="44" text-anchor="middle" class="strong" fill=${hexOf(on)}>${Array.from(name)[0]?.toUpperCase()}</text>
+        <rect width="320" height="132" rx="12" fill=${paper} />
+        <rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
+        <rect x="30" y="28" width="22" height="22" rx="6" fill=${hexOf(accent)} />
+        <text x="41" y="44" text-anchor="middle" class="strong" fill=${hexOf(on)}>
+        ${Array.from(name)[0]?.toUpperCase()}</text>
         <text x="62" y="44" class="strong" fill=${ink}>${cut(name, 24)}</text>
-        <rect x="30" y="64" width="260" height="38" rx="9" fill=${hexOf(accent)} /><text x="160" y="88" text-anchor="middle" class="strong" fill=${hexOf(on)}>Open in wallet</text>
+        <rect x="30" y="64" width="260" height="38" rx="9" fill=${hexOf(accent)} />
+        <text x="160" y="88" text-anchor="middle" class="strong" fill=${hexOf(on)}>Open in wallet</text>
       </svg>
-      <figcaption class="small muted">${ground}: <span class="mono">${hexOf(accent)}</span>${same ? ', as given' : ', a little changed so that it can be read'}; text on it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
+      <figcaption class="small muted">${ground}: <span class="mono">${hexOf(accent)}</span>
+      ${same ? ', as given' : ', a little changed so that it can be read'}; text on
+      it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
     </figure>`;
   })}</div>`;
 }

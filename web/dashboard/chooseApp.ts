@@ -29,7 +29,8 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
     model,
     'Your apps',
     html`<div class="single">
-      <div class="head"><div class="title"><h1>Your apps</h1></div><div class="controls">${linkButton(paths.sessions, 'Sessions', 'quiet')}${apps.length > 0 && register}</div></div>
+      <div class="head"><div class="title"><h1>Your apps</h1></div><div class="controls">
+      ${linkButton(paths.sessions, 'Sessions', 'quiet')}${apps.length > 0 && register}</div></div>
       ${
         apps.length === 0
           ? html`<section class="card">${empty(
@@ -41,7 +42,9 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
             )}</section>`
           : html`<ul class="card list">${apps.map(
               ({ appId, name }) =>
-                html`<li><a class="go" href=${appPaths(appId).overview}><span class="mark" aria-hidden="true">${Array.from(name)[0]?.toUpperCase()}</span><span><strong>${bdi(name)}</strong><small class="muted">${appId}</small></span>${icon('forth')}</a></li>`,
+                html`<li><a class="go" href=${appPaths(appId).overview}><span class="mark" aria-hidden="true">
+                  ${Array.from(name)[0]?.toUpperCase()}</span><span><strong>${bdi(name)}</strong><small class="muted">
+                  ${appId}</small></span>${icon('forth')}</a></li>`,
             )}</ul>`
       }
       ${
@@ -50,8 +53,10 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
           { title: 'Waiting for you', note: 'registered with your e-mail' },
           html`<div><ul class="list">${pending.map(
             ({ appId, displayName, requestedAt, expiresAt }) =>
-              html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">${appId}, registered ${when(requestedAt)}, ends ${when(expiresAt)}</small></span>
-                <span class="controls">${postButton(paths.discardPending(appId), 'Discard', 'quiet')}${postButton(paths.confirmPending(appId), 'It is mine')}</span></div></li>`,
+              html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">
+                ${appId}, registered ${when(requestedAt)}, ends ${when(expiresAt)}</small></span>
+                <span class="controls">${postButton(paths.discardPending(appId), 'Discard', 'quiet')}
+                ${postButton(paths.confirmPending(appId), 'It is mine')}</span></div></li>`,
           )}</ul><p class="foot">Was it not you? Discard it: somebody else typed your address.</p></div>`,
         )
       }

@@ -30,7 +30,8 @@ export const codePage = (model: CodeModel): VNode =>
         <div class="inside">
           <div><h1>Enter the code</h1><p class="muted">${
             model.purpose === 'register'
-              ? html`<span>We mailed it to <strong>${bdi(model.email)}</strong>. It proves that the address is yours, and your app starts to work.</span>`
+              ? html`<span>We mailed it to <strong>${bdi(model.email)}
+                </strong>. It proves that the address is yours, and your app starts to work.</span>`
               : html`<span>If <strong>${bdi(model.email)}</strong> may sign in, a mail with it is on its way.</span>`
           }</p></div>
           ${problems(model.form)}
@@ -38,7 +39,8 @@ export const codePage = (model: CodeModel): VNode =>
         </div>
         ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
       </section>
-      <p class="muted center">Nothing came? Look into the spam, or <a href=${paths.signIn}>ask for another code</a>. A new code ends the old one.</p>
+      <p class="muted center">Nothing came? Look into the spam, or <a href=${paths.signIn}>ask for another code</a>. A
+      new code ends the old one.</p>
     </div>`,
   );
 
@@ -62,4 +64,5 @@ export const codeForm = (form: FormState, next: string | null): VNode =>
   </form>`;
 
 export const mailboxNote = (mailboxUrl: string): VNode =>
-  html`<p class="foot">${icon('mail')}<span>The sandbox sends no mail: read it in its <a href=${mailboxUrl} target="_blank">mailbox</a>.</span></p>`;
+  html`<p class="foot">${icon('mail')}
+    <span>The sandbox sends no mail: read it in its <a href=${mailboxUrl} target="_blank">mailbox</a>.</span></p>`;

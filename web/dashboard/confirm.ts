@@ -38,7 +38,8 @@ export const confirmPage = (model: ConfirmModel): VNode => {
       <div class="inside">
         <p class="sign">${icon('alert')}</p>
         <div class="rows">${text}</div>
-        <form class="controls" method="post" action=${action}>${submit(button, 'danger')}${linkButton(back, 'Leave it as it is')}</form>
+        <form class="controls" method="post" action=${action}>${submit(button, 'danger')}
+        ${linkButton(back, 'Leave it as it is')}</form>
       </div>
     </section></div>`,
   );
@@ -59,8 +60,15 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
     case 'revokeKey':
       return {
         title: 'Revoke this key?',
-        text: html`<div class="rows"><p>Key <strong>${bdi(danger.name)}</strong> (<span class="mono">${danger.hint}</span>), ${danger.lastUsedAt === null ? 'never used' : html`<span>last used ${when(danger.lastUsedAt)}</span>`}.</p>
-          <p>Whatever uses it is refused within a second, for good. Payments made with it go on: what was paid is paid out.</p></div>`,
+        text: html`<div class="rows"><p>Key <strong>${bdi(danger.name)}</strong> (<span class="mono">${danger.hint}
+        </span>), ${
+          danger.lastUsedAt === null
+            ? 'never used'
+            : html`<span>last used ${when(danger.lastUsedAt)}
+        </span>`
+        }.</p>
+          <p>Whatever uses it is refused within a second, for good. Payments made with it go on: what was paid is paid
+          out.</p></div>`,
         action: to.revokeKey(danger.keyId),
         button: 'Revoke the key',
         section: 'keys',
@@ -68,7 +76,9 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
     case 'rotateSecret':
       return {
         title: 'Make a new webhook secret?',
-        text: html`<div class="rows"><p>The old secret stops <strong>at once</strong>. Until your server has the new one, it takes our webhooks for forged, and they are not sent again by themselves.</p>
+        text: html`<div class="rows">
+          <p>The old secret stops <strong>at once</strong>. Until your server has the new one, it takes our webhooks
+          for forged, and they are not sent again by themselves.</p>
           <p>The new secret is shown once, on the next page. Have your server’s settings open.</p></div>`,
         action: to.rotateSecret,
         button: 'Make a new secret',
@@ -77,7 +87,8 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
     case 'removeWebhook':
       return {
         title: 'Remove the webhook?',
-        text: html`<div class="rows"><p>Your server at <span class="mono">${danger.webhookUrl}</span> is told nothing about payments created from now on. Those that exist keep it.</p>
+        text: html`<div class="rows"><p>Your server at <span class="mono">${danger.webhookUrl}
+          </span> is told nothing about payments created from now on. Those that exist keep it.</p>
           <p>Money is paid out as before.</p></div>`,
         action: to.removeWebhook,
         button: 'Remove the webhook',
@@ -86,7 +97,9 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
     case 'cancelSettlement':
       return {
         title: 'Cancel the change of wallet?',
-        text: html`<div class="rows"><p>The change to this wallet, which would count from ${when(danger.effectiveAt)} on, is thrown away. You go on being paid where you are paid now.</p>${walletPairs(danger.wallet)}</div>`,
+        text: html`<div class="rows">
+          <p>The change to this wallet, which would count from ${when(danger.effectiveAt)} on, is thrown away. You go
+          on being paid where you are paid now.</p>${walletPairs(danger.wallet)}</div>`,
         action: to.cancelSettlement,
         button: 'Cancel the change',
         section: 'settlement',

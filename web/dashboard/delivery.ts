@@ -73,7 +73,8 @@ function request({ url, request }: DeliveryModel): VNode {
     );
   return inside(html`<div class="rows">
     <p class="mono wrap"><strong>POST</strong> ${url}</p>
-    <pre class="mono code" tabindex="0" aria-label="Headers">${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
+    <pre class="mono code" tabindex="0" aria-label="Headers">
+    ${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
     <pre class="mono code" tabindex="0" aria-label="Body">${indented(request.body)}</pre>
   </div>`);
 }
@@ -108,13 +109,23 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
           ],
     ])}
     ${responsePreview !== null && responsePreview !== '' && html`<pre class="mono code" tabindex="0" aria-label="The answer’s beginning">${responsePreview}</pre>`}
-    ${responsePreview !== null && responsePreview !== '' && html`<p class="small muted">The first 200 characters of what your server answered.</p>`}
+    ${
+      responsePreview !== null &&
+      responsePreview !== '' &&
+      html`<p class="small muted">The first 200 characters of
+    what your server answered.</p>`
+    }
   </div>`;
 }
 
 const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).redeliver(delivery.deliveryId)}>
-    ${notice('wait', html`<p>Your server may have taken this webhook although its answer did not reach us. Sent again, it comes with <strong>another id</strong>, and a server that does not look at the payment could fulfil the order twice.</p>`)}
+    ${notice(
+      'wait',
+      html`<p>Your server may have taken this webhook although its answer did not reach us. Sent again,
+    it comes with <strong>another id</strong>, and a server that does not look at the payment could fulfil the order
+    twice.</p>`,
+    )}
     ${agreeField({
       form: emptyForm,
       name: 'acknowledged',

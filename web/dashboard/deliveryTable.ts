@@ -21,7 +21,9 @@ export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): V
     'Webhooks, newest first',
     columns,
     deliveries.map((delivery) => [
-      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf[delivery.eventType]}</a></strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}</small></span>`,
+      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf[delivery.eventType]}</a>
+        </strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}
+        </small></span>`,
       deliveryChip(delivery),
       answerOf(delivery),
       when((delivery.deliveredAt ?? delivery.startedAt) as Instant),

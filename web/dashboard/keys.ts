@@ -46,7 +46,8 @@ export const keysPage = (model: KeysModel): VNode => {
           ? keyTable(model)
           : empty(
               'No key yet',
-              html`<span>Your shop’s server sends a key with every call, so that we know whose payments it makes. Start with an <strong>Orders</strong> key.</span>`,
+              html`<span>Your shop’s server sends a key with every call, so that we know whose payments it makes.
+                Start with an <strong>Orders</strong> key.</span>`,
             ),
       )}
       <div class="narrow">${card({ title: 'Issue a key' }, issueForm(app.appId, model.form))}</div>
@@ -103,7 +104,8 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
     keys.map((key) => [
       key.revokedAt === null ? nameField(to.renameKey(key.keyId), key) : html`<strong>${bdi(key.name)}</strong>`,
       stateOf(key, now),
-      html`<span><span class="mono whole">${key.hint}</span><small class="below">${key.scope === 'admin' ? 'Admin' : 'Orders'}</small></span>`,
+      html`<span><span class="mono whole">${key.hint}</span><small class="below">
+        ${key.scope === 'admin' ? 'Admin' : 'Orders'}</small></span>`,
       html`<span>${onDay(key.createdAt)}<small class="below">by ${bdi(key.createdBy)}</small></span>`,
       key.lastUsedAt === null ? html`<span class="muted">never</span>` : when(key.lastUsedAt),
       key.revokedAt === null &&
@@ -118,7 +120,8 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
 
 const nameField = (action: string, { keyId, name }: ShownKey): VNode =>
   html`<details class="rename"><summary><strong>${bdi(name)}</strong> <span class="small muted">Rename</span></summary>
-    <form method="post" action=${action}>${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}${submit('Save', 'plain')}</form>
+    <form method="post" action=${action}>
+    ${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}${submit('Save', 'plain')}</form>
   </details>`;
 
 function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {

@@ -71,7 +71,16 @@ const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel)
       ${selectField({ form, name: 'sourceChainId', label: 'Paid on', options: chainOptions(chains) })}
       ${selectField({ form, name: 'sourceTokenSymbol', label: 'Token', options: tokenOptions(chains) })}
     </div>
-    ${asksReceiver ? html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>` : settlement && html`<p class="small muted">Paid out as ${settlement.tokenSymbol} on ${chainName(settlement.chainId)} to your wallet ${shortAddress(settlement.receiverAddress)}.</p>`}
+    ${
+      asksReceiver
+        ? html`<fieldset class="field"><legend>Who receives it</legend>
+    ${walletFields(form, receiver, chains)}
+    </fieldset>`
+        : settlement &&
+          html`<p class="small muted">Paid out
+    as ${settlement.tokenSymbol} on ${chainName(settlement.chainId)} to your
+    wallet ${shortAddress(settlement.receiverAddress)}.</p>`
+    }
     ${textField({
       form,
       name: 'orderId',

@@ -54,7 +54,16 @@ export const overviewPage = (model: OverviewModel): VNode => {
       controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
-      ${exhausted > 0 && notice('bad', html`<p><strong>Your server did not take ${exhausted === 1 ? 'a webhook' : `${grouped(String(exhausted))} webhooks`} in the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it answered</a>.</p>`)}
+      ${
+        exhausted > 0 &&
+        notice(
+          'bad',
+          html`<p>
+      <strong>Your server did not take ${exhausted === 1 ? 'a webhook' : `${grouped(String(exhausted))} webhooks`} in
+      the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it
+      answered</a>.</p>`,
+        )
+      }
       ${setUpSteps(model)}
       ${facts(factsOf(overview, periods.find(([value]) => value === period)?.[2] ?? ''))}
       ${
@@ -89,7 +98,8 @@ export const overviewPage = (model: OverviewModel): VNode => {
 const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
   html`<nav class="switch" aria-label="Period">${periods.map(
     ([value, label]) =>
-      html`<a href=${withQuery(path, { period: value })} aria-current=${value === chosen ? 'page' : undefined}>${label}</a>`,
+      html`<a href=${withQuery(path, { period: value })} aria-current=${value === chosen ? 'page' : undefined}>
+      ${label}</a>`,
   )}</nav>`;
 
 /** What the app still lacks, in the order in which it is best done. Null when it lacks nothing. */
@@ -115,7 +125,10 @@ function setUpSteps({ app, setUp }: OverviewModel): VNode | null {
     { title: 'Set up', note: `${steps.filter(({ done }) => done).length} of ${steps.length} done` },
     html`<ol class="list">${steps.map(
       ({ done, href, title, text }) =>
-        html`<li class=${done ? 'done' : undefined}><a class="go" href=${href}><span class="tick">${done && icon('check')}</span><span><strong>${title}</strong>${done && html`<span class="visually-hidden"> (done)</span>`}<small class="muted">${text}</small></span>${icon('forth')}</a></li>`,
+        html`<li class=${done ? 'done' : undefined}><a class="go" href=${href}><span class="tick">
+          ${done && icon('check')}</span><span><strong>${title}</strong>
+          ${done && html`<span class="visually-hidden"> (done)</span>`}<small class="muted">${text}</small></span>
+          ${icon('forth')}</a></li>`,
     )}</ol>`,
   );
 }

@@ -49,7 +49,9 @@ export const paymentPage = (model: PaymentModel): VNode => {
       live: `${nameOf(payment)}: ${wordOf(payment.status)}`,
     },
     html`<div class="stack">
-      <div id="state" data-live="part">${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
+      <div id="state" data-live="part">
+      ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
+      ${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
       <div class="pair">
         ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps([...storySteps(story, mode, app.appId), ...nextSteps(payment, story)])))}
         ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
@@ -103,7 +105,8 @@ function factPairs({ payment }: PaymentModel): VNode {
       ? null
       : [
           'Metadata',
-          html`<details><summary>${Object.keys(metadata).length} fields</summary><pre class="mono">${JSON.stringify(metadata, null, 2)}</pre></details>`,
+          html`<details><summary>${Object.keys(metadata).length} fields</summary><pre class="mono">
+            ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);
 }
@@ -143,7 +146,12 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
       { head: 'Amount', kind: 'number' },
     ],
     transactions.map((transaction) => [
-      html`<span><strong>${kinds[transaction.kind]}</strong> on ${chainName(transaction.chainId)}${transaction.blockNumber !== null && html`<small class="below">block ${grouped(transaction.blockNumber)}</small>`}</span>`,
+      html`<span><strong>${kinds[transaction.kind]}</strong> on ${chainName(transaction.chainId)}
+        ${
+          transaction.blockNumber !== null &&
+          html`<small class="below">block ${grouped(transaction.blockNumber)}
+        </small>`
+        }</span>`,
       transactionLink(mode, transaction.chainId, transaction.txHash),
       html`<span>${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
       chip(...stages[transaction.status]),

@@ -97,6 +97,7 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
   return empty(
     'No payment yet',
     'Make a payment link and send it to somebody, or create payments with an API key. Each payment shows up here by itself, from its first moment on.',
-    html`<div class="controls">${linkButton(to.newLink, 'Make a payment link', 'primary')}${linkButton(to.keys, 'Issue an API key')}</div>`,
+    html`<div class="controls">${linkButton(to.newLink, 'Make a payment link', 'primary')}
+      ${linkButton(to.keys, 'Issue an API key')}</div>`,
   );
 }

@@ -36,7 +36,9 @@ export const registerPage = (model: RegisterModel): VNode => {
     html`<div class="single">
       <section class="card">
         <form class="inside" method="post" action=${paths.register}>
-          <div><h1>Register an app</h1><p class="muted">An app takes payments on one chain and is paid on another. It works as soon as your e-mail is proved.</p></div>
+          <div><h1>Register an app</h1>
+          <p class="muted">An app takes payments on one chain and is paid on another. It works as soon as your e-mail
+          is proved.</p></div>
           ${problems(form)}
           ${textField({
             form,
@@ -81,7 +83,8 @@ export const registerPage = (model: RegisterModel): VNode => {
             placeholder: 'teahouse',
             hint: 'Becomes part of the app’s id, as in merchant_teahouse, and cannot be changed. Small letters, digits, - and _.',
           })}
-          <details open=${open}><summary>Payout wallet and webhook <small class="muted">optional: both can be set later</small></summary>
+          <details open=${open}>
+          <summary>Payout wallet and webhook <small class="muted">optional: both can be set later</small></summary>
             <div class="rows">
               ${walletFields(form, wallet, chains, true)}
               ${textField({

@@ -30,7 +30,12 @@ export const registeredPage = (model: RegisteredModel): VNode => {
       <h1>${proof ? 'Two steps, then your app works' : 'Your app works'}</h1>
       ${secretOnce('Webhook secret', model.webhookSecret, 'Your server checks with it that a webhook is ours. Lost, it can be replaced, never shown again.')}
       <section class="card"><div class="inside">
-        ${proof ? html`<div><h2>Prove your e-mail</h2><p class="muted">We mailed a code to <strong>${bdi(model.email)}</strong>. Without it the registration ends after 24 hours, and its name is free again.</p></div>` : null}
+        ${
+          proof
+            ? html`<div><h2>Prove your e-mail</h2><p class="muted">We mailed a code to <strong>${bdi(model.email)}
+        </strong>. Without it the registration ends after 24 hours, and its name is free again.</p></div>`
+            : null
+        }
         ${proof && problems(proof.form)}
         ${proof ? codeForm(proof.form, null) : linkButton(appPaths(model.appId).overview, 'To your app', 'primary')}
         ${pairs([

@@ -35,7 +35,8 @@ export const sessionsPage = (model: SessionsModel): VNode => {
     model,
     'Sessions',
     html`<div class="stack">
-      <div class="head"><div class="title"><a class="up small muted" href=${paths.home}>${icon('back')}Your apps</a><h1>Where you are signed in</h1></div></div>
+      <div class="head"><div class="title"><a class="up small muted" href=${paths.home}>${icon('back')}Your apps</a>
+      <h1>Where you are signed in</h1></div></div>
       ${card(
         {
           title: 'Sessions',
@@ -44,7 +45,8 @@ export const sessionsPage = (model: SessionsModel): VNode => {
         },
         sessionTable(sessions),
       )}
-      <p class="muted small">One that you do not know? End it: it stops at once, everywhere. Whoever it was needs a code from your mailbox to come back, so look after that, too.</p>
+      <p class="muted small">One that you do not know? End it: it stops at once, everywhere. Whoever it was needs a
+      code from your mailbox to come back, so look after that, too.</p>
     </div>`,
     true,
   );
@@ -61,7 +63,8 @@ const sessionTable = (sessions: readonly Session[]): VNode =>
       { head: 'End', kind: 'action' },
     ],
     sessions.map(({ sessionId, startedAt, lastSeenAt, userAgent, address, current }) => [
-      html`<span><strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong><small class="below">from ${bdi(address)}</small></span>`,
+      html`<span><strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong>
+      <small class="below">from ${bdi(address)}</small></span>`,
       current ? chip('ok', 'This one') : null,
       when(startedAt),
       when(lastSeenAt),

@@ -65,7 +65,8 @@ export const settlementPage = (model: SettlementModel): VNode => {
             )
           }
           ${walletFields(form, names, chains)}
-          <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a wrong address cannot be fetched back by anybody.</p>
+          <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a
+          wrong address cannot be fetched back by anybody.</p>
           ${submit(current ? 'Ask for the change' : 'Set the wallet')}
         </form>`,
       )}
@@ -91,9 +92,14 @@ function pendingCard({ app, pending, now }: SettlementModel): VNode | null {
       controls: linkButton(appPaths(app.appId).cancelSettlement, 'Cancel it…', 'danger'),
     },
     inside(html`<div class="rows">
-      <p>From ${when(pending.effectiveAt)} on, new payments are paid out here${pending.requestedAt !== null && html`<span>; asked for ${when(pending.requestedAt)}</span>`}.</p>
+      <p>From ${when(pending.effectiveAt)} on, new payments are paid out
+      here${pending.requestedAt !== null && html`<span>; asked for ${when(pending.requestedAt)}</span>`}.</p>
       ${walletPairs(pending.wallet)}
-      ${notice('wait', html`<p><strong>Was it not you?</strong> Cancel it, then end all other <a href=${paths.sessions}>sessions</a>.</p>`)}
+      ${notice(
+        'wait',
+        html`<p>
+      <strong>Was it not you?</strong> Cancel it, then end all other <a href=${paths.sessions}>sessions</a>.</p>`,
+      )}
     </div>`),
   );
 }

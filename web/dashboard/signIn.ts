@@ -44,7 +44,12 @@ export const signInPage = (model: SignInModel): VNode => {
           })}
           ${submit('Mail me a code')}
         </form>
-        ${demo && html`<p class="foot">${icon('mail')}<span>In the sandbox, sign in as <strong>${demo.email}</strong>. The mail with the code is in the <a href=${demo.mailboxUrl} target="_blank">sandbox’s mailbox</a>.</span></p>`}
+        ${
+          demo &&
+          html`<p class="foot">${icon('mail')}<span>In the sandbox, sign in as <strong>${demo.email}
+        </strong>. The mail with the code is in the <a href=${demo.mailboxUrl} target="_blank">sandbox’s
+        mailbox</a>.</span></p>`
+        }
       </section>
       ${
         model.registrationOpen

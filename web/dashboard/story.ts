@@ -61,7 +61,9 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
 const money = ({ amount, tokenSymbol }: Money): string => amountText(amount, tokenSymbol);
 
 const createdText = ({ pays, gets, sourceChainId, destinationChainId, expiresAt }: Entry<'created'>): Content =>
-  html`<span>${pays ? money(pays) : 'Any amount'} on ${chainName(sourceChainId)}${gets ? `, of which ${money(gets)} is paid out` : ' is paid out'} on ${chainName(destinationChainId)}; to be paid until ${when(expiresAt)}</span>`;
+  html`<span>${pays ? money(pays) : 'Any amount'} on ${chainName(sourceChainId)}
+    ${gets ? `, of which ${money(gets)} is paid out` : ' is paid out'} on ${chainName(destinationChainId)}; to be paid
+    until ${when(expiresAt)}</span>`;
 
 const standings = {
   counted: '',
@@ -138,7 +140,8 @@ function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'settled'
     case 'signed':
       return [
         `${name} signed and sent`,
-        html`<span>${entry.attempt > 1 && `attempt ${entry.attempt}, `}${entry.nonce !== null && `nonce ${grouped(entry.nonce)}, `}${transaction}</span>`,
+        html`<span>${entry.attempt > 1 && `attempt ${entry.attempt}, `}
+          ${entry.nonce !== null && `nonce ${grouped(entry.nonce)}, `}${transaction}</span>`,
       ];
     case 'died':
       return [

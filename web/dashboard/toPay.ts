@@ -17,7 +17,11 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
   return card(
     { title: 'To be paid', note: html`<span>until ${when(payment.expiresAt)}</span>` },
     inside(html`<div class="rows">
-      ${link !== null && html`<p>Send this page to whoever pays: ${copyable(html`<a class="mono" href=${link}>${link}</a>`, link, 'Link')}</p>`}
+      ${
+        link !== null &&
+        html`<p>Send this page to whoever
+      pays: ${copyable(html`<a class="mono" href=${link}>${link}</a>`, link, 'Link')}</p>`
+      }
       ${pairs([
         [
           'Amount',
@@ -38,7 +42,8 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
               copyable(html`<span class="mono">${depositContractMemo}</span>`, depositContractMemo, 'Contract’s memo'),
             ],
       ])}
-      <p class="small muted">Only ${sourceTokenSymbol}, only on ${chain}${depositMemo !== null && ', and with the memo: without it the money cannot be told apart'}. ${sourceAmount !== null && `Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`}</p>
+      <p class="small muted">Only ${sourceTokenSymbol}, only on ${chain}
+      ${depositMemo !== null && ', and with the memo: without it the money cannot be told apart'}. ${sourceAmount !== null && `Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`}</p>
     </div>`),
   );
 }

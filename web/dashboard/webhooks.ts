@@ -76,13 +76,15 @@ const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
       placeholder: 'https://shop.example/webhooks',
       hint: 'Payments keep the URL that they were created with: a new one is for new payments.',
     })}
-    <div class="controls">${submit('Save')}${webhookUrl !== null && linkButton(to.removeWebhook, 'Remove…', 'quiet')}</div>
+    <div class="controls">${submit('Save')}${webhookUrl !== null && linkButton(to.removeWebhook, 'Remove…', 'quiet')}
+    </div>
   </form>`;
 };
 
 const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
   html`<div class="rows">
-    <p class="muted">Every webhook is signed. Your server checks the signature with the secret, so that nobody else can tell it that something was paid.</p>
+    <p class="muted">Every webhook is signed. Your server checks the signature with the secret, so that nobody else
+    can tell it that something was paid.</p>
     ${pairs([
       fingerprint === null
         ? null

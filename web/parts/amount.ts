@@ -10,7 +10,8 @@ export function grouped(decimal: string): string {
 
 /** Money reads from left to right in every language. */
 export const amount = (decimal: string | null, symbol: string): VNode =>
-  html`<span class="money" dir="ltr">${decimal === null ? 'any' : html`<b>${grouped(decimal)}</b>`} <small>${symbol}</small></span>`;
+  html`<span class="money" dir="ltr">${decimal === null ? 'any' : html`<b>${grouped(decimal)}</b>`} <small>${symbol}
+    </small></span>`;
 
 /** For a sentence: `10.00 USDC`. */
 export const amountText = (decimal: string | null, symbol: string): string =>

@@ -18,4 +18,5 @@ export const postButton = (action: string, label: Content, weight: Weight = 'pla
 
 /** Seen where a script can copy (client/copy.js). */
 export const copyButton = (text: string, what: string): VNode =>
-  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;
+  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>
+    ${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;

@@ -14,7 +14,8 @@ export interface Heading {
 /** One matter, with its heading. */
 export const card = ({ title, note, controls, live }: Heading, content: Content): VNode =>
   html`<section class="card" id=${live} data-live=${live && 'part'}>
-    <header><h2>${title}</h2>${note && html`<span class="small muted">${note}</span>`}${controls && html`<div class="controls">${controls}</div>`}</header>
+    <header><h2>${title}</h2>${note && html`<span class="small muted">${note}</span>`}
+    ${controls && html`<div class="controls">${controls}</div>`}</header>
     ${content}
   </section>`;
 

@@ -49,7 +49,8 @@ function drawing({ name, width, height, every }: Size, label: string, unit: stri
   return html`<svg class=${name} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label}>
     ${Array.from({ length: lines + 1 }, (_, line) => {
       const y = round(floor - heightOf((top * line) / lines));
-      return html`<g><line x1="0" x2=${inner} y1=${y} y2=${y} /><text x=${inner + 8} y=${y + 4}>${scaleText((top * line) / lines)}</text></g>`;
+      return html`<g><line x1="0" x2=${inner} y1=${y} y2=${y} /><text x=${inner + 8} y=${y + 4}>
+        ${scaleText((top * line) / lines)}</text></g>`;
     })}
     ${bars.map(({ date, value, count }, place) => {
       const x = round(slot * place + (slot - barWidth) / 2);
@@ -68,8 +69,12 @@ function drawing({ name, width, height, every }: Size, label: string, unit: stri
 }
 
 const asTable = (unit: string, bars: readonly Bar[]): VNode =>
-  html`<table class="plain"><thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">${unit}</th><th scope="col" class="number">Payments</th></tr></thead>
-  <tbody>${bars.map(({ date, value, count }) => html`<tr><th scope="row">${dayText(date)}</th><td class="number">${grouped(value)}</td><td class="number">${count}</td></tr>`)}</tbody></table>`;
+  html`<table class="plain"><thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">${unit}</th>
+    <th scope="col" class="number">Payments</th></tr></thead>
+  <tbody>${bars.map(
+    ({ date, value, count }) => html`<tr><th scope="row">${dayText(date)}</th><td class="number">
+  ${grouped(value)}</td><td class="number">${count}</td></tr>`,
+  )}</tbody></table>`;
 
 /** The first of 1, 2, 4, 5, 8, 10 … that holds the most; four lines divide each of them well. */
 function topOf(most: number): number {

@@ -28,5 +28,6 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
   const hash = shortText(txHash);
   return url === null
     ? html`<span class="mono" title=${txHash}>${hash}</span>`
-    : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
+    : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}
+      ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
 }

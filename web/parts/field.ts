@@ -38,7 +38,8 @@ export function textField(field: TextField): VNode {
     placeholder=${field.placeholder} autofocus=${takesFocus(field)} spellcheck=${field.mono ? 'false' : undefined} ...${described(field)} />`;
   const whole =
     before || behind
-      ? html`<span class="affixed">${before && html`<span>${before}</span>`}${input}${behind && html`<span>${behind}</span>`}</span>`
+      ? html`<span class="affixed">${before && html`<span>${before}</span>`}${input}
+        ${behind && html`<span>${behind}</span>`}</span>`
       : input;
   return around(field, whole);
 }
@@ -70,7 +71,8 @@ export function choiceField(
     <legend>${field.label}</legend>
     <div class="choices">${options.map(
       ({ value, label, hint }) =>
-        html`<label><input type="radio" name=${name} value=${value} checked=${value === chosen} /><span><strong>${label}</strong><small class="muted">${hint}</small></span></label>`,
+        html`<label><input type="radio" name=${name} value=${value} checked=${value === chosen} /><span><strong>
+        ${label}</strong><small class="muted">${hint}</small></span></label>`,
     )}</div>
     ${errorOf(field)}
   </fieldset>`;
@@ -85,7 +87,8 @@ export const fileField = (field: FieldBase & { readonly accept: string }): VNode
 
 /** Says yes to a sentence. */
 export const agreeField = ({ form, name, label }: FieldBase): VNode =>
-  html`<div class="field"><label class="agree"><input type="checkbox" name=${name} value="true" required aria-describedby=${form.errors[name] && `field-${name}-error`} /><span>${label}</span></label>${errorOf({ form, name, label })}</div>`;
+  html`<div class="field"><label class="agree">
+    <input type="checkbox" name=${name} value="true" required aria-describedby=${form.errors[name] && `field-${name}-error`} /><span>${label}</span></label>${errorOf({ form, name, label })}</div>`;
 
 /** What is wrong, above the form, each line leading to its field. Null when nothing is, or when one field says it all. */
 export function problems({ errors }: FormState): VNode | null {

@@ -49,7 +49,8 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
       </header>
       <aside class="rail" id="rail" popover="auto" aria-label="App">
  <div class="inner">
-        <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">${icon('close')}<span>Close</span></button>
+        <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
+        ${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
         <nav aria-label="Main"><ul>${sections.map(
           ([section, label, drawing]) =>
@@ -67,7 +68,11 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         </div>
         ${flashed(frame.flash)}
         ${content}
-        ${page.live !== undefined && html`<p class="visually-hidden" role="status" data-say=${page.live} id="said"></p>`}
+        ${
+          page.live !== undefined &&
+          html`<p class="visually-hidden" role="status" data-say=${page.live} id="said">
+        </p>`
+        }
       </main>
     </div>`,
   );
@@ -79,8 +84,13 @@ export const outerPage = (outer: Outer, title: string, content: Content, wide = 
     outer,
     { title, live: null },
     html`<div class="outer">
-      <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span><strong>Payment Intents</strong></a>
-        ${outer.person !== null && html`<div class="controls"><span class="small muted person">${bdi(outer.person)}</span>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`}</header>
+      <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
+      <strong>Payment Intents</strong></a>
+        ${
+          outer.person !== null &&
+          html`<div class="controls"><span class="small muted person">${bdi(outer.person)}
+        </span>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`
+        }</header>
       <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1">${flashed(outer.flash)}${content}</main>
     </div>`,
   );
@@ -126,8 +136,11 @@ const mark = ({ app, logoUrl }: Frame): VNode =>
 
 function switcher(frame: Frame): VNode {
   const { app, apps } = frame;
-  return html`<details class="switcher"><summary class="who">${mark(frame)}<span class="name"><strong>${bdi(app.name)}</strong><span class="small muted">${app.appId}</span></span><span class="visually-hidden">choose another app</span>${icon('choose')}</summary>
-    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>All apps</a></li></ul></details>`;
+  return html`<details class="switcher"><summary class="who">${mark(frame)}<span class="name"><strong>${bdi(app.name)}
+    </strong><span class="small muted">${app.appId}</span></span>
+    <span class="visually-hidden">choose another app</span>${icon('choose')}</summary>
+    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>All apps</a></li>
+    </ul></details>`;
 }
 
 const appItem = ({ appId, name }: AppName): VNode =>
@@ -136,4 +149,5 @@ const appItem = ({ appId, name }: AppName): VNode =>
 const whoIsHere = (person: string | null): VNode | null =>
   person === null
     ? null
-    : html`<div class="end small muted"><span class="person">${bdi(person)}</span><a href=${paths.sessions}>Sessions</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;
+    : html`<div class="end small muted"><span class="person">${bdi(person)}</span>
+    <a href=${paths.sessions}>Sessions</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;

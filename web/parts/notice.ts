@@ -14,4 +14,5 @@ const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 /** What became of what was just done; read out at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
+    ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;

@@ -15,7 +15,11 @@ export interface Pages {
 export function pager({ path, query = {}, cursor, nextCursor }: Pages): VNode | null {
   if (cursor === null && nextCursor === null) return null;
   return html`<nav class="pager" aria-label="Pages">
-    ${cursor !== null && html`<a class="button plain" rel="first" href=${withQuery(path, query)}>${icon('back')}Newest</a>`}
+    ${
+      cursor !== null &&
+      html`<a class="button plain" rel="first" href=${withQuery(path, query)}>
+    ${icon('back')}Newest</a>`
+    }
     ${nextCursor !== null && html`<a class="button plain" rel="next" href=${withQuery(path, { ...query, cursor: nextCursor })}>Older${icon('forth')}</a>`}
   </nav>`;
 }

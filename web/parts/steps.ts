@@ -17,7 +17,8 @@ const spoken = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Prob
 export const steps = (list: readonly Step[]): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>
-      <span><span class="visually-hidden">${spoken[stage]}</span>${title}${detail && html`<small class="muted">${detail}</small>`}</span>
+      <span><span class="visually-hidden">${spoken[stage]}</span>${title}
+      ${detail && html`<small class="muted">${detail}</small>`}</span>
       ${at && exactly(at)}
     </li>`,
   )}</ol>`;

@@ -36,7 +36,8 @@ export const table = (caption: string, columns: readonly Column[], rows: readonl
   </table>`;
 
 const headOf = ({ head, kind, sorted }: Column): VNode =>
-  html`<th role="columnheader" scope="col" class=${classes[kind]} aria-sort=${sorted}>${kind === 'action' ? html`<span class="visually-hidden">${head}</span>` : head}</th>`;
+  html`<th role="columnheader" scope="col" class=${classes[kind]} aria-sort=${sorted}>
+    ${kind === 'action' ? html`<span class="visually-hidden">${head}</span>` : head}</th>`;
 
 function cellOf(column: Column | undefined, cell: Content): VNode | null {
   if (!column) return null;
