@@ -15,9 +15,13 @@ export interface BrandingModel extends Frame {
   readonly form: FormState;
 }
 
+const standardColour = '#0a5c48';
+
 export const brandingPage = (model: BrandingModel): VNode => {
   const { app, form, logoUrl } = model;
   const to = appPaths(app.appId);
+  const remove = logoUrl !== null && postButton(to.removeLogo, 'Remove', 'quiet');
+  const colour = form.values['colour'] || standardColour;
   return appPage(
     model,
     { title: 'Branding', section: 'branding' },
@@ -74,14 +78,12 @@ export const brandingPage = (model: BrandingModel): VNode => {
         </form>`,
       )}
       <div class="stack">
-        ${card({ title: 'Logo', controls: logoUrl !== null && postButton(to.removeLogo, 'Remove', 'quiet') }, logoForm(model))}
-        ${card({ title: 'How the colour looks', note: 'as last saved' }, inside(preview(form.values['colour'] || standardColour, form.values['name'] || app.name)))}
+        ${card({ title: 'Logo', controls: remove }, logoForm(model))}
+        ${card({ title: 'How the colour looks', note: 'as last saved' }, inside(preview(colour, form.values['name'] || app.name)))}
       </div>
     </div>`,
   );
 };
-
-const standardColour = '#0a5c48';
 
 const logoForm = ({ app, form, logoUrl }: BrandingModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).logo} enctype="multipart/form-data">

@@ -108,15 +108,15 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
             html`<span>after <a class="mono" href=${to.delivery(firstDeliveryId)}>${firstDeliveryId}</a></span>`,
           ],
     ])}
-    ${responsePreview !== null && responsePreview !== '' && html`<pre class="mono code" tabindex="0" aria-label="The answer’s beginning">${responsePreview}</pre>`}
-    ${
-      responsePreview !== null &&
-      responsePreview !== '' &&
-      html`<p class="small muted">The first 200 characters of
-    what your server answered.</p>`
-    }
+    ${responsePreview && begun(responsePreview)}
   </div>`;
 }
+
+const begun = (preview: string): VNode =>
+  html`<div class="rows">
+    <pre class="mono code" tabindex="0" aria-label="The answer’s beginning">${preview}</pre>
+    <p class="small muted">The first 200 characters of what your server answered.</p>
+  </div>`;
 
 const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).redeliver(delivery.deliveryId)}>

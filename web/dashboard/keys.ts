@@ -39,7 +39,7 @@ export const keysPage = (model: KeysModel): VNode => {
     model,
     { title: 'API keys', section: 'keys' },
     html`<div class="stack">
-      ${issued && secretOnce(`Key “${issued.name}”`, issued.key, issued.scope === 'admin' ? 'Keep it on servers that you control: it reads everything of this app. Never in a page, an app, or a repository.' : 'Your server sends it in the X-API-Key header. Lost, it is revoked here and another one issued.')}
+      ${issued && secretOnce(`Key “${issued.name}”`, issued.key, issued.scope === 'admin' ? adviceOnAdmin : adviceOnOrders)}
       ${card(
         { title: 'Keys', note: 'a key can never change where you are paid' },
         keys.length > 0
@@ -54,6 +54,10 @@ export const keysPage = (model: KeysModel): VNode => {
     </div>`,
   );
 };
+
+const adviceOnAdmin =
+  'Keep it on servers that you control: it reads everything of this app. Never in a page, an app, or a repository.';
+const adviceOnOrders = 'Your server sends it in the X-API-Key header. Lost, it is revoked here and another one issued.';
 
 const issueForm = (appId: string, form: FormState): VNode =>
   html`<form class="inside" method="post" action=${appPaths(appId).keys}>
@@ -121,7 +125,9 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
 const nameField = (action: string, { keyId, name }: ShownKey): VNode =>
   html`<details class="rename"><summary><strong>${bdi(name)}</strong> <span class="small muted">Rename</span></summary>
     <form method="post" action=${action}>
-    ${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}${submit('Save', 'plain')}</form>
+      ${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}
+      ${submit('Save', 'plain')}
+    </form>
   </details>`;
 
 function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {

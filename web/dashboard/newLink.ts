@@ -71,16 +71,7 @@ const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel)
       ${selectField({ form, name: 'sourceChainId', label: 'Paid on', options: chainOptions(chains) })}
       ${selectField({ form, name: 'sourceTokenSymbol', label: 'Token', options: tokenOptions(chains) })}
     </div>
-    ${
-      asksReceiver
-        ? html`<fieldset class="field"><legend>Who receives it</legend>
-    ${walletFields(form, receiver, chains)}
-    </fieldset>`
-        : settlement &&
-          html`<p class="small muted">Paid out
-    as ${settlement.tokenSymbol} on ${chainName(settlement.chainId)} to your
-    wallet ${shortAddress(settlement.receiverAddress)}.</p>`
-    }
+    ${asksReceiver ? receiverFields(form, chains) : settlement && paidOutTo(settlement)}
     ${textField({
       form,
       name: 'orderId',
@@ -93,3 +84,11 @@ const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel)
     ${textField({ form, name: 'description', label: 'Description', optional: true, maxlength: 1000 })}
     ${submit('Make the link')}
   </form>`;
+
+const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
+  html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>`;
+
+const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: SettlementWallet): VNode =>
+  html`<p class="small muted">
+    Paid out as ${tokenSymbol} on ${chainName(chainId)} to your wallet ${shortAddress(receiverAddress)}.
+  </p>`;

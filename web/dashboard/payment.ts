@@ -39,6 +39,9 @@ export interface PaymentModel extends Frame {
 export const paymentPage = (model: PaymentModel): VNode => {
   const { app, payment, story, mode, deliveries, transactions } = model;
   const to = appPaths(app.appId);
+  const line = [...storySteps(story, mode, app.appId), ...nextSteps(payment, story)];
+  const moved = transactions.length > 0 ? transactionTable(model) : noTransactions();
+  const sent = deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model);
   return appPage(
     model,
     {
@@ -53,11 +56,11 @@ export const paymentPage = (model: PaymentModel): VNode => {
       ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
       ${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
       <div class="pair">
-        ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps([...storySteps(story, mode, app.appId), ...nextSteps(payment, story)])))}
+        ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps(line)))}
         ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
       </div>
-      ${card({ title: 'Transactions', live: 'transactions' }, transactions.length > 0 ? transactionTable(model) : empty('Nothing on any chain yet', 'The transaction that pays, and the one that pays you, are listed here with links to explorers of their chains.'))}
-      ${card({ title: 'Webhooks', live: 'webhooks' }, deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model))}
+      ${card({ title: 'Transactions', live: 'transactions' }, moved)}
+      ${card({ title: 'Webhooks', live: 'webhooks' }, sent)}
     </div>`,
   );
 };
@@ -158,6 +161,12 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
       when(transaction.at),
       amount(transaction.amount, transaction.tokenSymbol),
     ]),
+  );
+
+const noTransactions = (): VNode =>
+  empty(
+    'Nothing on any chain yet',
+    'The transaction that pays, and the one that pays you, are listed here with links to explorers of their chains.',
   );
 
 function noDeliveries({ payment }: PaymentModel): VNode {

@@ -1,7 +1,7 @@
 /** Where payouts go. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
-import type { Instant } from '../../domain/time.ts';
+import { hour_ms, type Instant } from '../../domain/time.ts';
 import type { App } from '../../queries/apps.ts';
 import { address } from '../parts/address.ts';
 import { linkButton, submit } from '../parts/button.ts';
@@ -37,7 +37,7 @@ export interface SettlementModel extends Frame {
 const names = { chain: 'chainId', token: 'tokenSymbol', address: 'receiverAddress', memo: 'receiverMemo' };
 
 export const settlementPage = (model: SettlementModel): VNode => {
-  const { app, current, pending, cooldown_hours, form, chains } = model;
+  const { app, current, pending, form, chains } = model;
   const to = appPaths(app.appId);
   return appPage(
     model,
@@ -57,13 +57,7 @@ export const settlementPage = (model: SettlementModel): VNode => {
         { title: current ? 'Another wallet' : 'Your wallet' },
         html`<form class="inside" method="post" action=${to.settlement}>
           ${problems(form)}
-          ${
-            current &&
-            notice(
-              'wait',
-              html`<p>${cooldown_hours > 0 ? `A change counts after ${lengthText(cooldown_hours * 3_600_000)}` : 'A change counts at once'}${pending && ', and takes the place of the one that waits'}. You are told by mail and can cancel it until then: should somebody else get in here, your money does not go with them. Payments that exist keep the wallet that they were created with.</p>`,
-            )
-          }
+          ${current && notice('wait', html`<p>${changeText(model)}</p>`)}
           ${walletFields(form, names, chains)}
           <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a
           wrong address cannot be fetched back by anybody.</p>
@@ -73,6 +67,16 @@ export const settlementPage = (model: SettlementModel): VNode => {
     </div>`,
   );
 };
+
+function changeText({ cooldown_hours, pending }: SettlementModel): string {
+  const from = cooldown_hours > 0 ? `after ${lengthText(cooldown_hours * hour_ms)}` : 'at once';
+  const instead = pending ? ', and takes the place of the one that waits' : '';
+  return [
+    `A change counts ${from}${instead}.`,
+    'You are told by mail and can cancel it until then: should somebody else get in here, your money does not go with them.',
+    'Payments that exist keep the wallet that they were created with.',
+  ].join(' ');
+}
 
 /** A wallet as it is compared: chain, token, the address with its ends standing out. */
 export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>

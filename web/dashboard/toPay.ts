@@ -42,8 +42,14 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
               copyable(html`<span class="mono">${depositContractMemo}</span>`, depositContractMemo, 'Contract’s memo'),
             ],
       ])}
-      <p class="small muted">Only ${sourceTokenSymbol}, only on ${chain}
-      ${depositMemo !== null && ', and with the memo: without it the money cannot be told apart'}. ${sourceAmount !== null && `Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`}</p>
+      <p class="small muted">${warning(payment)}</p>
     </div>`),
   );
+}
+
+function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): string {
+  const memo = depositMemo === null ? '' : ', and with the memo: without it the money cannot be told apart';
+  const only = `Only ${sourceTokenSymbol}, only on ${chainName(sourceChainId)}${memo}.`;
+  if (sourceAmount === null) return only;
+  return `${only} Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`;
 }

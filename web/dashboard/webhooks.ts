@@ -29,6 +29,9 @@ export interface WebhooksModel extends Frame {
   readonly nextCursor: string | null;
 }
 
+const adviceOnSecret =
+  'Webhooks are signed with it from now on; the old secret is worth nothing any more. Put it on your server now.';
+
 export const webhooksPage = (model: WebhooksModel): VNode => {
   const { app, webhookUrl, newSecret, deliveries, cursor, nextCursor } = model;
   const to = appPaths(app.appId);
@@ -36,7 +39,7 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
     model,
     { title: 'Webhooks', section: 'webhooks', live: deliveries.length > 0 ? 'The list of webhooks has changed' : '' },
     html`<div class="stack">
-      ${newSecret !== null && secretOnce('New webhook secret', newSecret, 'Webhooks are signed with it from now on; the old secret is worth nothing any more. Put it on your server now.')}
+      ${newSecret !== null && secretOnce('New webhook secret', newSecret, adviceOnSecret)}
       <div class="halves">
         ${card({ title: 'Where they go' }, urlForm(model))}
         ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}

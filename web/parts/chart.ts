@@ -40,7 +40,8 @@ export function barChart(label: string, unit: string, bars: readonly Bar[]): VNo
   </figure>`;
 }
 
-function drawing({ name, width, height, every }: Size, label: string, unit: string, bars: readonly Bar[], top: number) {
+function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], top: number) {
+  const { name, width, height } = size;
   const inner = width - scaleWidth;
   const floor = height - footHeight;
   const slot = inner / bars.length;
@@ -56,16 +57,28 @@ function drawing({ name, width, height, every }: Size, label: string, unit: stri
       const x = round(slot * place + (slot - barWidth) / 2);
       const tall = Number(value) > 0 ? Math.max(2, heightOf(Number(value))) : 0;
       const last = place === bars.length - 1;
-      const labelled =
-        bars.length <= 10
-          ? name !== 'narrow' || place % 2 === (bars.length - 1) % 2
-          : (bars.length - 1 - place) % every === 0;
+      const round_px = round(Math.min(3, barWidth / 3));
       return html`<g>
-        <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round(Math.min(3, barWidth / 3))}><title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${count} payments`}</title></rect>
-        ${labelled && html`<text class="day" x=${round(x + barWidth / 2)} y=${height - 4} text-anchor=${last && bars.length > 10 ? 'end' : 'middle'}>${dayText(date)}</text>`}
+        <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round_px}>
+          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${count} payments`}</title>
+        </rect>
+        ${
+          isLabelled(size, bars.length, place) &&
+          html`<text class="day" x=${round(x + barWidth / 2)} y=${height - 4} text-anchor=${last && bars.length > fewDays ? 'end' : 'middle'}>
+            ${dayText(date)}
+          </text>`
+        }
       </g>`;
     })}
   </svg>`;
+}
+
+/** So few that each day, or every other one, has its label. */
+const fewDays = 10;
+
+function isLabelled({ name, every }: Size, days: number, place: number): boolean {
+  const ago = days - 1 - place;
+  return ago % (days > fewDays ? every : name === 'narrow' ? 2 : 1) === 0;
 }
 
 const asTable = (unit: string, bars: readonly Bar[]): VNode =>
