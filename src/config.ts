@@ -163,6 +163,7 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
       signInEmail: rate('signInEmail', 'SIGN_IN_PER_EMAIL'),
       signInKnown: rate('signInKnown', 'SIGN_IN_PER_BROWSER'),
       registration: rate('registration', 'REGISTRATIONS_PER_ADDRESS'),
+      notice: defaultRates.notice,
     },
     keyless: {
       keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),

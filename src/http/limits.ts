@@ -48,6 +48,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     limited,
   ],
   ['registrations from one address', perHour(defaultRates.registration), limited],
+  ['mails of one kind to an app’s owner', `${count(defaultRates.notice.requestsMax)} a day`, 'not mailed'],
   [
     'a code’s life, and how often it may be tried',
     `${codeLife_ms / 60_000} minutes, ${triesMax} times`,

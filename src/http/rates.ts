@@ -17,7 +17,7 @@ export interface Rate {
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
  * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
  * signIn: codes to sign in with, by address; signInEmail: by whom they are for; signInKnown: by the browser, where its owner has signed
- * in before. registration: by address.
+ * in before. registration: by address. notice: mails of one kind to an app's owner, by app and kind.
  */
 export const rateNames = [
   'address',
@@ -32,6 +32,7 @@ export const rateNames = [
   'signInKnown',
   'registration',
   'changes',
+  'notice',
 ] as const;
 export type RateName = (typeof rateNames)[number];
 export type RateLimits = Readonly<Record<RateName, Rate>>;
@@ -54,6 +55,7 @@ export const defaultRates: RateLimits = {
   signInEmail: { requestsMax: 20, window_s: day_s },
   signInKnown: { requestsMax: 30, window_s: hour_s },
   registration: { requestsMax: 10, window_s: hour_s },
+  notice: { requestsMax: 20, window_s: day_s },
   changes: { requestsMax: 120, window_s: hour_s },
 };
 
@@ -103,8 +105,8 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   };
 }
 
-/** Those that accounts count themselves are told there. */
-type Told = Exclude<RateName, DoorLimit>;
+/** Accounts tell of their own; nobody is refused a notice. */
+type Told = Exclude<RateName, DoorLimit | 'notice'>;
 
 const refusals: Readonly<Record<Told, string>> = {
   address: 'too many requests without a key from this address',

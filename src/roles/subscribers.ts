@@ -12,6 +12,7 @@ import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
+import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
@@ -118,6 +119,7 @@ const webhooks = (core: Core) =>
 async function notices(core: Core, signal: AbortSignal): Promise<void> {
   const { config, leases, workHandle, database, store, clock, telemetry } = core;
   if (config.mail === null) return;
+  const rates = createRates(database, config.rates);
   const deps = {
     store: store.workers,
     codec: eventCodec,
@@ -126,6 +128,7 @@ async function notices(core: Core, signal: AbortSignal): Promise<void> {
     clock,
     ownerOf: async (appId: string) => (await currentState(workHandle, merchant, appId)).developerId,
     dashboard: config.publicUrl === null ? null : `${config.publicUrl}/dashboard`,
+    count: (kind: string) => rates.count('notice', kind),
     failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices wait: tried again'),
   };
   await leases.hold('notices', signal, (held) => followForNotices(deps, held));

@@ -25,6 +25,7 @@ const strict: ReadonlySet<RateName> = new Set([
   'signInEmail',
   'signInKnown',
   'registration',
+  'notice',
 ]);
 
 const settle_ms = 1_000;

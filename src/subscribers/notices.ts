@@ -18,6 +18,8 @@ export interface NoticesDeps {
   /** Who owns the app, as the log has it now. */
   readonly ownerOf: (appId: string) => Promise<string | null>;
   readonly dashboard: string | null;
+  /** How many of a kind may still be mailed: whoever has taken over a session must not bury one notice under a thousand others. */
+  readonly count: (kind: string) => Promise<{ readonly allowed: boolean; readonly remaining: number } | null>;
   readonly failed: (error: unknown) => void;
 }
 
@@ -26,6 +28,9 @@ const prefixes = ['merchant-'];
 const pause_ms = 5_000;
 /** A notice that could not be sent for so long helps nobody any more. */
 const life_ms = 72 * hour_ms;
+
+const lastOne =
+  'This has happened often today: you will get no more mail of this kind for a day. The audit trail has it all.';
 
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
 export async function followForNotices(deps: NoticesDeps, signal: AbortSignal): Promise<void> {
@@ -57,7 +62,7 @@ const save = (sql: Sql, position: bigint): Promise<unknown> =>
 
 /** The mail and the place in the log in one transaction: a crash tells it once. */
 async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
-  const { codec, sql, outbox, ownerOf, dashboard } = deps;
+  const { codec, sql, outbox, ownerOf, dashboard, count } = deps;
   const event = codec.read(stored) as MerchantEvent | undefined;
   const appId = instanceOf(stored.stream);
   const notice = event && noticeOf(event, appId, dashboard);
@@ -65,8 +70,11 @@ async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
   const developerId = await ownerOf(appId);
   const person = developerId === null ? null : await findPerson(sql, developerId);
   if (!person) return;
+  const counted = await count(`${appId}:${stored.type}`);
+  if (counted && !counted.allowed) return;
+  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
   await sql.transaction(async (tx) => {
-    await outbox.put(tx, { ...notice, mailId: stored.id, to: person, life_ms });
+    await outbox.put(tx, { ...notice, text, mailId: stored.id, to: person, life_ms });
     await save(tx, stored.position);
   });
 }

@@ -4,7 +4,9 @@ import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { welcome } from '../../src/accounts/operator.ts';
+import { defaultRates } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { createRates } from '../../src/runtime/rates.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { followForNotices, type NoticesDeps } from '../../src/subscribers/notices.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -35,6 +37,7 @@ describe('accounts: notices', () => {
       clock: systemClock,
       ownerOf: async (appId) => (await currentState(handle, merchant, appId)).developerId,
       dashboard: 'https://pay.example/dashboard',
+      count: async () => null,
       failed: (error) => assert.fail(String(error)),
       ...more,
     };
@@ -115,6 +118,21 @@ describe('accounts: notices', () => {
     }
     await follow();
     assert.equal((await subjects()).length, 6);
+  });
+
+  it('of one kind are twenty a day: a flood hides nothing of another kind', async () => {
+    const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
+    await follow();
+    const by = { cause: `developer:${developerId}` } as const;
+    world.advance(1_000);
+    for (let time = 0; time < 25; time += 1) accepted(await world.merchants.rotateSecret(appId, by));
+    accepted(await world.merchants.requestSettlement(appId, wallet('bb'), by));
+    const rates = createRates(database, defaultRates);
+    await follow({ count: (kind) => rates.count('notice', kind) });
+    const mails = await world.mails();
+    assert.equal(mails.length, 21);
+    assert.match(mails[19]?.text ?? '', /no more mail of this kind for a day/);
+    assert.equal(mails[20]?.subject, `Settlement wallet will change: ${appId}`);
   });
 
   it('are for owners: an app without one tells nobody, its new owner is told', async () => {

@@ -139,6 +139,16 @@ describe('accounts: registration', () => {
     assert.equal(answers.filter((answer) => refusedWith(answer) === 'rateLimited').length, 2);
   });
 
+  it('is proved once by two who send the code at once', async () => {
+    const { challenge, developerId } = accepted(await register());
+    const code = await mailedCode();
+    const prove = () => world.accounts.prove(challenge, code, asker());
+    const answers = await Promise.all([prove(), prove(), prove()]);
+    assert.equal(answers.filter((answer) => refusedWith(answer) === 'codeExpired').length, 2);
+    assert.deepEqual(await world.events(appId), began);
+    assert.equal((await world.accounts.sessions(developerId)).length, 1);
+  });
+
   describe('with somebody else’s address', () => {
     it('signs nobody in: the code is of use to who registered alone, and goes to who was named', async () => {
       const evil = accepted(

@@ -20,6 +20,7 @@ const limits: RateLimits = {
   signInEmail: rate(3),
   signInKnown: rate(3),
   registration: rate(3),
+  notice: rate(3),
   changes: rate(3),
 };
 
