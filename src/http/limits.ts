@@ -7,9 +7,9 @@ import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { triesMax } from '../accounts/challenges.ts';
 import { codeLife_ms } from '../accounts/letters.ts';
 import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
+import { pictureMax_bytes } from '../images/accepted.ts';
 import { defaultConnectionLimits } from './connections.ts';
 import { fieldsMax, formMax_bytes } from './dashboard/formBody.ts';
-import { pictureMax_bytes } from './dashboard/pages/branding.ts';
 import { defaultLimits } from './deps.ts';
 import { defaultExportLimits } from './exports.ts';
 import { defaultListenerLimits } from './feed.ts';
@@ -62,7 +62,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
   ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
-  ['a picture that is sent for branding, in the dashboard', `${count(pictureMax_bytes)} bytes`, '413'],
+  ['a picture that is sent for branding', `${count(pictureMax_bytes)} bytes`, '413'],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],

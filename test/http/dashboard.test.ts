@@ -169,6 +169,64 @@ describe('HTTP: the dashboard', () => {
     });
   });
 
+  describe('somebody who asks too often', () => {
+    it('is told so in the form, and when to come back', async () => {
+      const refused = { refused: 'rateLimited', message: 'too many codes were asked for', retryAfter_s: 40 } as const;
+      const busy = await startWorld({ accounts: { ...memoryAccounts(world.clock.now), ask: async () => refused } });
+      const answer = await new Jar(busy.url).post(signIn, { email: 'ada@example.org' });
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, '40']);
+      assert.match(answer.text, /Too many codes were asked for\./);
+      await busy.stop();
+    });
+  });
+
+  describe('a registration that waits for its proof', () => {
+    const appId = 'merchant_waiting';
+    const waiting = {
+      appId,
+      displayName: 'Waiting',
+      settlement: null,
+      webhookUrl: null,
+      requestedAt: instant(Date.UTC(2026, 10, 21, 8)),
+      expiresAt: instant(Date.UTC(2026, 10, 22, 8)),
+    };
+    const discarded: string[] = [];
+    let mine: World;
+    before(async () => {
+      const accounts = memoryAccounts(() => instant(Date.UTC(2026, 10, 21, 9)));
+      const secrets = { webhookSecret: 'f'.repeat(64), webhookSecretFingerprint: `sha256:${'e'.repeat(64)}` };
+      mine = await startWorld({
+        findSession: accounts.findSession,
+        accounts: {
+          ...accounts,
+          pendingRegistrations: async () => [waiting],
+          confirmRegistration: async (_developerId, id) => ({ appId: id, webhookUrl: null, ...secrets }),
+          discardRegistration: async (_developerId, id) => void discarded.push(id),
+        },
+      });
+    });
+    after(() => mine.stop());
+
+    it('is taken up by whoever has signed in, with a new secret that is shown once', async () => {
+      const own = new Jar(mine.url);
+      await own.signIn('ada@example.org');
+      assert.match((await own.get('/dashboard')).text, /merchant_waiting/);
+      const taken = await own.post(`/dashboard/register/${appId}/confirm`);
+      assert.equal(taken.status, 200);
+      assert.match(taken.text, /f{64}/);
+      assert.doesNotMatch((await own.get('/dashboard')).text, /f{64}/);
+    });
+
+    it('or thrown away', async () => {
+      const own = new Jar(mine.url);
+      assert.equal((await own.post(`/dashboard/register/${appId}/discard`)).to, signIn);
+      assert.deepEqual(discarded, []);
+      await own.signIn('ada@example.org');
+      assert.equal((await own.post(`/dashboard/register/${appId}/discard`)).to, '/dashboard');
+      assert.deepEqual(discarded, [appId]);
+    });
+  });
+
   describe('what is told once', () => {
     it('is told by the next page and by no other', async () => {
       await jar.signIn('ada@example.org');

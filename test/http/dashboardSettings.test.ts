@@ -105,7 +105,7 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await settings()).settlement?.chainId, 8453);
     await done(await ann.post(`${page}/cancel`), page, /cancelled/);
     assert.equal((await settings()).settlementChange, null);
-    assert.equal((await ann.post(`${page}/cancel`)).status, 404);
+    assert.equal((await ann.post(`${page}/cancel`)).status, 409);
   });
 
   it('a wallet that is none is refused beside its field', async () => {

@@ -17,7 +17,7 @@ export async function readForm(request: Request, response: Response): Promise<Fi
   if (!request.is('application/x-www-form-urlencoded')) {
     throw new ApiError('unsupportedMediaType', 'send the fields as application/x-www-form-urlencoded');
   }
-  await received(parse, request, response);
+  await received(parse, request, response, formMax_bytes);
   return fieldsOf(new URLSearchParams(String(request.body)));
 }
 

@@ -121,14 +121,13 @@ function showing(page: AnyPage, limit: Gate['limit']): Handler {
 
 /** Forms that ask by GET send the fields that were left empty, too. */
 function withoutEmpty({ url }: Request): Pick<Request, 'url'> {
-  const [path, query] = url.split('?', 2);
-  if (query === undefined) return { url };
-  return {
-    url: `${path}?${query
-      .split('&')
-      .filter((pair) => !/^[^=]*=?$/.test(pair))
-      .join('&')}`,
-  };
+  const start = url.indexOf('?');
+  if (start < 0) return { url };
+  const given = url
+    .slice(start + 1)
+    .split('&')
+    .filter((pair) => !/^[^=]*=?$/.test(pair));
+  return { url: `${url.slice(0, start)}?${given.join('&')}` };
 }
 
 function acting(page: AnyForm, limit: Gate['limit']): Handler {
@@ -144,9 +143,9 @@ function acting(page: AnyForm, limit: Gate['limit']): Handler {
     // Only what is here whole takes a place: somebody who sends half a form keeps nobody out.
     limit.enter(response);
     const again = async (error: ApiError): Promise<PageAnswer> => {
-      if (!shownInForm(error)) throw error;
+      if (!isShownInForm(error)) throw error;
       const state = refusedForm(sent.fields, error, fileLimits ? [...names, fileLimits.name] : names, page.pointers);
-      return { status: statusOfError(error.code), ...(await page.again(visit, state)) };
+      return { status: statusOfError(error.code), headers: error.headers, ...(await page.again(visit, state)) };
     };
     try {
       check(sent.fields);
@@ -160,6 +159,6 @@ function acting(page: AnyForm, limit: Gate['limit']): Handler {
   };
 }
 
-/** What somebody can mend in the form or by sending it again; all else has a page of its own. */
-const shownInForm = ({ code }: ApiError): boolean =>
+/** What can be mended in the form, or by sending it again; all else has a page of its own. */
+const isShownInForm = ({ code }: ApiError): boolean =>
   !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code);

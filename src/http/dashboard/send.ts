@@ -23,7 +23,8 @@ export async function sendPage(
   }
   if ('page' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(visit?.flash ? [noNotice] : [])]);
-    return send(response, { status: answer.status ?? 200, body: documentOf(answer.page), type: html });
+    const { page, status = 200, headers = {} } = answer;
+    return send(response, { status, headers, body: documentOf(page), type: html });
   }
   send(response, answer);
 }

@@ -4,6 +4,7 @@ import { isRefusal, refuse } from '../../../../domain/decider.ts';
 import { brandingPage } from '../../../../web/dashboard/branding.ts';
 import type { FormState } from '../../../../web/parts/form.ts';
 import { appPaths } from '../../../../web/parts/paths.ts';
+import { pictureMax_bytes } from '../../../images/accepted.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { entry, fields, noFields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
@@ -12,8 +13,6 @@ import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '
 type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown'>;
 
 const path = '/dashboard/apps/{appId}/branding';
-/** Of a picture as it is sent; the one that is made of it is smaller. */
-export const pictureMax_bytes = 1_000_000;
 const noErrors = {};
 
 /** The command checks what is in them. */
