@@ -69,6 +69,24 @@ describe('scripts of pages', function () {
     });
   });
 
+  it('reads nothing for a page that nobody has touched for an hour, and says so, until somebody does', async () => {
+    const pages: Record<string, VNode> = { ...samplePages() };
+    await looking(pages, {}, async (page, server) => {
+      await page.clock.install();
+      await page.goto('payments');
+      await server.listened();
+      await page.clock.fastForward('01:00:05');
+      const before = server.asked.length;
+      pages['payments'] = pages['paymentsNone'] as VNode;
+      server.tell();
+      await page.getByText('News are paused').waitFor();
+      assert.equal(server.asked.length, before);
+      await page.keyboard.press('Shift');
+      await page.getByText('No payment is like that').waitFor();
+      assert.equal(await page.getByText('News are paused').count(), 0);
+    });
+  });
+
   it('tells times in the reader’s own zone, and in UTC to who points at them', async () => {
     await looking(samplePages(), { timezoneId: 'Asia/Tokyo', locale: 'en-GB' }, async (page) => {
       await page.goto('payments');

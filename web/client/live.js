@@ -4,8 +4,12 @@ import { localTimes } from './localTime.js';
 import { say } from './say.js';
 
 const pause_ms = 1000;
+/** Reading a page keeps its session awake: nobody's page is read for so long only. */
+const alone_ms = 60 * 60 * 1000;
 let busy = false;
 let again = false;
+let missed = false;
+let touched = Date.now();
 
 const news = new EventSource(document.body.dataset.liveFrom);
 news.onmessage = renew;
@@ -16,8 +20,30 @@ window.addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();
 });
 
+for (const touch of ['pointermove', 'keydown', 'visibilitychange']) {
+  document.addEventListener(touch, () => {
+    if (document.hidden) return;
+    touched = Date.now();
+    if (!missed) return;
+    missed = false;
+    paused.remove();
+    renew();
+  });
+}
+
+const paused = Object.assign(document.createElement('p'), {
+  className: 'notice wait',
+  textContent: 'News are paused: nobody has been here for an hour. Move the pointer or press a key, and they go on.',
+});
+
 /** One reading at a time, and a pause behind each: a flood of news is one reading a second. */
 async function renew() {
+  const alone = Date.now() - touched > alone_ms;
+  if (alone || document.hidden) {
+    missed = true;
+    if (alone) document.querySelector('main').prepend(paused);
+    return;
+  }
   if (busy) {
     again = true;
     return;
