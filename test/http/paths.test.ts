@@ -1,0 +1,35 @@
+/** Pages name each other by web/parts/paths.ts; the router names what it serves. Both are the same. */
+import assert from 'node:assert/strict';
+import { createApp } from '../../src/http/app.ts';
+import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
+import { appPaths, paths } from '../../web/parts/paths.ts';
+import { routesOf } from './twoApps.ts';
+
+/** With names of parameters for ids, as the router has them. */
+const named: Readonly<Record<string, string>> = {
+  confirmPending: ':appId',
+  discardPending: ':appId',
+  endSession: ':sessionId',
+  asset: ':file',
+  payment: ':paymentId',
+  renameKey: ':keyId',
+  revokeKey: ':keyId',
+  delivery: ':deliveryId',
+  redeliver: ':deliveryId',
+};
+
+const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>>): readonly string[] =>
+  Object.entries(all).map(([name, path]) => {
+    const text = typeof path === 'string' ? path : path(named[name] ?? assert.fail(`${name} has no id here`));
+    return decodeURIComponent(text.split('?')[0] ?? '');
+  });
+
+describe('the paths of the dashboard', () => {
+  it('are those that are served, no more and no fewer', () => {
+    const served = routesOf(createApp({ limits: defaultLimits } as HttpDeps))
+      .map((route) => route.split(' ')[1] ?? '')
+      .filter((path) => path.startsWith('/dashboard'));
+    const linked = [...spelled(paths), ...spelled(appPaths(':appId'))];
+    assert.deepEqual([...new Set(linked)].toSorted(), [...new Set(served)].toSorted());
+  });
+});
