@@ -1,9 +1,12 @@
-/** An app's webhook settings change while its payments are under way: the real service, two receivers, the operator's commands. */
+/** An app's webhook settings change while its payments are under way, and what was exhausted is redelivered: real services, two receivers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
+import { startInstance } from '../support/instance.ts';
 import { type LoggedWebhook, startTestReceiver, type TestReceiver } from '../support/receiver.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
@@ -13,6 +16,8 @@ describe('changed webhook settings', function () {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const { order } = walletOrders(sandbox);
   let moved: TestReceiver;
+  /** The secret in force at the end. */
+  let fresh: string;
   before(async () => {
     await sandbox.start();
     moved = await startTestReceiver(join(sandbox.dataDir, 'webhook'));
@@ -23,6 +28,12 @@ describe('changed webhook settings', function () {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     return (await promisify(execFile)(process.execPath, ['src/cli/merchant.ts', ...args], { env })).stdout;
   };
+  /** The first receiver is told a secret. */
+  const knownToFirst = (secret: string) =>
+    writeFileSync(
+      join(sandbox.dataDir, 'webhook', 'secrets.json'),
+      JSON.stringify({ [sandbox.file().wallet.appId]: secret }),
+    );
   const create = async (): Promise<Answer['body']> => {
     const body = order('exactOut', { chainId: 8453 }, { chainId: 1, amount: '5.00', receiverAddress });
     const created = await sandbox.create(body, sandbox.file().wallet.ordersKey);
@@ -47,7 +58,7 @@ describe('changed webhook settings', function () {
       if (after.webhookUrl !== moved.url) after = await create();
       return after.webhookUrl === moved.url;
     });
-    const [, fresh = ''] = /webhookSecret\W+([0-9a-f]{64})\b/.exec(await merchant('rotate', appId)) ?? [];
+    [, fresh = ''] = /webhookSecret\W+([0-9a-f]{64})\b/.exec(await merchant('rotate', appId)) ?? [];
     assert.match(fresh, /^[0-9a-f]{64}$/);
     moved.setSecrets({ [appId]: fresh });
 
@@ -62,7 +73,7 @@ describe('changed webhook settings', function () {
     }
     // The first receiver knows the old secret alone, and says so.
     const statusesOf = async (paymentId: string) => {
-      const path = `/merchant-api/me/webhook/deliveries?paymentId=${paymentId}`;
+      const path = `${deliveries}?paymentId=${paymentId}`;
       const { body } = await sandbox.call('GET', path, { key: adminKey });
       return body.data.map(({ status, statusCode, url }: Answer['body']) => [status, statusCode, url]);
     };
@@ -70,6 +81,76 @@ describe('changed webhook settings', function () {
     assert.deepEqual(await statusesOf(after.id), Array(2).fill(['delivered', 200, moved.url]));
     assert.deepEqual(await statusesOf(before.id), Array(2).fill(['exhausted', 401, before.webhookUrl]));
   });
+
+  describe('and then the owner, signed in,', () => {
+    let headers: Record<string, string>;
+    let exhausted: readonly string[];
+    before(async () => {
+      const { demoEmail, wallet } = sandbox.file();
+      headers = { Authorization: `Bearer ${await signIn(demoEmail)}`, 'X-App-Id': wallet.appId };
+      const { body } = await sandbox.call('GET', `${deliveries}?status=exhausted`, { headers });
+      exhausted = body.data.map(({ deliveryId }: Answer['body']) => deliveryId);
+      assert.equal(exhausted.length, 2);
+    });
+
+    async function signIn(email: string): Promise<string> {
+      const asked = await sandbox.call('POST', '/merchant-api/sign-in', { body: { email } });
+      const mails = openMailFolder(sandbox.file().mailbox.folder);
+      const code = () => /Your code is (\d{6})/.exec(mails.list().find(({ to }) => to === email)?.text ?? '')?.[1];
+      await sandbox.until(() => code() !== undefined);
+      const proof = { challenge: asked.body.challenge, code: code() };
+      return (await sandbox.call('POST', '/merchant-api/sign-in/verify', { body: proof })).body.token;
+    }
+    const redeliver = (url: string, deliveryId: string) =>
+      fetch(`${url}${deliveries}/${deliveryId}/redeliver`, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ acknowledged: true }),
+      });
+    const copiesOf = (deliveryId: string) =>
+      sandbox.webhooks().filter(({ headers: sent }) => sent['x-service-first-delivery'] === deliveryId);
+
+    it('has one redelivered that two instances are asked for at once: once', async () => {
+      const [deliveryId = ''] = exhausted;
+      knownToFirst(fresh);
+      const other = await startInstance(sandbox.dataDir, { ROLES: 'api' });
+      const asked = [sandbox.file().baseUrl, other.url, sandbox.file().baseUrl, other.url];
+      const answers = await Promise.all(asked.map((url) => redeliver(url, deliveryId)));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200, 200],
+      );
+      assert.equal(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null).length, 1);
+      const [copy, ...more] = copiesOf(deliveryId);
+      assert.ok(copy?.valid && more.length === 0);
+      const { body } = await sandbox.call('GET', `${deliveries}/${copy.headers['webhook-id']}`, { headers });
+      assert.deepEqual([body.status, body.kind, body.firstDeliveryId], ['delivered', 'manual', deliveryId]);
+      assert.deepEqual([body.request.body, body.request.isBodyAsSent], [copy.body, true]);
+      for (const [name, value] of Object.entries<string>(body.request.headers))
+        assert.equal(copy.headers[name.toLowerCase()], value, name);
+      await other.kill();
+    });
+
+    it('asks an instance that is killed right after it sent: nobody knows, and nothing is sent again', async () => {
+      const [, deliveryId = ''] = exhausted;
+      const doomed = await startInstance(sandbox.dataDir, { ROLES: 'api', CRASH_AT: 'webhook.afterPost' });
+      await assert.rejects(redeliver(doomed.url, deliveryId));
+      assert.equal(copiesOf(deliveryId).length, 1);
+      const answer = await redeliver(sandbox.file().baseUrl, deliveryId);
+      assert.equal(answer.headers.get('idempotent-replayed'), 'true');
+      const { status, error, request } = (await answer.json()) as Answer['body'];
+      assert.deepEqual([status, error, request], ['exhausted', 'unknown', null]);
+      assert.equal(copiesOf(deliveryId).length, 1);
+    });
+
+    it('sends a test to the URL in force', async () => {
+      const { status, body } = await sandbox.call('POST', '/merchant-api/me/webhook/test', { headers });
+      assert.deepEqual([status, body.status, body.url], [200, 'delivered', moved.url]);
+      const received = moved.logged().at(-1);
+      assert.deepEqual([received?.valid, JSON.parse(received?.body ?? '{}').type], [true, 'webhook_test']);
+    });
+  });
 });
 
+const deliveries = '/merchant-api/me/webhook/deliveries';
 const receiverAddress = '0x1111111111111111111111111111111111111111';
