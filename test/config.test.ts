@@ -56,6 +56,12 @@ describe('configuration', () => {
     assert.equal(base?.poll_ms, 250);
   });
 
+  it('lets no wallet change at once in production', () => {
+    assert.equal(readConfig(good).settlementCoolDown_hours, 48);
+    assert.match(problemsOf({ ...good, SETTLEMENT_COOLDOWN_HOURS: '0' }).join(), /SETTLEMENT_COOLDOWN_HOURS: 0 is for/);
+    assert.equal(readConfig({ ...good, MODE: 'sandbox', SETTLEMENT_COOLDOWN_HOURS: '0' }).settlementCoolDown_hours, 0);
+  });
+
   it('names every missing variable at once', () => {
     const problems = problemsOf({});
     assert.equal(problems.length, 4);

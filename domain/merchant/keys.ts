@@ -6,7 +6,7 @@ import { readLabel } from './label.ts';
 import { type KnownKey, type MerchantState, ofRegistered, worksAt } from './state.ts';
 
 export const keyNameMax = 100;
-const activeKeysMax = 50;
+export const activeKeysMax = 50;
 const keysEverMax = 1_000;
 
 /** @param key its name already read */

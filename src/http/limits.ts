@@ -1,5 +1,6 @@
 /** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
+import { activeKeysMax } from '../../domain/merchant/keys.ts';
 import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
@@ -62,7 +63,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
   ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
-  ['a picture that is sent for branding', `${count(pictureMax_bytes)} bytes`, '413'],
+  [
+    'a picture that is sent for a logo',
+    `${count(pictureMax_bytes)} bytes, 16 megapixels`,
+    '413 `payloadTooLarge`, 400',
+  ],
   ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
   ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
@@ -86,6 +91,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
   ['POSTs of one webhook delivery', '1', 'never again'],
   ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
+  ['changes of one app’s settings', `${count(defaultRates.changes.requestsMax)} an hour`, limited],
+  ['API keys that work, of one app', count(activeKeysMax), '403 `forbidden`'],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],

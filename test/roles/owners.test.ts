@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { OwnersCommands } from '../../src/http/deps.ts';
+import { ApiError } from '../../src/http/errors.ts';
+import type { Rates } from '../../src/http/rates.ts';
+import { counted } from '../../src/roles/owners.ts';
+
+const by = { cause: 'developer:ada' } as const;
+const wallet = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: '0xShop' } as const;
+
+describe('changes of an app’s settings', () => {
+  it('are counted for each app; what protects one is always possible', async () => {
+    const seen: string[] = [];
+    const rates: Rates = {
+      count: async (name, who) => {
+        seen.push(`${name} ${who}`);
+        return { name, allowed: false, remaining: 0, reset_s: 60, requestsMax: 1, window_s: 60 };
+      },
+    };
+    const done = async () => ({ position: null });
+    const commands = new Proxy({}, { get: () => done }) as OwnersCommands;
+    const limited = counted(commands, rates);
+    const key = { name: 'till', scope: 'orders', expiresAt: null } as const;
+    const ordinary = [
+      () => limited.setProfile('merchant_shop', {}, by),
+      () => limited.setLogo('merchant_shop', null, by),
+      () => limited.requestSettlement('merchant_shop', wallet, by),
+      () => limited.setWebhookUrl('merchant_shop', null, by),
+      () => limited.rotateSecret('merchant_shop', by),
+      () => limited.issueKey('merchant_shop', key, by),
+      () => limited.renameKey('merchant_shop', 'k1', 'till', by),
+    ];
+    for (const command of ordinary)
+      await assert.rejects(command, (error) => error instanceof ApiError && error.code === 'rateLimited');
+    assert.deepEqual(seen, Array(ordinary.length).fill('changes merchant_shop'));
+    assert.deepEqual(await limited.cancelSettlement('merchant_shop', by), { position: null });
+    assert.deepEqual(await limited.revokeKey('merchant_shop', 'k1', by), { position: null });
+  });
+});
