@@ -2,7 +2,7 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { shortAddress } from '../parts/address.ts';
-import { amountText } from '../parts/amount.ts';
+import { amountText, counted } from '../parts/amount.ts';
 import { html } from '../parts/html.ts';
 import type { Step } from '../parts/steps.ts';
 import { when } from '../parts/time.ts';
@@ -43,5 +43,5 @@ function confirming(story: readonly StoryEntry[]): string {
   const depth = seen?.type === 'payinDetected' ? seen.confirmations : null;
   return depth === null
     ? 'Nothing is paid out before it is final.'
-    : `${depth} confirmations so far. Nothing is paid out before it is final.`;
+    : `${counted(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
 }

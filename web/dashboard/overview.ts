@@ -4,7 +4,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { StatsPeriod } from '../../queries/reports.ts';
-import { grouped } from '../parts/amount.ts';
+import { counted, grouped } from '../parts/amount.ts';
 import { linkButton } from '../parts/button.ts';
 import { card, empty, inside } from '../parts/card.ts';
 import { barChart } from '../parts/chart.ts';
@@ -50,7 +50,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
     {
       title: 'Overview',
       section: 'overview',
-      live: `${stats.paymentCount} payments`,
+      live: counted(stats.paymentCount, 'payment'),
       controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
@@ -59,7 +59,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
         notice(
           'bad',
           html`<p>
-      <strong>Your server did not take ${exhausted === 1 ? 'a webhook' : `${grouped(String(exhausted))} webhooks`} in
+      <strong>Your server did not take ${counted(exhausted, 'webhook')} in
       the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it
       answered</a>.</p>`,
         )
@@ -170,7 +170,7 @@ function comparison(now: number, before: number, beforeName: string): VNode | st
 }
 
 const countText = (count: number, before: number): string =>
-  `${grouped(String(count))} payments, ${grouped(String(before))} before`;
+  `${counted(count, 'payment')}, ${grouped(String(before))} before`;
 
 /** One place below ten, none above: `9.4`, `91`. */
 const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);

@@ -6,7 +6,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { address, shortAddress } from '../parts/address.ts';
-import { amount, grouped } from '../parts/amount.ts';
+import { amount, counted, grouped } from '../parts/amount.ts';
 import { card, empty, inside, pairs } from '../parts/card.ts';
 import { chip, type State, statusChip, wordOf } from '../parts/chip.ts';
 import { transactionLink } from '../parts/explorer.ts';
@@ -108,7 +108,7 @@ function factPairs({ payment }: PaymentModel): VNode {
       ? null
       : [
           'Metadata',
-          html`<details><summary>${Object.keys(metadata).length} fields</summary><pre class="mono">
+          html`<details><summary>${counted(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
             ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);

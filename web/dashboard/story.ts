@@ -2,7 +2,7 @@
 import type { Money } from '../../queries/paymentFacts.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { shortAddress } from '../parts/address.ts';
-import { amountText, grouped } from '../parts/amount.ts';
+import { amountText, counted, grouped } from '../parts/amount.ts';
 import { transactionLink } from '../parts/explorer.ts';
 import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
@@ -90,7 +90,7 @@ function payinTold(entry: Entry<'payinDetected' | 'payinConfirmed' | 'payinOrpha
   switch (entry.type) {
     case 'payinDetected': {
       const { confirmations } = entry;
-      const depth = confirmations === null ? '' : ` ${grouped(String(confirmations))} confirmations by now.`;
+      const depth = confirmations === null ? '' : ` ${counted(confirmations, 'confirmation')} by now.`;
       return [`Payment seen on ${chain}`, text(depth + standings[entry.standing]), entry.standing !== 'counted'];
     }
     case 'payinConfirmed':

@@ -8,6 +8,10 @@ export function grouped(decimal: string): string {
   return fraction === undefined ? groups : `${groups}.${fraction}`;
 }
 
+/** `1 payment`, `1,204 payments` */
+export const counted = (count: number, thing: string): string =>
+  `${grouped(String(count))} ${thing}${count === 1 ? '' : 's'}`;
+
 /** Money reads from left to right in every language. */
 export const amount = (decimal: string | null, symbol: string): VNode =>
   html`<span class="money" dir="ltr">${decimal === null ? 'any' : html`<b>${grouped(decimal)}</b>`} <small>${symbol}

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { grouped } from './amount.ts';
+import { counted, grouped } from './amount.ts';
 import { html } from './html.ts';
 import { dayText } from './time.ts';
 
@@ -60,7 +60,7 @@ function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], 
       const round_px = round(Math.min(3, barWidth / 3));
       return html`<g>
         <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round_px}>
-          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${count} payments`}</title>
+          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${counted(count, 'payment')}`}</title>
         </rect>
         ${
           isLabelled(size, bars.length, place) &&
