@@ -189,6 +189,17 @@ describe('a merchant that begins with nothing', function () {
       assert.match(await answer.text(), /A-1/);
     });
 
+    it('opens every page; none breaks a rule of its own, and no secret is in what the service says of itself', async () => {
+      const pages = ['/', '/payments', '/links/new', '/webhooks', '/keys', '/settlement', '/branding', '/audit'];
+      for (const path of [...pages.map((each) => home + each), '/dashboard/sessions', '/dashboard?choose=yes']) {
+        assert.equal((await page.goto(path))?.status(), 200, path);
+      }
+      await page.goto(`${home}/webhooks`);
+      await page.getByRole('table').getByRole('link').first().click();
+      await page.waitForURL(/\/webhooks\/[0-9a-f-]{36}$/);
+      for (const shown of [key, secret]) assert.equal(sandbox.printed().includes(shown), false);
+    });
+
     it('revokes the key: no instance takes it any more', async () => {
       await page.goto(`${home}/keys`);
       await page
