@@ -97,6 +97,18 @@ describe('HTTP: accounts', () => {
     assert.equal(texts[0], texts[1]);
   });
 
+  it('points at the field of a wallet that is wrong', async () => {
+    const pointerOf = async (settlement: object) => {
+      const { status, body } = await post('/register', { ...registration, settlement });
+      return [status, body.errors[0].pointer];
+    };
+    const receiverAddress = '0x00000000000000000000000000000000000000aa';
+    const wallet = { chainId: '8453', tokenSymbol: 'usdc', receiverAddress };
+    assert.deepEqual(await pointerOf({ ...wallet, chainId: '7' }), [400, '/settlement/chainId']);
+    assert.deepEqual(await pointerOf({ ...wallet, receiverAddress: 'x' }), [400, '/settlement/receiverAddress']);
+    assert.equal((await post('/register', { ...registration, settlement: wallet })).status, 201);
+  });
+
   it('answers 429 with Retry-After to whoever asks too often', async () => {
     await world.stop();
     await start({ limited: true, rates: { signIn: { requestsMax: 2, window_s: 60 } } });

@@ -1,10 +1,10 @@
 /** Registering, signing in and out, sessions: the JSON side of what the dashboard's pages do. */
-import { findChain } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { RegistrationRequest } from '../../accounts/accounts.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as schemas from '../schemas/accounts.ts';
+import { readWallet } from './settings.ts';
 
 const tag = 'Accounts';
 
@@ -56,14 +56,10 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
 }
 
 function registrationOf(body: schemas.RegisterRequest): RegistrationRequest | Refusal {
-  const { email, displayName, kind, slug = null, webhookUrl = null, settlement } = body;
-  const request = { email, displayName, kind, slug, webhookUrl };
-  if (!settlement) return { ...request, settlement: null };
-  const chain = findChain(String(settlement.chainId));
-  if (!chain) return refuse('invalidRequest', 'chainId is no chain that is known here', '/settlement/chainId');
-  const { tokenSymbol, receiverAddress, receiverMemo = null } = settlement;
-  const wallet = { chainId: chain.id, tokenSymbol: tokenSymbol.toUpperCase(), receiverAddress, receiverMemo };
-  return { ...request, settlement: wallet };
+  const { email, displayName, kind, slug = null, webhookUrl = null } = body;
+  const settlement = body.settlement ? readWallet(body.settlement) : null;
+  if (isRefusal(settlement)) return { ...settlement, pointer: `/settlement${settlement.pointer ?? ''}` };
+  return { email, displayName, kind, slug, webhookUrl, settlement };
 }
 
 const ended = (count: number) => ok({ ended: count });
@@ -151,11 +147,11 @@ function registrations({ accounts }: HttpDeps): readonly AnyRoute[] {
       method: 'post',
       path: '/merchant-api/registrations/{appId}/discard',
       params: schemas.RegistrationPath,
-      answers: { 200: { description: 'It waits no longer', schema: schemas.EndedResponse } },
+      answers: { 200: { description: 'It waits no longer', schema: schemas.DiscardedResponse } },
       doc: { id: 'discardRegistration', tag, summary: 'Discard a registration that was made with your e-mail' },
       async handle({ caller, params }) {
         await accounts.discardRegistration(caller.developerId, params.appId);
-        return ended(0);
+        return ok({ appId: params.appId });
       },
     }),
   ];

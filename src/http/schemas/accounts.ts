@@ -149,6 +149,7 @@ export const RegistrationsResponse = Shape(
   { title: 'RegistrationsResponse' },
 );
 export const RegistrationPath = Shape({ appId: AppId }, closed);
+export const DiscardedResponse = Shape({ appId: AppId }, { title: 'DiscardedResponse' });
 export const ConfirmedResponse = Shape(
   { developerId: Uuid, appId: AppId, webhookUrl: NullableText, ...secretShown },
   { title: 'ConfirmedResponse' },
