@@ -3,6 +3,7 @@ import { type Instant, instant } from '../../domain/time.ts';
 import { inSchema } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
+import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -10,6 +11,7 @@ import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats } from '../../queries/reports.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -51,6 +53,11 @@ describe('an app with very many payments', () => {
     database = await freshDatabase();
     const world = createWorld();
     await append(world, `payment-${paymentIdOf(1)}`, p.done);
+    const sent = deliveryStart({ appId: 'wallet_demo' });
+    await append(world, `webhook-${sent.deliveryId}`, [
+      { type: 'WebhookSendStarted', data: sent },
+      { type: 'WebhookDelivered', data: deliveryOutcome(200) },
+    ]);
     const schemas: string[] = [];
     for (const set of projectionSets) {
       const generation = await fill(database, world.store, set, [await wholeLog(world.store)]);
@@ -83,6 +90,11 @@ describe('an app with very many payments', () => {
       `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id)`,
     );
     await copy(`${reports}.transactions`, `jsonb_build_object('payment_id', id, 'tx_hash', id)`);
+    await copy(
+      `${reports}.deliveries`,
+      `jsonb_build_object('delivery_id', id, 'payment_id', id, 'started_at', at,
+         'status', CASE WHEN n % 100 = 0 THEN 'exhausted' ELSE 'delivered' END)`,
+    );
     await copy(`${reports}.app_events`, `jsonb_build_object('ordinal', n, 'payment_id', id)`);
     for (const [table, time, unit] of [
       ['hourly_stats', 'hour', 'hour'],
@@ -167,6 +179,13 @@ describe('an app with very many payments', () => {
     await bounded(21, list({ status: 'payment_payout_completed' }));
     for (const n of [1, 299, many]) await bounded(8, list({ search: `large-${n}` }));
     await bounded(8, list({ search: paymentIdOf(1) }));
+  });
+  it('has a page of its deliveries read, also of those that are exhausted or of one payment', async () => {
+    const list = (filter: Partial<DeliveryFilter>) => (sql: Sql, appId: string) =>
+      listDeliveries(sql, appId, { limit: 20, ...filter });
+    await bounded(21, list({}));
+    for (const status of ['delivered', 'exhausted'] as const) await bounded(21, list({ status }));
+    for (const n of [1, 299, many]) await bounded(1, list({ paymentId: `large-${n}` }));
   });
   it('has pages of an export read row by row, each once', async () => {
     const inPeriod = Math.ceil(many / 60) + 1;
