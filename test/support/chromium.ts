@@ -1,5 +1,6 @@
 /** A real browser for pages: one Chromium for all specs of a process, and a profile of its own for everybody who looks at pages. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { onStop } from './hooks.ts';
 
@@ -22,10 +23,26 @@ const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
+/** As Debian, other Linuxes and macOS install it. */
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+function installed(): string {
+  const found = [process.env['CHROMIUM'] ?? [], places].flat().find((path) => existsSync(path));
+  return (
+    found ??
+    assert.fail('pages are tried in Chromium: install it (apt install chromium), or say where it is in CHROMIUM')
+  );
+}
+
 let started: Promise<Browser> | undefined;
 
 function sharedBrowser(): Promise<Browser> {
-  started ??= chromium.launch({ executablePath: '/usr/bin/chromium', args }).then((browser) => {
+  started ??= chromium.launch({ executablePath: installed(), args }).then((browser) => {
     onStop(() => browser.close());
     return browser;
   });

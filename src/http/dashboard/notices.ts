@@ -12,8 +12,8 @@ const flashes = {
   keyRevoked: done('The key is revoked: it is refused from now on.'),
   webhookSet: done('The webhook URL is saved. New payments use it; older ones keep theirs.'),
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
-  testSent: done('The test event is on its way. Its delivery is in the list in a moment.'),
-  redelivered: done('The event was sent again. The new delivery is in the list in a moment.'),
+  testSent: done('The test was sent: here is what your server answered.'),
+  redelivered: done('It was sent again: this is the new delivery.'),
   notRedelivered: {
     kind: 'problem',
     text: 'It was not sent again: tick the box below the warning first. A delivery can be sent again once, and only when it was not taken.',
