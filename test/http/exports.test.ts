@@ -71,6 +71,12 @@ describe('HTTP: payments as CSV', () => {
       { appId: 'wallet_demo', status: 'payment_expired', createdAfter: '2026-11-21T09:00:00.000Z' },
     ]);
     assert.deepEqual([both.status, both.body.errors[0].pointer], [400, '/period']);
+    for (const period of ['', '1y', 'Today', '30', '7d,30d', "today'"]) {
+      const refused = await world.call('GET', `/merchant-api/me/stats?period=${period}`, {
+        headers: world.keys.walletAdmin,
+      });
+      assert.deepEqual([refused.status, refused.body.errors[0].pointer], [400, '/period'], period);
+    }
     for (const [query, pointer] of [
       ['?period=1y', '/period'],
       ['?limit=5', '/limit'],
