@@ -77,7 +77,12 @@ describe('changed webhook settings', function () {
       const { body } = await sandbox.call('GET', path, { key: adminKey });
       return body.data.map(({ status, statusCode, url }: Answer['body']) => [status, statusCode, url]);
     };
-    await sandbox.until(async () => (await statusesOf(after.id)).length === 2);
+    // A delivery is listed from its claim on; its answer follows.
+    for (const { id } of [before, after])
+      await sandbox.until(async () => {
+        const listed = await statusesOf(id);
+        return listed.length === 2 && listed.every(([, statusCode]: unknown[]) => statusCode !== null);
+      });
     assert.deepEqual(await statusesOf(after.id), Array(2).fill(['delivered', 200, moved.url]));
     assert.deepEqual(await statusesOf(before.id), Array(2).fill(['exhausted', 401, before.webhookUrl]));
   });

@@ -73,6 +73,7 @@ describe('the view of a payment', () => {
       senderAddress: null,
       payinTxHash: null,
       amountReceived: null,
+      payinSeenAt: null,
       payinConfirmedAt: null,
       destinationChainId: 1,
       destinationTokenSymbol: 'USDC',
@@ -82,6 +83,9 @@ describe('the view of a payment', () => {
       receiverMemo: null,
       payoutTxHash: null,
       payoutConfirmedAt: null,
+      excess: null,
+      dust: null,
+      refunded: '0.00',
     });
   });
 

@@ -6,6 +6,7 @@ import { transferId } from '../../../../domain/payment/events.ts';
 import { payinAddress } from '../../../../domain/payment/payins.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';
 import { statusOf } from '../../../../domain/payment/view.ts';
+import { epochMs } from '../../../../domain/time.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { payinsWorker } from '../../../../src/subscribers/payins.ts';
 import { append, createWorld } from '../../../support/histories.ts';
@@ -13,10 +14,13 @@ import * as p from '../../../support/payments.ts';
 import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 import { watching } from './watching.ts';
 
+/** By the chain's clock all is paid while the payment can be paid. */
+const paidAt_s = epochMs(p.minute(5)) / 1_000;
+
 describe('a payment over Solana', () => {
   let world: SolanaWorld;
   beforeEach(async () => {
-    world = await solanaWorld();
+    world = await solanaWorld({ now_s: () => paidAt_s });
   });
   afterEach(() => world.lab.stop());
 
