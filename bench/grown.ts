@@ -130,10 +130,10 @@ async function startUp({ env }: Grown): Promise<number> {
 /** The payments' app is registered last: its key opens the rest. */
 async function admin(env: Readonly<Record<string, string>>): Promise<string> {
   const service = await startService(readConfig({ ...env, ROLES: 'projections' }));
-  const merchantWallet = privateKeyToAddress(env['TREASURY_PRIVATE_KEY'] as `0x${string}`);
+  const receiverAddress = privateKeyToAddress(env['TREASURY_PRIVATE_KEY'] as `0x${string}`);
   const { wallet } = await seed(service, undefined, {
     webhookUrl: 'https://shop.example/hook',
-    merchantWallet,
+    merchantWallet: { chainId: 8453, receiverAddress },
   });
   await service.stop();
   return wallet.adminKey;

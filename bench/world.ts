@@ -26,7 +26,7 @@ export interface BenchWorld {
   stop(): Promise<void>;
 }
 
-const chainId = 8453;
+const chainId = 8453 as const;
 const statementTimeout_ms = 10 * 60_000;
 
 /** One chain, because every payment of the measurements goes from Base to Base. */
@@ -56,7 +56,10 @@ export async function openWorld(): Promise<BenchWorld> {
     [`POLL_MS_${chainId}`]: '250',
   };
   const service = await startService(readConfig({ ...env, ROLES: 'projections' }));
-  const settings = { webhookUrl: world.receiver.url, merchantWallet: privateKeyToAddress(keys.merchantWallet) };
+  const settings = {
+    webhookUrl: world.receiver.url,
+    merchantWallet: { chainId, receiverAddress: privateKeyToAddress(keys.merchantWallet) },
+  };
   const { wallet } = await seed(service, undefined, settings);
   await service.stop();
   const database = openDatabase({ url: world.databaseUrl, applicationName: 'bench', statementTimeout_ms });

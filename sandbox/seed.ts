@@ -1,5 +1,6 @@
 /** The demo apps: a merchant with a settlement wallet and a wallet app that anyone may create payments for, and who owns them. Made once. */
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
+import type { ChainId } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { KeyScope } from '../domain/merchant/events.ts';
 import type { SandboxFile } from './sandboxFile.ts';
@@ -18,6 +19,12 @@ interface Merchants extends ManageMerchant {
   readonly projected: (position: bigint) => Promise<void>;
 }
 
+/** Where the demo merchant is paid out to. */
+export interface MerchantWallet {
+  readonly chainId: ChainId;
+  readonly receiverAddress: string;
+}
+
 /** Whoever tries it out signs in with this address; its mail ends in the mailbox. */
 export const demoEmail = 'demo@sandbox.example';
 
@@ -33,9 +40,9 @@ const names = new Map([
 export async function seed(
   { merchants, welcome }: Seeded,
   known: SandboxFile | undefined,
-  world: { readonly webhookUrl: string; readonly merchantWallet: string },
+  world: { readonly webhookUrl: string; readonly merchantWallet: MerchantWallet },
 ): Promise<DemoApps> {
-  const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: world.merchantWallet } as const;
+  const settlement = { ...world.merchantWallet, tokenSymbol: 'USDC' } as const;
   const wallet = await demoApp(merchants, walletId, world.webhookUrl, known?.wallet);
   await settled(merchants, await merchants.setKeylessCreation(walletId, true, by));
   const merchant = await demoApp(merchants, merchantId, world.webhookUrl, known?.merchant);

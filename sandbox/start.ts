@@ -12,7 +12,7 @@ import { chosenChains } from './chosenChains.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
-import { demoEmail, seed } from './seed.ts';
+import { demoEmail, type MerchantWallet, seed } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { summary } from './summary.ts';
 import { startWorld, type World } from './world.ts';
@@ -51,7 +51,7 @@ async function main(): Promise<Service> {
 
   const apps = await seed(service, known, {
     webhookUrl: world.receiver.url,
-    merchantWallet: privateKeyToAddress(keys.merchantWallet),
+    merchantWallet: merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet)),
   });
   const secrets = {
     [apps.merchant.appId]: apps.merchant.webhookSecret,
@@ -74,6 +74,15 @@ async function main(): Promise<Service> {
   shown.end();
   console.log(summary(file, dataDir));
   return service;
+}
+
+/** On Base where it runs, else on the first chain that does. */
+function merchantWalletOf({ rpcUrls, stellar, solana }: World, onEvm: string): MerchantWallet {
+  const [first] = rpcUrls.keys();
+  if (first !== undefined) return { chainId: rpcUrls.has(8453) ? 8453 : first, receiverAddress: onEvm };
+  if (stellar) return { chainId: 1500, receiverAddress: stellar.merchantWallet };
+  if (solana) return { chainId: 501, receiverAddress: solana.merchantWallet };
+  throw new Error('no chain runs: name one in SANDBOX_CHAINS');
 }
 
 type ChainFacts = Pick<SandboxFile, 'customer' | 'chains' | 'stellar' | 'solana'>;

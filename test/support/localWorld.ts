@@ -39,7 +39,7 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
     async seed(service) {
       const apps = await seed(service, undefined, {
         webhookUrl: world.receiver.url,
-        merchantWallet: privateKeyToAddress(keys.merchantWallet),
+        merchantWallet: { chainId: 8453, receiverAddress: privateKeyToAddress(keys.merchantWallet) },
       });
       const secrets = [apps.merchant, apps.wallet].map(({ appId, webhookSecret }) => [appId, webhookSecret]);
       writeFileSync(world.receiver.secretsFile, JSON.stringify(Object.fromEntries(secrets)));
