@@ -6,8 +6,8 @@ import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-/** 2: metadata is any JSON object; before, texts by name, which is one. */
-export const paymentSchemaVersion = 2;
+/** 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback. */
+export const paymentSchemaVersion = 3;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
@@ -134,6 +134,8 @@ export const paymentEventSchemas = {
       /** Bounds of what anyAmount accepts, in source units. */
       limits: nullable(Type.Object({ min: Amount, max: Amount }, closed)),
       deposit: Deposit,
+      /** The share that its payers earn once it is completed; missing where it was none. */
+      cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),
       createdAt: Time,
       expiresAt: Time,
