@@ -4,8 +4,8 @@ import type { Access } from '../access.ts';
 import type { HttpDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
-import { CashbackResponse, CashbackSignRequest, CashbackSignResponse } from '../schemas/cashback.ts';
-import { CashbackQuery, pageSize } from '../schemas/requests.ts';
+import { CashbackQuery, CashbackResponse, CashbackSignRequest, CashbackSignResponse } from '../schemas/cashback.ts';
+import { pageSize } from '../schemas/requests.ts';
 
 const tag = 'Cashback';
 
@@ -23,7 +23,7 @@ const messages: Readonly<Record<PaymentResult, string>> = {
 export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRoute[] => [
   route({
     method: 'post',
-    path: `${deps.cashbackPath}${cashbackSignPath}`,
+    path: `${deps.cashback.path}${cashbackSignPath}`,
     auth: 'none',
     body: CashbackSignRequest,
     answers: { 200: { description: 'What became of the payment', schema: CashbackSignResponse } },
@@ -40,7 +40,7 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
       const app = await findApp(`merchant_${request.toHandle}`);
       if (!app)
         throw new ApiError('handleNotFound', 'no merchant has this handle: check to_handle', { errors: [noHandle] });
-      const result = await deps.payByCredit(request, app.appId, by);
+      const result = await deps.cashback.pay(request, app.appId, by);
       if (isRefusal(result)) return result;
       const status = result === 'SUCCESS' ? 'success' : 'failed';
       return ok({ status, message: messages[result], order_id: request.orderId, payment_status: result });
@@ -55,7 +55,7 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
     errors: ['invalidRequest', 'unauthenticated', 'scope_insufficient'],
     doc: { id: 'getCashback', tag, summary: 'Read what buyers paid out of their credit' },
     async handle({ caller, query: { limit = pageSize } }) {
-      const { payments, ...account } = await deps.getCashback(caller.appId, limit);
+      const { payments, ...account } = await deps.cashback.of(caller.appId, limit);
       return ok({
         balance_usd_cents: account.balance_cents,
         received_usd_cents: account.received_cents,

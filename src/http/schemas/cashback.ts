@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { paymentResults } from '../../../commands/payByCredit.ts';
 import { aboutMax } from '../../../domain/credit.ts';
 import { Address, closed, IdentifierOrNull, NullableText, oneOf, orNull, Time } from './base.ts';
+import { limit } from './requests.ts';
 
 const { Optional } = Type;
 
@@ -72,6 +73,8 @@ export const CashbackSignResponse = Type.Object(
   },
   { ...closed, title: 'CashbackSignResponse' },
 );
+
+export const CashbackQuery = Type.Object({ limit: limit('payments') }, closed);
 
 const Cents = Type.Integer({ minimum: 0 });
 
