@@ -5,7 +5,7 @@ import { allFamilies } from './families.ts';
 import type { OpenChain } from './family.ts';
 
 /** @param chains where contracts can be asked */
-export function createMessageSigners(chains: ReadonlyMap<ChainId, OpenChain>): MessageSigners {
+export function createMessageSigners(chains: ReadonlyMap<ChainId, Pick<OpenChain, 'acceptsMessage'>>): MessageSigners {
   const schemes = allFamilies.flatMap(({ messages }) => messages ?? []);
   const schemeOf = (address: string) => schemes.find((scheme) => scheme.signer(address) !== null);
   return {

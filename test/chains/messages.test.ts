@@ -215,7 +215,7 @@ describe('messages of contract wallets', () => {
     (n) => `0x${(0xc0de00 + n).toString(16).padStart(40, '0')}` as Hex,
   ) as [Hex, Hex, Hex, Hex, Hex, Hex];
   const open = new Map<ChainId, Pick<OpenChain, 'acceptsMessage'>>();
-  const asked = createMessageSigners(open as ReadonlyMap<ChainId, OpenChain>);
+  const asked = createMessageSigners(open);
   const acceptanceAt = (chainId: 1 | 8453, ...rpcUrls: string[]) => ({
     acceptsMessage: createEvmAcceptance(chainId, createEvmRpc({ chainId, rpcUrls, callTimeout_ms: 3_000 })),
   });

@@ -32,6 +32,7 @@ import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
+import { createCreditWorld } from '../support/credit.ts';
 import { easyAccounts } from './accounts.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
@@ -141,6 +142,7 @@ export async function startWorld(
     },
     clients: createClients([]),
     feed: quietFeed,
+    cashback: createCreditWorld(clock, () => `${listening}/v1/cashbacksign`).deps,
     rates: unlimited,
     countOpenKeyless: async () => 0,
     ...replaced,
@@ -192,7 +194,7 @@ const webhooksInMemory = (): Webhooks => {
   };
 };
 
-function steppedClock(): Clock & { advance(duration_ms: number): void } {
+export function steppedClock(): Clock & { advance(duration_ms: number): void } {
   let now = started;
   return {
     now: () => now,
