@@ -62,7 +62,7 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
         received: account.received,
         payments: payments.map((payment) => ({
           from_address: payment.account,
-          amount_usd_cents: payment.cents,
+          amount_usd_cents: Number(payment.cents),
           amount_local: payment.amountLocal === null ? null : Number(payment.amountLocal),
           currency_local: payment.currencyLocal,
           order_id: payment.orderId,

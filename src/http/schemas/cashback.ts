@@ -62,7 +62,10 @@ export type CashbackSignRequest = Static<typeof CashbackSignRequest>;
 
 export const CashbackSignResponse = Type.Object(
   {
-    status: oneOf(['success', 'failed'], { description: 'success only with payment_status SUCCESS' }),
+    status: oneOf(['success', 'failed'], {
+      title: 'CashbackStatus',
+      description: 'success only with payment_status SUCCESS',
+    }),
     message: Type.String(),
     order_id: NullableText,
     payment_status: oneOf(paymentResults, {
