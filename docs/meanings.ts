@@ -36,7 +36,7 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   cashback: {
     name: 'cashback-<appId>',
     about:
-      'What buyers have paid a merchant out of their credit, in US cents: every CreditSpent for it, in the order of the log.',
+      'What buyers have paid a merchant out of their credit, in US cents: every CreditSpent for it, in the order of the log; and what he withdraws.',
   },
 };
 
@@ -111,5 +111,7 @@ export const meanings: {
   },
   cashback: {
     CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
+    CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
+    WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
   },
 };

@@ -59,20 +59,28 @@ export const cashbackPayments = ofEvents('cashbackPayments', (seen) => {
 });
 
 export const todoCashback = ofEvents('todoCashback', (seen) => {
-  if (seen.category === 'cashback') return [remove('todo_cashback', { digest: seen.event.data.digest })];
+  if (seen.category === 'cashback') {
+    const { type, data } = seen.event;
+    return type === 'CashbackReceived' ? [remove('todo_cashback', { digest: data.digest })] : [];
+  }
   if (seen.category !== 'credit' || seen.event.type !== 'CreditSpent') return [];
   const { digest, appId, spentAt } = seen.event.data;
   return [upsert('todo_cashback', { digest, app_id: appId, due_at: spentAt })];
 });
 
-export const cashbackAccounts = ofEvents('cashbackAccounts', ({ category, event, stored }) =>
-  category === 'cashback'
-    ? [
-        upsert('cashback_accounts', {
-          app_id: instanceOf(stored.stream),
-          ...event.data.after,
-          changed_at: stored.metadata.at,
-        }),
-      ]
-    : [],
-);
+export const todoWithdrawals = ofEvents('todoWithdrawals', ({ category, event, stored }) => {
+  if (category !== 'cashback') return [];
+  const { type, data } = event;
+  if (type === 'WithdrawalOrdered') return [remove('todo_withdrawals', { payment_id: data.paymentId })];
+  if (type !== 'CashbackWithdrawn') return [];
+  const row = { payment_id: data.paymentId, app_id: instanceOf(stored.stream), due_at: data.withdrawnAt };
+  return [upsert('todo_withdrawals', row)];
+});
+
+export const cashbackAccounts = ofEvents('cashbackAccounts', ({ category, event, stored }) => {
+  if (category !== 'cashback') return [];
+  const { open: _, ...standing } = event.data.after;
+  return [
+    upsert('cashback_accounts', { app_id: instanceOf(stored.stream), ...standing, changed_at: stored.metadata.at }),
+  ];
+});

@@ -1,7 +1,14 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 import { appEvents } from './appEvents.ts';
 import { apiKeys, apps } from './apps.ts';
-import { cashbackAccounts, cashbackPayments, creditAccounts, todoCashback, todoCredits } from './cashback.ts';
+import {
+  cashbackAccounts,
+  cashbackPayments,
+  creditAccounts,
+  todoCashback,
+  todoCredits,
+  todoWithdrawals,
+} from './cashback.ts';
 import { dailyDurations } from './dailyDurations.ts';
 import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
@@ -32,12 +39,14 @@ export const workSet: ProjectionSet = {
     cashbackPayments,
     todoCashback,
     cashbackAccounts,
+    todoWithdrawals,
   ],
   channels: {
     todo_payments: 'todo_payments',
     todo_webhooks: 'todo_webhooks',
     todo_credits: 'todo_cashback',
     todo_cashback: 'todo_cashback',
+    todo_withdrawals: 'todo_cashback',
     apps: 'settings',
     api_keys: 'settings',
   },

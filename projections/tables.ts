@@ -52,6 +52,7 @@ export interface Tables {
     readonly app_id: string;
     readonly received: string | number;
     readonly received_cents: string | number;
+    readonly withdrawn_cents: string | number;
     readonly balance_cents: string | number;
     readonly changed_at: string;
   };
@@ -221,6 +222,11 @@ export interface Tables {
     readonly url: string;
     readonly created_at: string;
   };
+  readonly todo_withdrawals: {
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly due_at: string;
+  };
   readonly transactions: {
     readonly payment_id: string;
     readonly app_id: string;
@@ -282,6 +288,7 @@ export interface TableKeys {
   readonly todo_credits: 'payment_id' | 'account';
   readonly todo_payments: 'payment_id';
   readonly todo_webhooks: 'delivery_id';
+  readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';
   readonly unmatched: 'transfer_id';
 }

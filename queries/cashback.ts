@@ -38,6 +38,17 @@ export const dueCashback = (sql: Sql, { worker, max, now }: Due): Promise<readon
     [worker, now, max],
   );
 
+/** Withdrawals whose payments a crash has left out. Oldest first. @throws Unavailable */
+export const dueWithdrawals = (
+  sql: Sql,
+  { worker, max, now }: Due,
+): Promise<readonly { readonly appId: string; readonly paymentId: string }[]> =>
+  sql.query(
+    `SELECT app_id AS "appId", payment_id AS "paymentId" FROM todo_withdrawals
+      WHERE ${notWaiting('payment_id')} ORDER BY due_at LIMIT $3`,
+    [worker, now, max],
+  );
+
 export interface CashbackPayment {
   readonly ordinal: bigint;
   readonly account: string;
@@ -70,6 +81,7 @@ export const cashbackAfter = (
 export interface Cashback {
   readonly balance_cents: number;
   readonly received_cents: number;
+  readonly withdrawn_cents: number;
   readonly received: number;
   /** The newest first. */
   readonly payments: readonly CashbackPayment[];
@@ -78,8 +90,8 @@ export interface Cashback {
 /** What a merchant was paid by credit. @throws Unavailable */
 export async function getCashback(sql: Sql, appId: string, limit: number): Promise<Cashback> {
   const [[account], payments] = await Promise.all([
-    sql.query<{ balance: bigint; sum: bigint; received: bigint }>(
-      'SELECT balance_cents AS balance, received_cents AS sum, received FROM cashback_accounts WHERE app_id = $1',
+    sql.query<{ balance: bigint; sum: bigint; withdrawn: bigint; received: bigint }>(
+      'SELECT balance_cents AS balance, received_cents AS sum, withdrawn_cents AS withdrawn, received FROM cashback_accounts WHERE app_id = $1',
       [appId],
     ),
     sql.query<CashbackPayment>(
@@ -90,6 +102,7 @@ export async function getCashback(sql: Sql, appId: string, limit: number): Promi
   return {
     balance_cents: Number(account?.balance ?? 0n),
     received_cents: Number(account?.sum ?? 0n),
+    withdrawn_cents: Number(account?.withdrawn ?? 0n),
     received: Number(account?.received ?? 0n),
     payments,
   };

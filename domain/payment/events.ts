@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-/** 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback. */
+/** 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out. */
 export const paymentSchemaVersion = 3;
 
 const Chain = oneOf(chainIds);
@@ -64,7 +64,8 @@ export const bounceCodes = [
   'wrongChain',
   'payoutImpossible',
 ] as const;
-export const fundingRules = ['agreed', 'overpaid', 'anyAmount'] as const;
+/** cashback: a merchant's withdrawal, which the treasury holds already; nobody pays it in. */
+export const fundingRules = ['agreed', 'overpaid', 'anyAmount', 'cashback'] as const;
 
 const TransferId = Type.String({ minLength: 1, maxLength: 200 });
 

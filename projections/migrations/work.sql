@@ -247,11 +247,21 @@ COMMENT ON COLUMN cashback_payments.amount_local IS 'In currency_local; as the b
 COMMENT ON COLUMN cashback_payments.signed_at IS 'The time that the message names.';
 
 CREATE TABLE cashback_accounts (
-  app_id         text        PRIMARY KEY,
-  received       bigint      NOT NULL,
-  received_cents bigint      NOT NULL,
-  balance_cents  bigint      NOT NULL,
-  changed_at     timestamptz NOT NULL
+  app_id          text        PRIMARY KEY,
+  received        bigint      NOT NULL,
+  received_cents  bigint      NOT NULL,
+  withdrawn_cents bigint      NOT NULL,
+  balance_cents   bigint      NOT NULL,
+  changed_at      timestamptz NOT NULL
 );
 COMMENT ON TABLE cashback_accounts IS 'What merchants were paid out of buyers'' credit. In US cents.';
 COMMENT ON COLUMN cashback_accounts.received IS 'How many payments.';
+COMMENT ON COLUMN cashback_accounts.balance_cents IS 'received_cents less withdrawn_cents.';
+
+CREATE TABLE todo_withdrawals (
+  payment_id text        PRIMARY KEY,
+  app_id     text        NOT NULL,
+  due_at     timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_withdrawals IS 'Withdrawals whose payments are not created yet: WithdrawalOrdered removes the row.';
+COMMENT ON COLUMN todo_withdrawals.payment_id IS 'The payment that pays it out.';

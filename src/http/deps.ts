@@ -7,6 +7,7 @@ import type { PayByCredit } from '../../commands/payByCredit.ts';
 import type { Clock, Ids, Logo } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
+import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
@@ -85,6 +86,7 @@ export interface OperationsDeps
 
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly withdrawCashback: WithdrawCashback;
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 

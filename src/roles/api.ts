@@ -4,6 +4,7 @@ import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
+import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
@@ -181,6 +182,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
   };
 }
 

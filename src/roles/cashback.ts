@@ -1,11 +1,12 @@
 /** Buyers' credit: paying by it over HTTP, and the workers behind it. */
 import { createPayByCredit } from '../../commands/payByCredit.ts';
-import { cashbackAfter, dueCashback, dueCredits, getCashback } from '../../queries/cashback.ts';
+import { cashbackAfter, dueCashback, dueCredits, dueWithdrawals, getCashback } from '../../queries/cashback.ts';
 import { createMessageSigners } from '../chains/messages.ts';
 import type { CashbackDeps } from '../http/deps.ts';
 import { cashbackSignPath } from '../http/routes/cashback.ts';
 import { cashbackWorker, cashbackWorkerName } from '../subscribers/cashback.ts';
 import { creditsWorker, creditsWorkerName } from '../subscribers/credits.ts';
+import { withdrawalsWorker, withdrawalsWorkerName } from '../subscribers/withdrawals.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
 
@@ -31,7 +32,14 @@ export function cashbackOf({ config, handle, clock, chains, reads }: Core, publi
   };
 }
 
-export const cashbackWorkers = ({ workHandle, clock, store, database, projected }: Core): readonly RoleWorker[] => [
+export const cashbackWorkers = ({
+  workHandle,
+  clock,
+  store,
+  database,
+  deposits,
+  projected,
+}: Core): readonly RoleWorker[] => [
   {
     worker: creditsWorker({
       handle: workHandle,
@@ -47,6 +55,14 @@ export const cashbackWorkers = ({ workHandle, clock, store, database, projected 
       clock,
       due: (max, now) => dueCashback(database, { worker: cashbackWorkerName, max, now }),
       paymentsAfter: (appId, after) => cashbackAfter(database, appId, { after, max: paymentsAtOnce }),
+    }),
+  },
+  {
+    worker: withdrawalsWorker({
+      handle: workHandle,
+      clock,
+      deposits,
+      due: (max, now) => dueWithdrawals(database, { worker: withdrawalsWorkerName, max, now }),
     }),
   },
 ];

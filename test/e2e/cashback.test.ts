@@ -109,6 +109,33 @@ describe('cashback', function () {
     assert.equal(await credit_cents(), 1);
   });
 
+  it('is withdrawn to the merchant’s wallet once, though the service dies between decision and payment', async () => {
+    const { merchant } = sandbox.file();
+    const { receiverAddress, tokenSymbol } = merchant.settlement;
+    const held = () => sandbox.balance(8453, tokenSymbol as 'USDC', receiverAddress);
+    const before = await held();
+    const withdraw = () =>
+      sandbox.call('POST', '/merchant-api/me/cashback/withdraw', {
+        key: sandbox.file().merchant.adminKey,
+        body: { withdrawal_id: 'november', amount_usd_cents: 9 },
+      });
+    await sandbox.stop();
+    await sandbox.start({ CRASH_AT: 'withdrawal.afterDecided' });
+    await withdraw().catch(() => {});
+    await sandbox.ended();
+    await sandbox.start();
+    const { status, body } = await withdraw();
+    assert.equal(status, 200);
+    assert.equal(body.balance_usd_cents, 0);
+    await sandbox.follow(body.payment_id, ({ status }) => status === 'payment_payout_completed');
+    assert.equal((await withdraw()).body.payment_id, body.payment_id);
+    // 9 cents less the fee: a cent, and a thousandth of what is paid out.
+    const paid = (await held()) - before;
+    assert.ok(paid > 79_000n && paid < 80_000n, `${paid}`);
+    const seen = await merchantSees();
+    assert.deepEqual([seen.balance_usd_cents, seen.withdrawn_usd_cents], [0, 9]);
+  });
+
   it('stands in the log once, each event once', async () => {
     await sandbox.stop();
     const streams = await historyOf(sandbox.dataDir);
@@ -118,9 +145,11 @@ describe('cashback', function () {
     assert.deepEqual(types.toSorted(), [
       'CashbackReceived',
       'CashbackReceived',
+      'CashbackWithdrawn',
       'CreditEarned',
       'CreditSpent',
       'CreditSpent',
+      'WithdrawalOrdered',
     ]);
   });
 });

@@ -151,6 +151,13 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'GET /merchant-api/me/cashback': () => [
     { path: '/merchant-api/me/cashback?limit=100', answered: [403, 200], theirsWith: 200 },
   ],
+  'POST /merchant-api/me/cashback/withdraw': () => [
+    {
+      path: '/merchant-api/me/cashback/withdraw',
+      body: { withdrawal_id: 'w', amount_usd_cents: 1 },
+      answered: [403, 400, 409],
+    },
+  ],
   'POST /v1/cashbacksign': () => [{ path: '/v1/cashbacksign', body: spending, answered: [200] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),

@@ -89,7 +89,7 @@ export function createCreditWorld(clock: Clock, service: () => string, path = ''
         signers: createMessageSigners(new Map()),
         isCurrency: (code) => ['EUR', 'USD', 'JPY'].includes(code),
       }),
-      of: async () => ({ balance_cents: 0, received_cents: 0, received: 0, payments: [] }),
+      of: async () => ({ balance_cents: 0, received_cents: 0, withdrawn_cents: 0, received: 0, payments: [] }),
     },
     async give(account, cents, chainId = 8453) {
       given += 1;

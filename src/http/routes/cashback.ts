@@ -4,7 +4,14 @@ import type { Access } from '../access.ts';
 import type { HttpDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
-import { CashbackQuery, CashbackResponse, CashbackSignRequest, CashbackSignResponse } from '../schemas/cashback.ts';
+import {
+  CashbackQuery,
+  CashbackResponse,
+  CashbackSignRequest,
+  CashbackSignResponse,
+  CashbackWithdrawRequest,
+  CashbackWithdrawResponse,
+} from '../schemas/cashback.ts';
 import { pageSize } from '../schemas/requests.ts';
 
 const tag = 'Cashback';
@@ -26,7 +33,12 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
     path: `${deps.cashback.path}${cashbackSignPath}`,
     auth: 'none',
     body: CashbackSignRequest,
-    answers: { 200: { description: 'What became of the payment', schema: CashbackSignResponse } },
+    answers: {
+      200: {
+        description: 'What became of the payment',
+        schema: CashbackSignResponse,
+      },
+    },
     errors: ['invalidRequest', 'handleNotFound', 'orderConflict'],
     doc: {
       id: 'cashbackSign',
@@ -52,13 +64,14 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
     auth: 'app',
     query: CashbackQuery,
     answers: { 200: { description: 'The balance and the newest payments', schema: CashbackResponse } },
-    errors: ['invalidRequest', 'unauthenticated', 'scope_insufficient'],
+    errors: ownErrors,
     doc: { id: 'getCashback', tag, summary: 'Read what buyers paid out of their credit' },
     async handle({ caller, query: { limit = pageSize } }) {
       const { payments, ...account } = await deps.cashback.of(caller.appId, limit);
       return ok({
         balance_usd_cents: account.balance_cents,
         received_usd_cents: account.received_cents,
+        withdrawn_usd_cents: account.withdrawn_cents,
         received: account.received,
         payments: payments.map((payment) => ({
           from_address: payment.account,
@@ -72,7 +85,26 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
       });
     },
   }),
+  route({
+    method: 'post',
+    path: '/merchant-api/me/cashback/withdraw',
+    auth: 'app',
+    body: CashbackWithdrawRequest,
+    answers: { 200: { description: 'It is on its way', schema: CashbackWithdrawResponse } },
+    errors: [...ownErrors, 'settlementMissing', 'orderConflict', 'routeUnavailable'],
+    doc: { id: 'withdrawCashback', tag, summary: 'Withdraw what buyers paid out of their credit' },
+    async handle({ caller, body, by }) {
+      const app = await findApp(caller.appId);
+      if (!app) throw new ApiError('settlementMissing', 'the app is not known yet: try again shortly');
+      const asked = { withdrawalId: body.withdrawal_id, cents: BigInt(body.amount_usd_cents) };
+      const withdrawn = await deps.withdrawCashback(app, asked, by);
+      if (isRefusal(withdrawn)) return withdrawn;
+      return ok({ payment_id: withdrawn.paymentId, balance_usd_cents: Number(withdrawn.balance_cents) });
+    },
+  }),
 ];
+
+const ownErrors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
 
 const noHandle = { pointer: '/to_handle', message: 'is no merchant’s handle' };
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { paymentResults } from '../../../commands/payByCredit.ts';
 import { aboutMax } from '../../../domain/credit.ts';
-import { Address, closed, IdentifierOrNull, NullableText, oneOf, orNull, Time } from './base.ts';
+import { Address, closed, Identifier, IdentifierOrNull, NullableText, oneOf, orNull, Time } from './base.ts';
 import { limit } from './requests.ts';
 
 const { Optional } = Type;
@@ -85,6 +85,7 @@ export const CashbackResponse = Type.Object(
   {
     balance_usd_cents: Cents,
     received_usd_cents: Cents,
+    withdrawn_usd_cents: Cents,
     received: Type.Integer({ minimum: 0, description: 'how many payments' }),
     payments: Type.Array(
       Type.Object(
@@ -103,4 +104,28 @@ export const CashbackResponse = Type.Object(
     ),
   },
   { ...closed, title: 'CashbackResponse' },
+);
+
+export const CashbackWithdrawRequest = Type.Object(
+  {
+    withdrawal_id: Identifier,
+    amount_usd_cents: Type.Integer({ minimum: 1, maximum: amountMax_cents }),
+  },
+  {
+    ...closed,
+    title: 'CashbackWithdrawRequest',
+    description:
+      'Takes an amount out of the balance, to the settlement wallet. withdrawal_id is your own name of it: sent again, it is the same withdrawal.',
+    examples: [{ withdrawal_id: 'november', amount_usd_cents: 2_500 }],
+  },
+);
+
+export const CashbackWithdrawResponse = Type.Object(
+  {
+    payment_id: Type.String({
+      description: 'The payment that pays it out, less the fee of any payment: follow it like one.',
+    }),
+    balance_usd_cents: Cents,
+  },
+  { ...closed, title: 'CashbackWithdrawResponse' },
 );
