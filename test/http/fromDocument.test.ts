@@ -108,7 +108,7 @@ describe('HTTP: requests made from the OpenAPI document', function () {
 
   const send = ({ method, path, signedIn }: Operation, body: unknown): Promise<Answered> =>
     world.call(method, place(path), {
-      headers: { ...(signedIn ? world.owners : world.keys).wallet, 'Content-Type': 'application/json' },
+      headers: { ...(signedIn ? world.owners.wallet : world.keys.walletAdmin), 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
 
