@@ -35,6 +35,8 @@ export interface CreatePaymentDeps extends ReadDeps {
     source: Chain,
     destination: Chain,
   ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  /** What payers earn of a payment that is created now; none when left out. */
+  readonly cashback_basisPoints?: number;
   /**
    * Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again.
    * `pointer` names the field that states the amount.
@@ -85,7 +87,8 @@ export async function createPayment(
     if (state) return creation.repeatOrder(state, asked);
     if (isRefusal(deposit)) return deposit;
     const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, deposit, webhookUrl };
-    return creation.createPayment(state, { ...asked, ...own, now: deps.clock.now() });
+    const cashback_basisPoints = deps.cashback_basisPoints ?? 0;
+    return creation.createPayment(state, { ...asked, ...own, cashback_basisPoints, now: deps.clock.now() });
   };
   const { keyless: _, ...by } = caller;
   const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId, expectNew: true });

@@ -10,7 +10,7 @@ export function uuidV8(bytes: Uint8Array): string {
 }
 
 /** What an id is made from; the number is part of it, so that ids of one kind are never those of another. */
-const kinds = { keyed: 0, formerKeyless: 1, keyless: 2 } as const;
+const kinds = { keyed: 0, formerKeyless: 1, keyless: 2, withdrawal: 3 } as const;
 
 /**
  * The payment id of an app's own order: the same for the same app and order, so that creating twice meets the same stream,
@@ -19,6 +19,10 @@ const kinds = { keyed: 0, formerKeyless: 1, keyless: 2 } as const;
  * @param idSalt the app's random salt (hex), recorded at its registration
  */
 export const paymentIdOf = (idSalt: string, orderId: string): string => idOf(idSalt, kinds.keyed, [orderId]);
+
+/** The id of the payment that pays a withdrawal out: the same for the same app and withdrawal. */
+export const withdrawalPaymentIdOf = (idSalt: string, withdrawalId: string): string =>
+  idOf(idSalt, kinds.withdrawal, [withdrawalId]);
 
 /** Whom a payment pays. */
 export interface Receiver {

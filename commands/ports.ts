@@ -1,5 +1,5 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
-import type { Chain, Token } from '../domain/chains.ts';
+import type { Chain, ChainId, Token } from '../domain/chains.ts';
 import type { EventMetadata, Refusal, StoredEvent } from '../domain/decider.ts';
 import type { Profile } from '../domain/merchant/profile.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
@@ -161,4 +161,23 @@ export interface ProfileStore {
   find(digest: string): Promise<Profile | null>;
   /** @throws Unavailable */
   keepLogo(appId: string, logo: Logo): Promise<void>;
+}
+
+export interface SignedMessage {
+  readonly text: string;
+  /** As the address's wallets write it. */
+  readonly signature: string;
+}
+
+/** Tells who signed a text. Every family has its own way; an address says which. */
+export interface MessageSigners {
+  /** The canonical spelling of an address whose key can sign; null for any other text. */
+  canonical(text: string): string | null;
+  /** Whether the key of a canonical address signed it. A signature in another form than the one that wallets make is none. */
+  isSignedBy(address: string, message: SignedMessage): Promise<boolean>;
+  /**
+   * Whether the contract at the address takes the signature for its own, on every one of these chains: others may own the same address
+   * elsewhere. @throws Unavailable when a chain cannot be asked
+   */
+  isAcceptedBy(address: string, message: SignedMessage, chainIds: readonly ChainId[]): Promise<boolean>;
 }

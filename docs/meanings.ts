@@ -28,6 +28,16 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     name: 'webhookTypes-introduced',
     about: 'Where each type of webhook begins that came after the first release. There is one such stream.',
   },
+  credit: {
+    name: 'credit-<address>',
+    about:
+      'What a buyer has earned by paying, and spends at merchants, in US cents. Each event says how the account stands after it.',
+  },
+  cashback: {
+    name: 'cashback-<appId>',
+    about:
+      'What buyers have paid a merchant out of their credit, in US cents: every CreditSpent for it, in the order of the log; and what he withdraws.',
+  },
 };
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
@@ -94,5 +104,14 @@ export const meanings: {
   webhookTypes: {
     WebhookTypeIntroduced:
       'Webhooks of this type are due from this place in the log on; of what happened before it no app is told',
+  },
+  credit: {
+    CreditEarned: 'A completed payment brought its payer the share that it promised',
+    CreditSpent: 'Decision: a signed message pays a merchant out of the buyer’s credit; the message is used up',
+  },
+  cashback: {
+    CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
+    CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
+    WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
   },
 };

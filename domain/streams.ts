@@ -2,6 +2,8 @@
  * Every category of streams: its decider, the schemas of its events and their version, and what brings older events to it.
  * The one list of them.
  */
+import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';
+import { credit, creditEventSchemas, creditSchemaVersion } from './credit.ts';
 import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from './merchant/events.ts';
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
@@ -28,6 +30,8 @@ export const streams = {
   },
   unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
   webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
+  credit: { decider: credit, schemas: creditEventSchemas, version: creditSchemaVersion },
+  cashback: { decider: cashback, schemas: cashbackEventSchemas, version: cashbackSchemaVersion },
 } as const;
 
 export type Category = keyof typeof streams;

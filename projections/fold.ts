@@ -55,7 +55,11 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       for (const event of events) {
         if (looked.has(event.stream)) continue;
         looked.add(event.stream);
-        if (deciderOf(event) && event.revision > 0n && kept.get(event.stream)?.revision !== event.revision - 1n) {
+        if (
+          isFolded(deciderOf(event)) &&
+          event.revision > 0n &&
+          kept.get(event.stream)?.revision !== event.revision - 1n
+        ) {
           missing.push(event);
         }
       }
@@ -70,6 +74,7 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       }
       const decider = deciderOf(stored);
       if (!decider) return undefined;
+      if (!isFolded(decider)) return alone(stored, decider);
       const known = stored.revision === 0n ? undefined : (fresh.get(stored.stream) ?? kept.get(stored.stream));
       assert(
         stored.revision === (known?.revision ?? -1n) + 1n,
@@ -98,6 +103,12 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
     drop: () => fresh.clear(),
   };
 
+  function alone(stored: StoredEvent, { initial }: Decider<unknown, never>): Seen | Unknown {
+    const category = categoryOf(stored.stream);
+    const event = read(stored);
+    return { category, event, stored, before: initial, after: initial, introduced: introductions } as Seen | Unknown;
+  }
+
   async function reload({ stream, revision }: StoredEvent): Promise<void> {
     const decider = deciders.get(categoryOf(stream));
     const events = await history(stream, revision);
@@ -109,6 +120,10 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
     kept.set(stream, { revision: revision - 1n, state });
   }
 }
+
+/** An event of an account says itself how the account stands after it: its rows need no states, and its stream may be of any length. */
+const isFolded = (decider: Decider<unknown, never> | undefined): boolean =>
+  decider !== undefined && decider.window === undefined;
 
 const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders.get(categoryOf(stream));
 

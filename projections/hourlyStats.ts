@@ -12,7 +12,8 @@ export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }
 /** What a payment adds to its hour or takes from it: nothing before its payout is confirmed. */
 function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   const settled = payment?.payout?.settled;
-  if (!payment?.funded || !settled) return [];
+  // A withdrawal is no sale.
+  if (!payment?.funded || !settled || payment.funded.rule === 'cashback') return [];
   const { source, destination, appId } = payment.terms;
   return [
     {

@@ -1,6 +1,14 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 import { appEvents } from './appEvents.ts';
 import { apiKeys, apps } from './apps.ts';
+import {
+  cashbackAccounts,
+  cashbackPayments,
+  creditAccounts,
+  todoCashback,
+  todoCredits,
+  todoWithdrawals,
+} from './cashback.ts';
 import { dailyDurations } from './dailyDurations.ts';
 import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
@@ -17,8 +25,31 @@ import { unmatched } from './unmatched.ts';
 export const workSet: ProjectionSet = {
   name: 'work',
   version: 4,
-  projections: [payments, payins, deposits, unmatched, todoPayments, todoWebhooks, apps, apiKeys],
-  channels: { todo_payments: 'todo_payments', todo_webhooks: 'todo_webhooks', apps: 'settings', api_keys: 'settings' },
+  projections: [
+    payments,
+    payins,
+    deposits,
+    unmatched,
+    todoPayments,
+    todoWebhooks,
+    apps,
+    apiKeys,
+    creditAccounts,
+    todoCredits,
+    cashbackPayments,
+    todoCashback,
+    cashbackAccounts,
+    todoWithdrawals,
+  ],
+  channels: {
+    todo_payments: 'todo_payments',
+    todo_webhooks: 'todo_webhooks',
+    todo_credits: 'todo_cashback',
+    todo_cashback: 'todo_cashback',
+    todo_withdrawals: 'todo_cashback',
+    apps: 'settings',
+    api_keys: 'settings',
+  },
 };
 
 /** What people read: the feed, transactions, statistics, deliveries. */

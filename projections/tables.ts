@@ -48,6 +48,32 @@ export interface Tables {
     readonly next_effective_at: string | null;
     readonly keyless_creation: boolean;
   };
+  readonly cashback_accounts: {
+    readonly app_id: string;
+    readonly received: string | number;
+    readonly received_cents: string | number;
+    readonly withdrawn_cents: string | number;
+    readonly balance_cents: string | number;
+    readonly changed_at: string;
+  };
+  readonly cashback_payments: {
+    readonly app_id: string;
+    readonly ordinal: string | number;
+    readonly digest: string;
+    readonly account: string;
+    readonly cents: string | number;
+    readonly amount_local: string | null;
+    readonly currency_local: string | null;
+    readonly order_id: string | null;
+    readonly about: string | null;
+    readonly signed_at: string;
+    readonly spent_at: string;
+  };
+  readonly credit_accounts: {
+    readonly account: string;
+    readonly cents: string | number;
+    readonly changed_at: string;
+  };
   readonly daily_durations: {
     readonly app_id: string;
     readonly day: string;
@@ -166,6 +192,20 @@ export interface Tables {
     readonly payout_confirmed_at: string | null;
     readonly revision: string | number;
   };
+  readonly todo_cashback: {
+    readonly digest: string;
+    readonly app_id: string;
+    readonly due_at: string;
+  };
+  readonly todo_credits: {
+    readonly payment_id: string;
+    readonly account: string;
+    readonly app_id: string;
+    readonly chain_id: number;
+    readonly basis_points: number;
+    readonly cents: string | number;
+    readonly due_at: string;
+  };
   readonly todo_payments: {
     readonly payment_id: string;
     readonly chain_id: number;
@@ -181,6 +221,11 @@ export interface Tables {
     readonly event_revision: string | number;
     readonly url: string;
     readonly created_at: string;
+  };
+  readonly todo_withdrawals: {
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly due_at: string;
   };
   readonly transactions: {
     readonly payment_id: string;
@@ -229,6 +274,9 @@ export interface TableKeys {
   readonly api_keys: 'key_id';
   readonly app_events: 'app_id' | 'ordinal';
   readonly apps: 'app_id';
+  readonly cashback_accounts: 'app_id';
+  readonly cashback_payments: 'app_id' | 'ordinal';
+  readonly credit_accounts: 'account';
   readonly daily_durations: 'app_id' | 'day' | 'seconds';
   readonly deliveries: 'delivery_id';
   readonly deposits: 'address' | 'memo';
@@ -236,8 +284,11 @@ export interface TableKeys {
   readonly hourly_stats: 'app_id' | 'hour';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payments: 'payment_id';
+  readonly todo_cashback: 'digest';
+  readonly todo_credits: 'payment_id' | 'account';
   readonly todo_payments: 'payment_id';
   readonly todo_webhooks: 'delivery_id';
+  readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';
   readonly unmatched: 'transfer_id';
 }

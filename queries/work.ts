@@ -22,7 +22,8 @@ export interface DuePayments {
   readonly now: Instant;
 }
 
-const notWaiting = (key: string) => `NOT EXISTS (
+/** Neither parked nor before its next attempt; $1 is the worker, $2 the time. */
+export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 

@@ -47,6 +47,12 @@ export interface Config {
   readonly mailboxUrl: string | null;
   /** Whom the sign-in page offers to a newcomer; for trying out. */
   readonly demoEmail: string | null;
+  readonly cashback: {
+    /** What payers earn of the payments that are created. */
+    readonly basisPoints: number;
+    /** Where paying by credit is, below the public URL: empty, or like `/cashback`. */
+    readonly path: string;
+  };
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
   readonly logLevel: string;
   readonly crashAt: string | null;
@@ -110,6 +116,15 @@ export function readConfig(env: Env): Config {
     mail: readMail(read),
     mailboxUrl: read.url('MAILBOX_URL', /^https?:$/),
     demoEmail: read.text('DEMO_EMAIL', '') || null,
+    cashback: {
+      basisPoints: read.integer('CASHBACK_BASIS_POINTS', 0, 0, 10_000),
+      path:
+        read.matching(
+          'CASHBACK_PATH',
+          /^(\/[A-Za-z0-9._~-]+)+$/,
+          'a path like /cashback, without a slash at its end',
+        ) ?? '',
+    },
     webhook: { caFile: read.text('WEBHOOK_CA_FILE', '') || null, allowedCidrs: read.list('WEBHOOK_ALLOWED_CIDRS') },
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     crashAt: read.text('CRASH_AT', '') || null,

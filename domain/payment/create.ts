@@ -31,6 +31,8 @@ export interface Terms extends AskedTerms {
   readonly metadata: PaymentCreated['metadata'];
   readonly feePolicy: FeePolicy;
   readonly deposit: Deposit;
+  /** What its payers earn of it; 0 for nothing. */
+  readonly cashback_basisPoints?: number;
   readonly webhookUrl: string | null;
   readonly now: Instant;
 }
@@ -143,6 +145,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     },
     limits: agreed ? null : { min: limit(anyAmountLimits.min), max: limit(anyAmountLimits.max) },
     deposit: terms.deposit,
+    ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
     createdAt: now,
     expiresAt: plus(now, lifetime_ms),

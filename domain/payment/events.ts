@@ -6,8 +6,8 @@ import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-/** 2: metadata is any JSON object; before, texts by name, which is one. */
-export const paymentSchemaVersion = 2;
+/** 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out. */
+export const paymentSchemaVersion = 3;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
@@ -64,7 +64,8 @@ export const bounceCodes = [
   'wrongChain',
   'payoutImpossible',
 ] as const;
-export const fundingRules = ['agreed', 'overpaid', 'anyAmount'] as const;
+/** cashback: a merchant's withdrawal, which the treasury holds already; nobody pays it in. */
+export const fundingRules = ['agreed', 'overpaid', 'anyAmount', 'cashback'] as const;
 
 const TransferId = Type.String({ minLength: 1, maxLength: 200 });
 
@@ -134,6 +135,8 @@ export const paymentEventSchemas = {
       /** Bounds of what anyAmount accepts, in source units. */
       limits: nullable(Type.Object({ min: Amount, max: Amount }, closed)),
       deposit: Deposit,
+      /** The share that its payers earn once it is completed; missing where it was none. */
+      cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),
       createdAt: Time,
       expiresAt: Time,

@@ -29,3 +29,5 @@ CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
 CREATE INDEX IF NOT EXISTS payments_watched    ON payments (deposit_address)
   WHERE source_chain_id = 501 AND status IN ('payment_unpaid', 'payment_started');
 CREATE INDEX IF NOT EXISTS deposits_watched    ON deposits (expires_at, address) WHERE chain_id = 501;
+CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);
+CREATE INDEX IF NOT EXISTS todo_cashback_due   ON todo_cashback (due_at);

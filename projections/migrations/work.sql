@@ -195,3 +195,73 @@ CREATE TABLE api_keys (
 );
 COMMENT ON TABLE api_keys IS 'API keys by the SHA-256 of the key; the key itself is stored nowhere.';
 COMMENT ON COLUMN api_keys.hint IS 'What people recognise it by: prefix and last four characters.';
+
+CREATE TABLE todo_credits (
+  payment_id   text        NOT NULL,
+  account      text        NOT NULL,
+  app_id       text        NOT NULL,
+  chain_id     integer     NOT NULL,
+  basis_points integer     NOT NULL,
+  cents        bigint      NOT NULL,
+  due_at       timestamptz NOT NULL,
+  PRIMARY KEY (payment_id, account)
+);
+COMMENT ON TABLE todo_credits IS 'What completed payments still owe their payers: CreditEarned in the payer''s account removes the row.';
+COMMENT ON COLUMN todo_credits.account IS 'Address of the payer.';
+COMMENT ON COLUMN todo_credits.chain_id IS 'The chain that was paid on.';
+COMMENT ON COLUMN todo_credits.basis_points IS 'The share that the payment promised when it was created.';
+
+CREATE TABLE todo_cashback (
+  digest text        PRIMARY KEY,
+  app_id text        NOT NULL,
+  due_at timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_cashback IS 'Payments by credit that have not arrived in their merchant''s account: CashbackReceived removes the row.';
+COMMENT ON COLUMN todo_cashback.digest IS 'SHA-256 of the message that paid.';
+
+CREATE TABLE credit_accounts (
+  account    text        PRIMARY KEY,
+  cents      bigint      NOT NULL,
+  changed_at timestamptz NOT NULL
+);
+COMMENT ON TABLE credit_accounts IS 'What buyers have left to spend, by their address. In US cents.';
+
+CREATE TABLE cashback_payments (
+  app_id         text        NOT NULL,
+  ordinal        bigint      NOT NULL,
+  digest         text        NOT NULL,
+  account        text        NOT NULL,
+  cents          bigint      NOT NULL,
+  amount_local   numeric,
+  currency_local text,
+  order_id       text,
+  about          text,
+  signed_at      timestamptz NOT NULL,
+  spent_at       timestamptz NOT NULL,
+  PRIMARY KEY (app_id, ordinal)
+);
+COMMENT ON TABLE cashback_payments IS 'Payments by credit, numbered for each merchant in the order of the log. In US cents.';
+COMMENT ON COLUMN cashback_payments.digest IS 'SHA-256 of the message that paid.';
+COMMENT ON COLUMN cashback_payments.account IS 'Address of the buyer.';
+COMMENT ON COLUMN cashback_payments.amount_local IS 'In currency_local; as the buyer said it. Nothing is reckoned with it.';
+COMMENT ON COLUMN cashback_payments.signed_at IS 'The time that the message names.';
+
+CREATE TABLE cashback_accounts (
+  app_id          text        PRIMARY KEY,
+  received        bigint      NOT NULL,
+  received_cents  bigint      NOT NULL,
+  withdrawn_cents bigint      NOT NULL,
+  balance_cents   bigint      NOT NULL,
+  changed_at      timestamptz NOT NULL
+);
+COMMENT ON TABLE cashback_accounts IS 'What merchants were paid out of buyers'' credit. In US cents.';
+COMMENT ON COLUMN cashback_accounts.received IS 'How many payments.';
+COMMENT ON COLUMN cashback_accounts.balance_cents IS 'received_cents less withdrawn_cents.';
+
+CREATE TABLE todo_withdrawals (
+  payment_id text        PRIMARY KEY,
+  app_id     text        NOT NULL,
+  due_at     timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_withdrawals IS 'Withdrawals whose payments are not created yet: WithdrawalOrdered removes the row.';
+COMMENT ON COLUMN todo_withdrawals.payment_id IS 'The payment that pays it out.';

@@ -1,5 +1,5 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
-import type { Clock } from '../../commands/ports.ts';
+import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -30,6 +30,8 @@ export interface Family<T extends Treasury = Treasury> {
   paymentLink?(payment: PaymentView): string | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
+  /** For a family whose wallets sign texts. */
+  readonly messages?: MessageScheme;
   /** For a family whose deposits hold money that has to be taken to the treasury. */
   openSweep?(setting: ChainSettings, treasury: T, deps: SweepDeps): DepositSweep;
 }
@@ -40,6 +42,16 @@ export interface OpenChain {
   readonly rail: PayoutRail;
   /** How often the chain is polled. */
   readonly poll_ms: number;
+  /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */
+  acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
+}
+
+/** How a family's wallets sign texts. */
+export interface MessageScheme {
+  /** The canonical spelling of an address that has a key; null for any other text. */
+  signer(text: string): string | null;
+  /** @param address a canonical one of this family */
+  isSignedBy(address: string, message: SignedMessage): Promise<boolean>;
 }
 
 export interface OpenFamily {

@@ -11,6 +11,7 @@ import { createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { accountRoutes } from './routes/accounts.ts';
+import { cashbackRoutes } from './routes/cashback.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { documentationRoutes } from './routes/documentation.ts';
@@ -35,6 +36,7 @@ export function createApp(deps: HttpDeps): Express {
     ...keyRoutes(deps),
     ...logoRoutes(deps),
     ...deliveryRoutes(deps),
+    ...cashbackRoutes(deps, access),
     ...publicOperationRoutes(deps),
   ];
   const routes = [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))];

@@ -3,14 +3,17 @@ import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
 import type { By } from '../../commands/handle.ts';
 import type { Changed, ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { PayByCredit } from '../../commands/payByCredit.ts';
 import type { Clock, Ids, Logo } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
+import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
+import type { Cashback } from '../../queries/cashback.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Change } from '../../queries/merchantAudit.ts';
@@ -30,6 +33,7 @@ export type { App, Caller, DeliveryFilter, PaymentFilter };
 
 export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly feed: Feed;
+  readonly cashback: CashbackDeps;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
@@ -46,6 +50,15 @@ export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly observe?: (seen: RequestSeen) => void;
   /** A link that opens a wallet or a page to pay; null for a payment that has none. */
   readonly paymentLink?: (payment: PaymentView) => string | null;
+}
+
+/** Buyers' credit. */
+export interface CashbackDeps {
+  /** Where paying by it is, below the public URL: empty, or a path like `/cashback`. */
+  readonly path: string;
+  readonly pay: PayByCredit;
+  /** What a merchant was paid by it, with so many of the newest payments. */
+  readonly of: (appId: string, limit: number) => Promise<Cashback>;
 }
 
 /** What pages say of the installation. */
@@ -73,6 +86,7 @@ export interface OperationsDeps
 
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly withdrawCashback: WithdrawCashback;
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 

@@ -13,6 +13,7 @@ const kinds = {
   registrationClosed: [403, 'Registration is closed'],
   paymentNotFound: [404, 'No such payment'],
   deliveryNotFound: [404, 'No such webhook delivery'],
+  handleNotFound: [404, 'No such merchant'],
   notFound: [404, 'There is no such thing here'],
   methodNotAllowed: [405, 'The endpoint has no such method'],
   requestTimeout: [408, 'The request came too slowly'],

@@ -4,6 +4,7 @@ import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
+import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { countOpenKeyless, findApp } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
@@ -30,6 +31,7 @@ import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import { openAccounts } from './accounts.ts';
 import { callersByKey, openRevocations } from './callers.ts';
+import { cashbackOf } from './cashback.ts';
 import type { Core } from './core.ts';
 import { metrics, readiness } from './operations.ts';
 import { ownersOf } from './owners.ts';
@@ -74,6 +76,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   void uses.keepWriting(clock, signal);
   const news = createAppNews(core.notifications);
   let listening = '';
+  const publicUrl = () => config.publicUrl ?? listening;
   const app = createApp({
     ...edge(core),
     ...decided,
@@ -86,6 +89,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     },
     ...ownersOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
+    cashback: cashbackOf(core, publicUrl),
     clients,
     rates,
     accounts,
@@ -94,7 +98,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     keyUsed: uses.used,
     paymentLink: paymentLinkOf,
     site: siteOf(config),
-    publicUrl: () => core.config.publicUrl ?? listening,
+    publicUrl,
   });
   const { host, port, connections } = config;
   try {
@@ -167,6 +171,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     deposits,
     canReceive: receiverChecks,
     feeOf: () => config.fee,
+    cashback_basisPoints: config.cashback.basisPoints,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,
   };
@@ -177,6 +182,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
   };
 }
 

@@ -72,6 +72,7 @@ const notified = [
   'projected',
   'todo_payments',
   'todo_webhooks',
+  'todo_cashback',
   'settings',
   mailsChannel,
   revokedKeysChannel,

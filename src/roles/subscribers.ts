@@ -22,6 +22,7 @@ import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
+import { cashbackChannel, cashbackWorkers } from './cashback.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
@@ -48,6 +49,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers))] : []),
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
+    run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),
     ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),

@@ -29,10 +29,14 @@ function having({ type, data }: PaymentEvent, path: string, value: unknown) {
 
 describe('the codec', () => {
   it('knows each category of streams', () => {
-    assert.deepEqual(streamPrefixes, ['payment-', 'treasury-', 'merchant-', 'webhook-', 'unmatched-', 'webhookTypes-']);
+    const kinds = ['payment', 'treasury', 'merchant', 'webhook', 'unmatched', 'webhookTypes', 'credit', 'cashback'];
+    assert.deepEqual(
+      streamPrefixes,
+      kinds.map((kind) => `${kind}-`),
+    );
     const versions = categories.map((category) => eventCodec.schemaVersion(category));
-    assert.deepEqual(versions, [2, 1, 2, 2, 1, 1]);
-    assert.throws(() => eventCodec.schemaVersion('credit'), broken);
+    assert.deepEqual(versions, [3, 1, 2, 2, 1, 1, 1, 1]);
+    assert.throws(() => eventCodec.schemaVersion('nothing'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
 

@@ -19,6 +19,11 @@ const likely = {
   intent: [null],
   txHash: [`0x${'ab'.repeat(32)}`],
   fromAddress: [receiver],
+  from_address: [receiver],
+  to_handle: ['demo'],
+  timestamp: [1_795_251_600_000],
+  amount_local: [0.85, null],
+  currency_local: ['EUR', null],
   email: ['ada@shop.example'],
   code: ['000002'],
   supportContact: ['help@shop.example'],
@@ -103,7 +108,7 @@ describe('HTTP: requests made from the OpenAPI document', function () {
 
   const send = ({ method, path, signedIn }: Operation, body: unknown): Promise<Answered> =>
     world.call(method, place(path), {
-      headers: { ...(signedIn ? world.owners : world.keys).wallet, 'Content-Type': 'application/json' },
+      headers: { ...(signedIn ? world.owners.wallet : world.keys.walletAdmin), 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
 

@@ -23,6 +23,14 @@ const txHash = p.hashOf('mine');
 const me = '/merchant-api/me';
 /** No key may do it; an owner does it to an app of his own. */
 const ownOnly = [401, 200];
+const spending = {
+  from_address: p.customerWallet,
+  to_handle: 'demo',
+  amount_usd_cents: 90,
+  timestamp: Date.parse(p.minute(1)),
+  order_id: 'their-order',
+  signature: '0x00',
+};
 const deliveriesPath = '/merchant-api/me/webhook/deliveries';
 
 /** As it was given and in capitals. */
@@ -140,6 +148,17 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     { path: `${me}/keys/${keyId}/revoke`, answered: [401, 404] },
   ],
   'GET /logos/:digest': () => [{ path: `/logos/${'0'.repeat(64)}`, answered: [404] }],
+  'GET /merchant-api/me/cashback': () => [
+    { path: '/merchant-api/me/cashback?limit=100', answered: [403, 200], theirsWith: 200 },
+  ],
+  'POST /merchant-api/me/cashback/withdraw': () => [
+    {
+      path: '/merchant-api/me/cashback/withdraw',
+      body: { withdrawal_id: 'w', amount_usd_cents: 1 },
+      answered: [403, 400, 409],
+    },
+  ],
+  'POST /v1/cashbacksign': () => [{ path: '/v1/cashbacksign', body: spending, answered: [200] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };
@@ -147,7 +166,9 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 /** Files of the documentation hold nothing of any app; pages are tried with sessions, in a spec of their own. */
 const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|$)/.test(route);
 
-const served = routesOf(createApp({ limits: defaultLimits } as HttpDeps)).filter((route) => !isElsewhere(route));
+const served = routesOf(createApp({ limits: defaultLimits, cashback: { path: '' } } as HttpDeps)).filter(
+  (route) => !isElsewhere(route),
+);
 
 describe('what another app has', () => {
   let world: World;

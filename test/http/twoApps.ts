@@ -4,10 +4,12 @@ import type { Express } from 'express';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
+import { getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
@@ -20,6 +22,7 @@ import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
+import { createCreditWorld } from '../support/credit.ts';
 import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -32,6 +35,24 @@ const theirReceiver = p.customerWallet;
 export const deliveryId = '0198f3c2-0000-8000-8000-000000000777';
 const payin = p.payin({ amount: '77.01' });
 const attempt = p.attempt(1, { amount: '77.00', receiver: theirReceiver });
+
+const buyer = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+const paidByCredit: CreditEvent = {
+  type: 'CreditSpent',
+  data: {
+    account: buyer,
+    appId: 'wallet_closed',
+    digest: 'ab'.repeat(32),
+    orderId: null,
+    cents: '90',
+    amountLocal: null,
+    currencyLocal: null,
+    about: 'their bread',
+    signedAt: p.minute(1),
+    after: { balance_cents: '10', earnedOn: [8453] },
+    spentAt: p.minute(1),
+  },
+};
 
 /** What the other app has, and where its list goes on. */
 export interface Theirs {
@@ -91,6 +112,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
   const events = paidOut();
   await append(log, `payment-${payment.id}`, events);
   await sendWebhook(log, payment.id);
+  await append(log, `credit-${buyer}`, [paidByCredit]);
   const all = await wholeLog(log.store);
   for (const set of [workSet, reportsSet]) await fill(database, log.store, set, [all]);
   const page = await world.call('GET', `${base}?limit=1`, { headers: world.keys.otherAdmin });
@@ -100,6 +122,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     'their-order',
     'their-metadata',
     'their-older',
+    'their bread',
     deliveryId,
     '77.01',
     theirReceiver,
@@ -170,6 +193,10 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
       events: (appId, page) => listEvents(sql, appId, page),
       lastOrdinal: (appId) => lastOrdinal(sql, appId),
       async *changes() {},
+    },
+    cashback: {
+      ...createCreditWorld(clock, () => 'https://pay.example.com/v1/cashbacksign').deps,
+      of: (appId, limit) => getCashback(sql, appId, limit),
     },
     getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
     ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),

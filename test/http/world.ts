@@ -6,6 +6,7 @@ import { createHandle, currentState, type Handle } from '../../commands/handle.t
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
+import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
@@ -32,6 +33,7 @@ import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
+import { createCreditWorld } from '../support/credit.ts';
 import { easyAccounts } from './accounts.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
@@ -141,6 +143,8 @@ export async function startWorld(
     },
     clients: createClients([]),
     feed: quietFeed,
+    withdrawCashback: async () => ({ paymentId: randomIds.paymentId(), balance_cents: 0n }),
+    cashback: createCreditWorld(clock, () => `${listening}/v1/cashbacksign`).deps,
     rates: unlimited,
     countOpenKeyless: async () => 0,
     ...replaced,
@@ -192,7 +196,7 @@ const webhooksInMemory = (): Webhooks => {
   };
 };
 
-function steppedClock(): Clock & { advance(duration_ms: number): void } {
+export function steppedClock(): Clock & { advance(duration_ms: number): void } {
   let now = started;
   return {
     now: () => now,
@@ -214,7 +218,10 @@ const canReceive: CanReceive = async (_chain, token, account) => {
 };
 
 /** The real commands on a log, without chains behind them. */
-export function commandsOn(handle: Handle, clock: Clock): Pick<Commands, 'createPayment' | 'registerPayin'> {
+export function commandsOn(
+  handle: Handle,
+  clock: Clock,
+): Pick<Commands, 'createPayment' | 'registerPayin' | 'withdrawCashback'> {
   const creating = {
     handle,
     clock,
@@ -230,6 +237,7 @@ export function commandsOn(handle: Handle, clock: Clock): Pick<Commands, 'create
   return {
     createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
+    withdrawCashback: createWithdrawCashback(creating),
   };
 }
 

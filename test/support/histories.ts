@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
+import { cashback } from '../../domain/cashback.ts';
+import { credit } from '../../domain/credit.ts';
 import { categoryOf, type Decision, type DomainEvent } from '../../domain/decider.ts';
 import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
@@ -23,6 +25,7 @@ import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../.
 import { deliveryIdOf, recordOutcome, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';
+import { buyer, onCashback, onCredit } from './creditSteps.ts';
 import { deliveryOutcome } from './deliveries.ts';
 import * as p from './payments.ts';
 
@@ -63,6 +66,10 @@ const kinds = [
   'settings',
   'key',
   'unmatched',
+  'earn',
+  'spend',
+  'receive',
+  'withdraw',
 ] as const;
 
 export interface Step {
@@ -89,6 +96,10 @@ const straight: readonly Step[] = (
     'sign',
     'confirmPayout',
     'webhook',
+    'earn',
+    'spend',
+    'receive',
+    'withdraw',
   ] as const
 ).flatMap((kind) => [0, 1, 2, 3].map((who) => ({ kind, who, n: who })));
 
@@ -111,6 +122,7 @@ const termsOf = ({ who, n }: Step, now: Instant) => {
   });
   return {
     ...terms,
+    cashback_basisPoints: who === 1 ? 0 : 500,
     paymentId: paymentIdOf(who),
     appId: appIdOf(who),
     orderId: who % 2 ? `order ${who} \0\ud800 "\\u0000"` : null,
@@ -136,6 +148,10 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
   const facts = { cause: 'worker:history', appId } as const;
   if (step.kind === 'settings' || step.kind === 'key') {
     await handle(merchant, appId, (state) => settings(state, step, now), facts);
+  } else if (step.kind === 'earn' || step.kind === 'spend') {
+    await handle(credit, buyer, (state) => onCredit(state, named(step), now), facts);
+  } else if (step.kind === 'receive' || step.kind === 'withdraw') {
+    await handle(cashback, appId, (state) => onCashback(state, named(step), now), facts);
   } else if (step.kind === 'unmatched') {
     const transfer = {
       ...p.payin({ tx: `unmatched ${step.who}`, in: p.stellarUsdc }),
@@ -165,6 +181,8 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
     await handle(paymentDecider, paymentIdOf(step.who), (state) => onPayment(state, step, now), facts);
   }
 }
+
+const named = (step: Step) => ({ ...step, appId: appIdOf(step.who), paymentId: paymentIdOf(step.who) });
 
 /** Seen first, then decided about. */
 function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {

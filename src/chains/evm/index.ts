@@ -4,6 +4,7 @@ import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
 import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
+import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createEvmRpc } from './rpc.ts';
@@ -17,6 +18,7 @@ export const evm: Family = {
   choosesDepth: true,
   canonicalAddress: canonicalEvmAddress,
   canonicalTxHash: canonicalEvmHash,
+  messages: evmMessages,
   readTreasury: readEvmTreasury,
   open(settings, treasury) {
     const account = treasury.address as Address;
@@ -42,6 +44,7 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
       poll_ms: config.pollInterval_ms,
+      acceptsMessage: createEvmAcceptance(config.chainId, rpc),
     },
   ];
 }

@@ -109,6 +109,7 @@ interface Call {
   readonly from?: string;
   readonly to: string;
   readonly data: Hex;
+  readonly gas?: Hex;
 }
 
 /** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */

@@ -6,6 +6,7 @@ import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } from './config.ts';
 import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
+import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { solanaPaymentLink } from './paymentLink.ts';
 import { obstacleTo } from './payouts/preflight.ts';
@@ -22,6 +23,7 @@ export const solana: Family<SolanaTreasury> = {
   choosesDepth: false,
   canonicalAddress: canonicalSolanaAddress,
   canonicalTxHash: canonicalSolanaHash,
+  messages: solanaMessages,
   readTreasury: readSolanaTreasury,
   paymentLink: solanaPaymentLink,
 

@@ -5,6 +5,7 @@ import { canonicalStellarAddress, canonicalStellarHash } from './addresses.ts';
 import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
 import { contractProblem } from './deposits/payinContract.ts';
 import { createStellarDeposits } from './deposits/scheme.ts';
+import { stellarMessages } from './messages.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
@@ -19,6 +20,7 @@ export const stellar: Family<StellarTreasury> = {
   choosesDepth: false,
   canonicalAddress: (_chain, text) => canonicalStellarAddress(text),
   canonicalTxHash: canonicalStellarHash,
+  messages: stellarMessages,
   readTreasury: readStellarTreasury,
 
   open([setting], treasury) {

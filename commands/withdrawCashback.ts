@@ -1,0 +1,182 @@
+/** A merchant takes out what buyers paid by credit: a payment to the settlement wallet, which begins funded. */
+import {
+  type CashbackState,
+  cashback,
+  orderedWithdrawal,
+  otherAmount,
+  overtaken,
+  type Withdrawal,
+  withdraw,
+} from '../domain/cashback.ts';
+import { type Chain, chainOf, findChain, findToken } from '../domain/chains.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { rescale, units, unitsText } from '../domain/money.ts';
+import { centDecimals, payOutCashback } from '../domain/payment/cashback.ts';
+import { type AskedTerms, agree, type Terms } from '../domain/payment/create.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
+import type { CreatePaymentDeps } from './createPayment.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { withdrawalPaymentIdOf } from './paymentId.ts';
+import { type AppSettings, askReceiver } from './paymentRequest.ts';
+import type { Clock, CrashPoint, DepositScheme } from './ports.ts';
+
+export interface FinishDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Every payment has a deposit, also one that nobody is to pay. */
+  readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
+  readonly crash?: CrashPoint;
+}
+
+export type WithdrawDeps = FinishDeps & Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'offers'>;
+
+export interface WithdrawalAsked {
+  /** The merchant's own name of it: asked for again, it is the same withdrawal. */
+  readonly withdrawalId: string;
+  readonly cents: bigint;
+}
+
+export interface Withdrawn {
+  /** Pays it out, less the fee of any payment. */
+  readonly paymentId: string;
+  readonly balance_cents: bigint;
+}
+
+export type WithdrawCashback = (app: AppSettings, asked: WithdrawalAsked, by: By) => Promise<Withdrawn | Refusal>;
+
+const pointer = '/amount_usd_cents';
+const microUsdDecimals = 6;
+
+/**
+ * The merchant's account decides, and its payment follows. Crash between the two: the account holds all that the payment is made of, and
+ * the worker of withdrawals, or the same request again, creates it; its id lets it be created once.
+ */
+export function createWithdrawCashback(deps: WithdrawDeps): WithdrawCashback {
+  const { handle } = deps;
+  return async (app, { withdrawalId, cents }, by) => {
+    const { appId } = app;
+    const paymentId = withdrawalPaymentIdOf(app.idSalt, withdrawalId);
+    for (let tries = 1; ; tries += 1) {
+      const refused = await decideOnce(deps, app, { paymentId, cents }, by);
+      if (!refused) break;
+      if (refused !== overtaken || tries === triesMax) return refused;
+    }
+    const unfinished = await finishWithdrawal(deps, appId, paymentId, by);
+    if (unfinished) return unfinished;
+    const { balance_cents } = await currentState(handle, cashback, appId);
+    return { paymentId, balance_cents: BigInt(balance_cents) };
+  };
+}
+
+const triesMax = 8;
+
+/** The account is read before the payment is looked for: a withdrawal of the same name in between shows in one of the two. */
+async function decideOnce(
+  deps: WithdrawDeps,
+  app: AppSettings,
+  asked: { readonly paymentId: string; readonly cents: bigint },
+  by: By,
+): Promise<Refusal | undefined> {
+  const { handle, clock } = deps;
+  const { appId } = app;
+  const seen = await currentState(handle, cashback, appId);
+  const payment = await currentState(handle, paymentDecider, asked.paymentId);
+  if (payment) {
+    const { amount, token } = payment.terms.source;
+    return amount === unitsText(inUnits(asked.cents, token.decimals)) ? undefined : otherAmount;
+  }
+  const withdrawal = await readWithdrawal(deps, app, asked);
+  if (isRefusal(withdrawal)) return withdrawal;
+  const decide = (state: CashbackState) => withdraw(state, withdrawal, { seen, now: clock.now() });
+  const decided = await handle(cashback, appId, decide, { ...by, appId });
+  if (isRefusal(decided)) return decided;
+  await deps.crash?.('withdrawal.afterDecided');
+  return undefined;
+}
+
+const inUnits = (cents: bigint, decimals: number) => rescale(cents, centDecimals, decimals);
+
+/** What it pays and whom, at today's fee; refused when that cannot be paid out now. */
+async function readWithdrawal(
+  { canReceive, checkRoute, feeOf, offers }: WithdrawDeps,
+  { settlement }: AppSettings,
+  { paymentId, cents }: { readonly paymentId: string; readonly cents: bigint },
+): Promise<Withdrawal | Refusal> {
+  const chain = settlement && findChain(settlement.chainId);
+  const token = settlement && chain && findToken(chain, settlement.tokenSymbol);
+  if (!settlement || !chain || !token) {
+    return refuse('settlementMissing', 'the app has no settlement wallet: set one before withdrawing');
+  }
+  if (!offers(chain))
+    return refuse('routeUnavailable', `this installation does not pay out on ${chain.name} at present`);
+  const { receiverAddress, receiverMemo } = settlement;
+  const { fixed_microUsd, basisPoints } = feeOf(chain, chain);
+  const fee = { fixed: unitsText(rescale(fixed_microUsd, microUsdDecimals, token.decimals)), basisPoints };
+  const withdrawal = {
+    paymentId,
+    cents: cents.toString(),
+    chainId: chain.id,
+    token,
+    receiverAddress,
+    receiverMemo,
+    fee,
+  };
+  const agreed = agree(termsOf(withdrawal));
+  assert(agreed !== null, 'a withdrawal has an amount');
+  if (isRefusal(agreed)) return { ...agreed, pointer };
+  const unpayable = checkRoute(chain, token, agreed.destination, pointer);
+  if (unpayable) return unpayable;
+  const ask = canReceive[chain.family];
+  const receiving = { chain, token, receiver: receiverAddress, amount: agreed.destination };
+  return (ask && (await askReceiver(ask, receiving, pointer))) ?? withdrawal;
+}
+
+function termsOf({
+  chainId,
+  token,
+  cents,
+  receiverAddress,
+  receiverMemo,
+  fee,
+}: Withdrawal): AskedTerms & Pick<Terms, 'feePolicy'> {
+  const side = { chain: chainOf(chainId), token };
+  return {
+    type: 'exactIn',
+    intent: null,
+    source: { ...side, amount: inUnits(BigInt(cents), token.decimals), senderAddress: null },
+    destination: { ...side, amount: null, receiverAddress, receiverMemo },
+    feePolicy: { fixed: units(BigInt(fee.fixed)), basisPoints: fee.basisPoints },
+  };
+}
+
+/** Creates the payment of a withdrawal that was decided; repeating it changes nothing. @throws Unavailable */
+export async function finishWithdrawal(
+  { handle, clock, deposits }: FinishDeps,
+  appId: string,
+  paymentId: string,
+  by: By,
+): Promise<Refusal | undefined> {
+  const { open } = await currentState(handle, cashback, appId);
+  const withdrawal = open.find((each) => each.paymentId === paymentId);
+  if (!withdrawal) return undefined;
+  const scheme = deposits[chainOf(withdrawal.chainId).family];
+  if (!scheme) return refuse('routeUnavailable', `chain ${withdrawal.chainId} is not served at present`);
+  const deposit = await scheme.assign(paymentId, withdrawal.token, null);
+  const terms: Terms = {
+    ...termsOf(withdrawal),
+    paymentId,
+    appId,
+    orderId: null,
+    keyless: false,
+    display: { title: 'Cashback withdrawal', description: null, currency: 'USD' },
+    metadata: null,
+    deposit,
+    webhookUrl: null,
+    now: clock.now(),
+  };
+  const facts = { ...by, appId };
+  const paid = await handle(paymentDecider, paymentId, (state) => payOutCashback(state, terms), facts);
+  if (isRefusal(paid)) return paid;
+  const ordered = await handle(cashback, appId, (state) => orderedWithdrawal(state, paymentId, clock.now()), facts);
+  return isRefusal(ordered) ? ordered : undefined;
+}

@@ -1,0 +1,145 @@
+/**
+ * What buyers have paid a merchant out of their credit, and what he withdraws of it, in US cents. Stream `cashback-<appId>`, apart from
+ * the merchant's settings: it grows with every sale. Each event says how the account stands after it, so that only the last one is read.
+ */
+import Type, { type Static } from 'typebox';
+import { chainIds } from './chains.ts';
+import { assert, type Decider, type Decision, refuse } from './decider.ts';
+import { TokenRef } from './payment/events.ts';
+import { Address, Amount, closed, Digest, Id, nullable, oneOf, Text, Time } from './schema.ts';
+import type { Instant } from './time.ts';
+
+export const cashbackSchemaVersion = 1;
+
+/** Withdrawals whose payments are not created yet, at most. */
+const openMax = 16;
+
+/** All that its payment is made of. */
+const withdrawal = {
+  /** The payment that pays it out. */
+  paymentId: Id,
+  cents: Amount,
+  chainId: oneOf(chainIds),
+  token: TokenRef,
+  receiverAddress: Address,
+  receiverMemo: nullable(Text(128)),
+  /** In the token's smallest unit; part of the amount, as of any payment. */
+  fee: Type.Object({ fixed: Amount, basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }) }, closed),
+};
+const Withdrawal = Type.Object(withdrawal, closed);
+
+const Standing = Type.Object(
+  {
+    received: Type.Integer({ minimum: 0 }),
+    received_cents: Amount,
+    withdrawn_cents: Amount,
+    balance_cents: Amount,
+    open: Type.Array(Withdrawal, { maxItems: openMax }),
+  },
+  closed,
+);
+
+export const cashbackEventSchemas = {
+  CashbackReceived: Type.Object(
+    {
+      /** Its number among all that the merchant was paid, from 1 on, in the order of the log. */
+      ordinal: Type.Integer({ minimum: 1 }),
+      /** Whose credit it was, and the message that paid. */
+      account: Address,
+      digest: Digest,
+      orderId: nullable(Text(128)),
+      cents: Amount,
+      after: Standing,
+      receivedAt: Time,
+    },
+    closed,
+  ),
+  CashbackWithdrawn: Type.Object({ ...withdrawal, after: Standing, withdrawnAt: Time }, closed),
+  WithdrawalOrdered: Type.Object({ paymentId: Id, after: Standing, orderedAt: Time }, closed),
+} as const;
+
+type Schemas = typeof cashbackEventSchemas;
+export type CashbackEventType = keyof Schemas;
+export type CashbackEvent = {
+  [T in CashbackEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[CashbackEventType];
+export type Withdrawal = Static<typeof Withdrawal>;
+/** How the account stands: how many payments came, their sum, what was withdrawn of it, and which withdrawals wait for their payment. */
+export type CashbackState = Static<typeof Standing>;
+
+export const cashback: Decider<CashbackState, CashbackEvent> = {
+  category: 'cashback',
+  window: 1,
+  initial: { received: 0, received_cents: '0', withdrawn_cents: '0', balance_cents: '0', open: [] },
+  evolve: (_state, { data }) => data.after,
+};
+
+const plus = (cents: string, more: bigint): string => (BigInt(cents) + more).toString();
+
+/** A buyer's payment, numbered among all that the merchant was paid. */
+export interface Received {
+  readonly ordinal: number;
+  readonly account: string;
+  readonly digest: string;
+  readonly orderId: string | null;
+  readonly cents: bigint;
+}
+
+/** Takes up the next payment. `[]` for one that has come before: its number says so. */
+export function receive(state: CashbackState, payment: Received, now: Instant): Decision<CashbackEvent> {
+  const { ordinal, cents } = payment;
+  if (ordinal <= state.received) return [];
+  assert(ordinal === state.received + 1, `payment ${ordinal} comes after ${state.received}: one is missing`);
+  const after = {
+    ...state,
+    received: ordinal,
+    received_cents: plus(state.received_cents, cents),
+    balance_cents: plus(state.balance_cents, cents),
+  };
+  return [{ type: 'CashbackReceived', data: { ...payment, cents: cents.toString(), after, receivedAt: now } }];
+}
+
+/**
+ * Takes an amount out of the account, for its payment. `[]` while that same withdrawal waits for it.
+ *
+ * @param seen the account as it was before whoever asks saw that there is no such payment: nothing may have been withdrawn since, for
+ *   that could have been this withdrawal
+ */
+export function withdraw(
+  state: CashbackState,
+  asked: Withdrawal,
+  { seen, now }: { readonly seen: CashbackState; readonly now: Instant },
+): Decision<CashbackEvent> {
+  const { balance_cents, withdrawn_cents, open } = state;
+  const same = open.find(({ paymentId }) => paymentId === asked.paymentId);
+  if (same) return same.cents === asked.cents ? [] : otherAmount;
+  if (withdrawn_cents !== seen.withdrawn_cents) return overtaken;
+  const cents = BigInt(asked.cents);
+  if (cents > BigInt(balance_cents)) {
+    const message = `the account has ${balance_cents} cents: withdraw no more than that`;
+    return refuse('invalidRequest', message, '/amount_usd_cents');
+  }
+  if (open.length >= openMax) return refuse('unavailable', 'other withdrawals are being ordered: try again shortly');
+  const after = {
+    ...state,
+    withdrawn_cents: plus(withdrawn_cents, cents),
+    balance_cents: plus(balance_cents, -cents),
+    open: [...open, asked],
+  };
+  return [{ type: 'CashbackWithdrawn', data: { ...asked, after, withdrawnAt: now } }];
+}
+
+export const overtaken = refuse('unavailable', 'other withdrawals were faster: try again');
+
+export const otherAmount = refuse(
+  'orderConflict',
+  'this withdrawal_id was used for another amount: send that, or another id',
+  '/withdrawal_id',
+);
+
+/** The withdrawal's payment exists. */
+export function orderedWithdrawal(state: CashbackState, paymentId: string, now: Instant): Decision<CashbackEvent> {
+  const open = state.open.filter((each) => each.paymentId !== paymentId);
+  if (open.length === state.open.length) return [];
+  return [{ type: 'WithdrawalOrdered', data: { paymentId, after: { ...state, open }, orderedAt: now } }];
+}

@@ -1,0 +1,175 @@
+/**
+ * What a buyer has earned by paying, and spends at merchants, in US cents. Stream `credit-<address>`, by the buyer's address.
+ *
+ * Each event says how the account stands after it, and what must not happen twice lies in its last events: only those are read.
+ */
+import Type, { type Static } from 'typebox';
+import { type ChainId, chainIds } from './chains.ts';
+import { assert, type Decider, type Decision } from './decider.ts';
+import { Address, Amount, closed, Digest, Id, nullable, oneOf, Text, Time } from './schema.ts';
+import { epochMs, type Instant, minute_ms } from './time.ts';
+
+export const creditSchemaVersion = 1;
+
+/** A message counts so long before and after the time that it names (service reference 8). */
+export const tolerance_ms = 5 * minute_ms;
+export const aboutMax = 500;
+/** Events that decide what is a repetition. */
+export const window = 2_000;
+
+const Standing = Type.Object({ balance_cents: Amount, earnedOn: Type.Array(oneOf(chainIds)) }, closed);
+
+export const creditEventSchemas = {
+  CreditEarned: Type.Object(
+    {
+      account: Address,
+      paymentId: Id,
+      appId: Id,
+      /** Where the payment came from. A contract's account is spent from only by whoever it obeys on each of these chains. */
+      chainId: oneOf(chainIds),
+      basisPoints: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      cents: Amount,
+      after: Standing,
+      earnedAt: Time,
+    },
+    closed,
+  ),
+  CreditSpent: Type.Object(
+    {
+      account: Address,
+      /** The merchant that gets it. */
+      appId: Id,
+      /** SHA-256 of the signed message: it is used once. Never the signature, which has many forms. */
+      digest: Digest,
+      orderId: nullable(Text(128)),
+      cents: Amount,
+      amountLocal: nullable(Text(20)),
+      currencyLocal: nullable(Text(3)),
+      about: nullable(Text(aboutMax)),
+      /** The message's own time. */
+      signedAt: Time,
+      after: Standing,
+      spentAt: Time,
+    },
+    closed,
+  ),
+} as const;
+
+type Schemas = typeof creditEventSchemas;
+export type CreditEventType = keyof Schemas;
+export type CreditEvent = {
+  [T in CreditEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[CreditEventType];
+export type CreditSpent = Static<Schemas['CreditSpent']>;
+
+type Entry =
+  | { readonly kind: 'earned'; readonly paymentId: string; readonly at: Instant }
+  | ({ readonly kind: 'spent'; readonly at: Instant } & Pick<CreditSpent, 'digest' | 'appId' | 'orderId' | 'cents'>);
+
+export interface CreditState {
+  readonly balance_cents: bigint;
+  /** The chains that payments came from, sorted. */
+  readonly earnedOn: readonly ChainId[];
+  /** The latest, oldest first. */
+  readonly entries: readonly Entry[];
+}
+
+export const credit: Decider<CreditState, CreditEvent> = {
+  category: 'credit',
+  window,
+  initial: { balance_cents: 0n, earnedOn: [], entries: [] },
+  evolve(state, { type, data }) {
+    const balance_cents = BigInt(data.after.balance_cents);
+    const change = type === 'CreditEarned' ? BigInt(data.cents) : -BigInt(data.cents);
+    const fits = state.entries.length === 0 || state.balance_cents + change === balance_cents;
+    assert(
+      fits,
+      `the credit of ${data.account} was ${state.balance_cents} cents and is ${balance_cents} after ${type}`,
+    );
+    return {
+      balance_cents,
+      earnedOn: data.after.earnedOn,
+      entries: [...state.entries, entryOf(type, data)].slice(-window),
+    };
+  },
+};
+
+function entryOf(type: CreditEventType, data: CreditEvent['data']): Entry {
+  if ('paymentId' in data) return { kind: 'earned', paymentId: data.paymentId, at: data.earnedAt };
+  assert(type === 'CreditSpent', `${type} is neither earned nor spent`);
+  const { digest, appId, orderId, cents, spentAt } = data;
+  return { kind: 'spent', digest, appId, orderId, cents, at: spentAt };
+}
+
+export interface Earning {
+  readonly account: string;
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly chainId: ChainId;
+  readonly basisPoints: number;
+  /** More than zero. */
+  readonly cents: bigint;
+}
+
+/** The buyer's share of a payment that was completed. `[]` when the payment has earned here before. */
+export function earn(state: CreditState, earning: Earning, now: Instant): Decision<CreditEvent> {
+  assert(earning.cents > 0n, 'a payment that earns nothing is not told to its buyer’s account');
+  if (state.entries.some((entry) => entry.kind === 'earned' && entry.paymentId === earning.paymentId)) return [];
+  const earnedOn = [...new Set([...state.earnedOn, earning.chainId])].sort((a, b) => a - b);
+  const after = { balance_cents: (state.balance_cents + earning.cents).toString(), earnedOn };
+  return [{ type: 'CreditEarned', data: { ...earning, cents: earning.cents.toString(), after, earnedAt: now } }];
+}
+
+/** What a signed message orders; the signature is checked already. */
+export interface SpendOrder extends Omit<CreditSpent, 'cents' | 'after' | 'spentAt'> {
+  /** More than zero. */
+  readonly cents: bigint;
+}
+
+/**
+ * spent: now, or before by the same message or the same order of the merchant. orderConflict: the merchant's order has another amount.
+ * busy: so much happened in so short a time that a message could be taken twice.
+ */
+export type Verdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy';
+
+export interface Spending {
+  readonly verdict: Verdict;
+  readonly events: readonly CreditEvent[];
+}
+
+/** Decides on an order. An account never falls below zero, and a message or an order is never paid twice. */
+export function spend(state: CreditState, order: SpendOrder, now: Instant): Spending {
+  const verdict = judge(state, order, now);
+  if (verdict !== null) return { verdict, events: [] };
+  const balance_cents = (state.balance_cents - order.cents).toString();
+  const after = { balance_cents, earnedOn: [...state.earnedOn] };
+  return {
+    verdict: 'spent',
+    events: [{ type: 'CreditSpent', data: { ...order, cents: order.cents.toString(), after, spentAt: now } }],
+  };
+}
+
+/** Null when the order is to be carried out. */
+function judge(state: CreditState, order: SpendOrder, now: Instant): Verdict | null {
+  if (isUsed(state, order.digest)) return 'spent';
+  if (isExpired(order.signedAt, now)) return 'expired';
+  const former = state.entries.find(
+    (entry) =>
+      entry.kind === 'spent' &&
+      order.orderId !== null &&
+      entry.orderId === order.orderId &&
+      entry.appId === order.appId,
+  );
+  if (former?.kind === 'spent') return BigInt(former.cents) === order.cents ? 'spent' : 'orderConflict';
+  const [oldest] = state.entries;
+  const isFull = state.entries.length >= window && oldest !== undefined;
+  if (isFull && epochMs(now) - epochMs(oldest.at) <= 2 * tolerance_ms) return 'busy';
+  return state.balance_cents < order.cents ? 'outOfCredit' : null;
+}
+
+/** Whether the account has paid by this message. */
+export const isUsed = ({ entries }: CreditState, digest: string): boolean =>
+  entries.some((entry) => entry.kind === 'spent' && entry.digest === digest);
+
+export const isExpired = (signedAt: Instant, now: Instant): boolean =>
+  Math.abs(epochMs(now) - epochMs(signedAt)) > tolerance_ms;

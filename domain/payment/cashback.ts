@@ -1,0 +1,58 @@
+/** What a completed payment earns whom, and payments that pay cashback out. */
+import type { Earning } from '../credit.ts';
+import { assert, type Decision, isRefusal } from '../decider.ts';
+import { rescale, unitsText } from '../money.ts';
+import { agree, createPayment, type Terms } from './create.ts';
+import type { PaymentEvent } from './events.ts';
+import type { Payment, PaymentState } from './state.ts';
+
+export const centDecimals = 2;
+
+/**
+ * The share of the payment that each of its payers gets, by what each paid of it; rounded down, and nothing below a cent. Empty for a
+ * payment that promised none when it was created, or is not funded.
+ */
+export function earningsOf({ terms, funded, payins }: Payment): readonly Earning[] {
+  const basisPoints = terms.cashback_basisPoints ?? 0;
+  if (!funded || basisPoints === 0) return [];
+  const { chainId, token } = terms.source;
+  const counted = payins.filter(({ id }) => funded.transferIds.includes(id));
+  const byPayer = Map.groupBy(counted, ({ transfer }) => transfer.from);
+  return [...byPayer].flatMap(([account, paid]) => {
+    const part = paid.reduce((sum, { amount }) => sum + amount, 0n);
+    const units = (funded.sourceAmount * part * BigInt(basisPoints)) / (funded.received * 10_000n);
+    const cents = rescale(units, token.decimals, centDecimals);
+    return cents > 0n ? [{ account, paymentId: terms.paymentId, appId: terms.appId, chainId, basisPoints, cents }] : [];
+  });
+}
+
+/**
+ * A payment that pays a merchant's cashback out: it begins funded, from what the treasury holds for him, and goes the way of any other.
+ * `[]` when it exists.
+ *
+ * @param terms of type exactIn
+ */
+export function payOutCashback(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
+  if (state) return [];
+  const created = createPayment(state, terms);
+  if (isRefusal(created)) return created;
+  const agreed = agree(terms);
+  assert(agreed !== null && !isRefusal(agreed), 'what was created is agreed');
+  const { source, fee, destination: payout } = agreed;
+  const amount = unitsText(source);
+  const parts = { fee: unitsText(fee), excess: '0', dust: '0', payout: unitsText(payout) };
+  return [
+    ...created,
+    {
+      type: 'PaymentFunded',
+      data: {
+        rule: 'cashback',
+        transferIds: [`cashback:${terms.paymentId}`],
+        received: amount,
+        sourceAmount: amount,
+        ...parts,
+        fundedAt: terms.now,
+      },
+    },
+  ];
+}

@@ -1,0 +1,86 @@
+/** Credit of buyers, and what merchants were paid out of it. */
+import { instanceOf } from '../domain/decider.ts';
+import { earningsOf } from '../domain/payment/cashback.ts';
+import { number, ofEvents, remove, upsert } from './projection.ts';
+
+export const creditAccounts = ofEvents('creditAccounts', ({ category, event, stored }) =>
+  category === 'credit'
+    ? [
+        upsert('credit_accounts', {
+          account: event.data.account,
+          cents: event.data.after.balance_cents,
+          changed_at: stored.metadata.at,
+        }),
+      ]
+    : [],
+);
+
+/** A payment earns once: a payout that left its chain and is confirmed again has earned already. */
+export const todoCredits = ofEvents('todoCredits', (seen) => {
+  if (seen.category === 'credit') {
+    const { type, data } = seen.event;
+    return type === 'CreditEarned'
+      ? [remove('todo_credits', { payment_id: data.paymentId, account: data.account })]
+      : [];
+  }
+  if (seen.category !== 'payment' || seen.event.type !== 'PayoutConfirmed' || seen.before?.payout?.everSettled)
+    return [];
+  return earningsOf(seen.after).map(({ account, paymentId, appId, chainId, basisPoints, cents }) =>
+    upsert('todo_credits', {
+      payment_id: paymentId,
+      account,
+      app_id: appId,
+      chain_id: chainId,
+      basis_points: basisPoints,
+      cents: cents.toString(),
+      due_at: seen.stored.metadata.at,
+    }),
+  );
+});
+
+export const cashbackPayments = ofEvents('cashbackPayments', (seen) => {
+  if (seen.category !== 'credit' || seen.event.type !== 'CreditSpent') return [];
+  const { appId, digest, account, cents, amountLocal, currencyLocal, orderId, about, signedAt, spentAt } =
+    seen.event.data;
+  return [
+    number('cashback_payments', {
+      app_id: appId,
+      digest,
+      account,
+      cents,
+      amount_local: amountLocal,
+      currency_local: currencyLocal,
+      order_id: orderId,
+      about,
+      signed_at: signedAt,
+      spent_at: spentAt,
+    }),
+  ];
+});
+
+export const todoCashback = ofEvents('todoCashback', (seen) => {
+  if (seen.category === 'cashback') {
+    const { type, data } = seen.event;
+    return type === 'CashbackReceived' ? [remove('todo_cashback', { digest: data.digest })] : [];
+  }
+  if (seen.category !== 'credit' || seen.event.type !== 'CreditSpent') return [];
+  const { digest, appId, spentAt } = seen.event.data;
+  return [upsert('todo_cashback', { digest, app_id: appId, due_at: spentAt })];
+});
+
+export const todoWithdrawals = ofEvents('todoWithdrawals', ({ category, event, stored }) => {
+  if (category !== 'cashback') return [];
+  const { type, data } = event;
+  if (type === 'WithdrawalOrdered') return [remove('todo_withdrawals', { payment_id: data.paymentId })];
+  if (type !== 'CashbackWithdrawn') return [];
+  const row = { payment_id: data.paymentId, app_id: instanceOf(stored.stream), due_at: data.withdrawnAt };
+  return [upsert('todo_withdrawals', row)];
+});
+
+export const cashbackAccounts = ofEvents('cashbackAccounts', ({ category, event, stored }) => {
+  if (category !== 'cashback') return [];
+  const { open: _, ...standing } = event.data.after;
+  return [
+    upsert('cashback_accounts', { app_id: instanceOf(stored.stream), ...standing, changed_at: stored.metadata.at }),
+  ];
+});

@@ -1,0 +1,68 @@
+/** Buyers' credit: paying by it over HTTP, and the workers behind it. */
+import { createPayByCredit } from '../../commands/payByCredit.ts';
+import { cashbackAfter, dueCashback, dueCredits, dueWithdrawals, getCashback } from '../../queries/cashback.ts';
+import { createMessageSigners } from '../chains/messages.ts';
+import type { CashbackDeps } from '../http/deps.ts';
+import { cashbackSignPath } from '../http/routes/cashback.ts';
+import { cashbackWorker, cashbackWorkerName } from '../subscribers/cashback.ts';
+import { creditsWorker, creditsWorkerName } from '../subscribers/credits.ts';
+import { withdrawalsWorker, withdrawalsWorkerName } from '../subscribers/withdrawals.ts';
+import type { Core } from './core.ts';
+import type { RoleWorker } from './roleWorkers.ts';
+
+/** Told when a list of the workers may have grown. */
+export const cashbackChannel = 'todo_cashback';
+/** Taken up in one go; the rest is still in the list. */
+const paymentsAtOnce = 200;
+
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+export function cashbackOf({ config, handle, clock, chains, reads }: Core, publicUrl: () => string): CashbackDeps {
+  const { path } = config.cashback;
+  return {
+    path,
+    pay: createPayByCredit({
+      handle,
+      clock,
+      signers: createMessageSigners(chains),
+      service: () => `${publicUrl()}${path}${cashbackSignPath}`,
+      isCurrency: (code) => currencies.has(code),
+    }),
+    of: (appId, limit) => getCashback(reads, appId, limit),
+  };
+}
+
+export const cashbackWorkers = ({
+  workHandle,
+  clock,
+  store,
+  database,
+  deposits,
+  projected,
+}: Core): readonly RoleWorker[] => [
+  {
+    worker: creditsWorker({
+      handle: workHandle,
+      clock,
+      store,
+      projected,
+      due: (max, now) => dueCredits(database, { worker: creditsWorkerName, max, now }),
+    }),
+  },
+  {
+    worker: cashbackWorker({
+      handle: workHandle,
+      clock,
+      due: (max, now) => dueCashback(database, { worker: cashbackWorkerName, max, now }),
+      paymentsAfter: (appId, after) => cashbackAfter(database, appId, { after, max: paymentsAtOnce }),
+    }),
+  },
+  {
+    worker: withdrawalsWorker({
+      handle: workHandle,
+      clock,
+      deposits,
+      due: (max, now) => dueWithdrawals(database, { worker: withdrawalsWorkerName, max, now }),
+    }),
+  },
+];

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { currentState, type Handle } from '../../commands/handle.ts';
+import { createWithdrawCashback, finishWithdrawal } from '../../commands/withdrawCashback.ts';
+import { cashback, receive } from '../../domain/cashback.ts';
+import type { Chain } from '../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { nextStep } from '../../domain/payment/next.ts';
+import { requestPayout } from '../../domain/payment/payout.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { statusOf } from '../../domain/payment/view.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { withdrawalsWorker } from '../../src/subscribers/withdrawals.ts';
+import { createWorld, type World } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+
+const appId = 'merchant_bakery';
+const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: p.merchantWallet, receiverMemo: null };
+const app = { appId, idSalt: 'ab'.repeat(32), webhookUrl: 'https://shop.example/hook', settlement };
+const by = { cause: 'key:spec' } as const;
+const { signal } = new AbortController();
+
+describe('withdrawing cashback', () => {
+  let world: World;
+  let unpayable: Refusal | undefined;
+  beforeEach(async () => {
+    world = createWorld();
+    unpayable = undefined;
+    const payment = { ordinal: 1, account: p.customerWallet, digest: 'ab'.repeat(32), orderId: null, cents: 1_000n };
+    await world.handle(cashback, appId, (state) => receive(state, payment, world.clock.now()), { ...by, appId });
+  });
+
+  const deps = (crash: (point: string) => void = () => {}) => ({
+    handle: world.handle,
+    clock: world.clock,
+    crash,
+    deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
+    canReceive: {},
+    feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    offers: ({ id }: Chain) => id === 8453,
+    checkRoute: () => unpayable,
+  });
+  const withdraw = (withdrawalId: string, cents: bigint, more: Partial<typeof app> | { settlement: null } = {}) =>
+    createWithdrawCashback(deps())({ ...app, ...more }, { withdrawalId, cents }, by);
+  const account = () => currentState(world.handle, cashback, appId);
+  async function paymentOf(answer: Awaited<ReturnType<typeof withdraw>>) {
+    if (isRefusal(answer)) assert.fail(answer.message);
+    const payment = await currentState(world.handle, paymentDecider, answer.paymentId);
+    assert.ok(payment);
+    return payment;
+  }
+  const refused = (answer: Awaited<ReturnType<typeof withdraw>>) => (isRefusal(answer) ? answer.refused : 'none');
+
+  it('is a payment to the settlement wallet that begins funded: it is paid out like any other, less its fee', async () => {
+    const answer = await withdraw('november', 600n);
+    const payment = await paymentOf(answer);
+    assert.equal(statusOf(payment), 'payment_payin_completed');
+    assert.equal(nextStep(payment, world.clock.now()).do, 'requestPayout');
+    const [ordered] = requestPayout(payment, world.clock.now()) as readonly { data: object }[];
+    assert.partialDeepStrictEqual(ordered?.data, {
+      chainId: 8453,
+      receiverAddress: p.merchantWallet,
+      amount: p.digits('5.99'),
+    });
+    assert.equal(payment.terms.webhookUrl, null);
+    const { balance_cents, withdrawn_cents, open } = await account();
+    assert.deepEqual([balance_cents, withdrawn_cents, open], ['400', '600', []]);
+  });
+
+  it('happens once under its name, also when it is asked for at the same time, and not for another amount', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => withdraw('november', 600n)));
+    answers.push(await withdraw('november', 600n));
+    const ids = answers.map((answer) => (isRefusal(answer) ? answer.message : answer.paymentId));
+    assert.equal(new Set(ids).size, 1);
+    assert.equal((await account()).balance_cents, '400');
+    assert.equal(refused(await withdraw('november', 400n)), 'orderConflict');
+    await paymentOf(await withdraw('december', 400n));
+    assert.equal((await account()).balance_cents, '0');
+  });
+
+  it('happens once when one request overtakes another between its look and its decision', async () => {
+    let overtaking = true;
+    const slow: Handle = async (decider, instance, ...rest) => {
+      const handled = await world.handle(decider, instance, ...rest);
+      // The slow one has just seen that there is no such payment.
+      if (decider.category === 'payment' && overtaking) {
+        overtaking = false;
+        await paymentOf(await withdraw('november', 600n));
+      }
+      return handled;
+    };
+    const asked = { withdrawalId: 'november', cents: 600n };
+    await paymentOf(await createWithdrawCashback({ ...deps(), handle: slow })(app, asked, by));
+    const { balance_cents, withdrawn_cents } = await account();
+    assert.deepEqual([balance_cents, withdrawn_cents], ['400', '600']);
+  });
+
+  it('takes no more than there is, from however many at a time', async () => {
+    assert.equal(refused(await withdraw('all', 1_001n)), 'invalidRequest');
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => withdraw(`part ${n}`, 300n)));
+    assert.equal(answers.filter((answer) => !isRefusal(answer)).length, 3);
+    assert.equal((await account()).balance_cents, '100');
+  });
+
+  it('is refused, and takes nothing, without a wallet, below the fee, or while it cannot be paid out', async () => {
+    assert.equal(refused(await withdraw('a', 600n, { settlement: null })), 'settlementMissing');
+    assert.equal(refused(await withdraw('b', 1n)), 'invalidRequest');
+    const elsewhere = { ...settlement, chainId: 1 };
+    assert.equal(refused(await withdraw('c', 600n, { settlement: elsewhere })), 'routeUnavailable');
+    unpayable = refuse('routeUnavailable', 'the float is too low');
+    assert.equal(refused(await withdraw('d', 600n)), 'routeUnavailable');
+    assert.equal((await account()).balance_cents, '1000');
+  });
+
+  it('is finished by the worker, or by the same request, when a crash came between decision and payment', async () => {
+    for (const finish of ['worker', 'request'] as const) {
+      const dying = createWithdrawCashback(
+        deps((point) => {
+          if (point === 'withdrawal.afterDecided') throw new Error('the process ends here');
+        }),
+      );
+      const before = BigInt((await account()).balance_cents);
+      await assert.rejects(dying(app, { withdrawalId: finish, cents: 100n }, by), /ends here/);
+      const { balance_cents, open } = await account();
+      assert.equal(BigInt(balance_cents), before - 100n);
+      const [waiting] = open;
+      assert.ok(waiting);
+      const { paymentId } = waiting;
+      const worker = withdrawalsWorker({ ...deps(), due: async () => [] });
+      if (finish === 'worker') await worker.act({ appId, paymentId }, signal);
+      const payment = await paymentOf(await withdraw(finish, 100n));
+      assert.equal(payment.terms.paymentId, paymentId);
+      await worker.act({ appId, paymentId }, signal);
+      assert.equal(BigInt((await account()).balance_cents), before - 100n);
+      assert.deepEqual((await account()).open, []);
+      assert.equal((await world.store.read(`payment-${paymentId}`)).length, 2);
+    }
+  });
+
+  it('knows nothing to finish of an account without withdrawals', async () =>
+    assert.equal(await finishWithdrawal(deps(), appId, 'nobody', by), undefined));
+});

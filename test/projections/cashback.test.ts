@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { fold, type StoredEvent } from '../../domain/decider.ts';
+import { payOutCashback } from '../../domain/payment/cashback.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { todoCredits } from '../../projections/cashback.ts';
+import { hourlyStats } from '../../projections/hourlyStats.ts';
+import type { Seen } from '../../projections/projection.ts';
+import * as p from '../support/payments.ts';
+
+describe('a payment that pays cashback out', () => {
+  const terms = { ...p.terms({ type: 'exactIn', from: p.baseUsdc, to: p.baseUsdc }), webhookUrl: null };
+  const begun = payOutCashback(null, terms) as readonly PaymentEvent[];
+  const attempt = p.attempt(1, { amount: '9.99', to: p.baseUsdc });
+  const before = fold(paymentDecider, [...begun, p.payoutRequested('9.99', p.baseUsdc), p.signed(attempt)]);
+  const event = p.settled(attempt);
+  const after = fold(paymentDecider, [event], before);
+  assert.ok(before && after);
+  const stored = { metadata: { at: p.minute(9) } } as StoredEvent;
+  const seen: Seen<'payment'> = { category: 'payment', before, after, event, stored, introduced: new Map() };
+
+  it('is no sale: statistics do not count it', () => assert.deepEqual(hourlyStats.project(seen), []));
+
+  it('earns nobody credit, for nobody paid it', () => assert.deepEqual(todoCredits.project(seen), []));
+
+  it('tells no webhook: its app has asked for it', () => {
+    assert.equal(after.terms.webhookUrl, null);
+  });
+});
