@@ -7,13 +7,13 @@ import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } fro
 import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
-import { solanaPaymentLink } from './paymentLink.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
+import { solanaWalletLink } from './walletLink.ts';
 
 /** Solana: one wallet for each deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {
@@ -23,7 +23,7 @@ export const solana: Family<SolanaTreasury> = {
   canonicalAddress: canonicalSolanaAddress,
   canonicalTxHash: canonicalSolanaHash,
   readTreasury: readSolanaTreasury,
-  paymentLink: solanaPaymentLink,
+  walletLink: solanaWalletLink,
 
   open([setting], treasury, { takeOwners, watch }) {
     const config = solanaConfig(setting, treasury);

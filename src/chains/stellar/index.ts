@@ -11,6 +11,7 @@ import { createStellarPayoutRail } from './payouts/rail.ts';
 import { createStellarRpc } from './rpc.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
+import { stellarWalletLink } from './walletLink.ts';
 
 /** Stellar: payins with a memo or through a contract, payouts numbered by the treasury and its channel accounts. */
 export const stellar: Family<StellarTreasury> = {
@@ -19,6 +20,7 @@ export const stellar: Family<StellarTreasury> = {
   choosesDepth: false,
   canonicalAddress: (_chain, text) => canonicalStellarAddress(text),
   canonicalTxHash: canonicalStellarHash,
+  walletLink: stellarWalletLink,
   readTreasury: readStellarTreasury,
 
   open([setting], treasury) {

@@ -90,7 +90,7 @@ const webhookProperties = {
   webhookSecret: NullableText,
 };
 const Merchant = Shape(
-  { name: NullableText, logoUrl: NullableText },
+  { name: NullableText, logoUrl: NullableText, colour: NullableText, supportContact: NullableText },
   { title: 'Merchant', description: 'branding of the hosted payment page' },
 );
 const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
