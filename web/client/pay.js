@@ -43,12 +43,14 @@ function lengthText(left_s) {
   return shown.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
+/** Nobody looks at a hidden page: it is as if it slept. */
 function tick() {
+  if (document.hidden) return;
   const now_ms = Date.now();
   const slept = now_ms - ticked > slept_ms;
   ticked = now_ms;
   if (slept) listenAgain();
-  else if (news.readyState !== EventSource.OPEN && !document.hidden && now_ms - polled > poll_ms) {
+  else if (news.readyState !== EventSource.OPEN && now_ms - polled > poll_ms) {
     polled = now_ms;
     readAgain();
   }
@@ -73,9 +75,7 @@ function count(now_ms) {
 
 setInterval(tick, second_ms);
 tick();
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) tick();
-});
+document.addEventListener('visibilitychange', tick);
 window.addEventListener('online', listenAgain);
 window.addEventListener('pagehide', () => news.close());
 window.addEventListener('pageshow', (event) => {
