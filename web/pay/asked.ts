@@ -5,7 +5,7 @@ import { type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { notice } from '../parts/notice.ts';
 import { chainName } from '../parts/words.ts';
-import { type PayModel, shopName } from './model.ts';
+import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 
 /** Amber waits, green is final, red needs somebody, grey is over. None while the amount stands there. */
@@ -73,7 +73,7 @@ function headline(model: PayModel): VNode {
       <p class="on">${say('underpaidText', { amount: sum(of, payment.sourceTokenSymbol) })}</p></div>`;
   }
   return html`<div><h1>${title}</h1><p class="on">${happened(model)}</p>
-    ${situation.open && situation.missing && html`<p class="on">${say('stillOpen')}</p>`}</div>`;
+    ${isDue(situation) && html`<p class="on">${say('stillOpen')}</p>`}</div>`;
 }
 
 /** What becomes of the money. */

@@ -2,14 +2,14 @@
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
 import { between } from '../parts/time.ts';
-import type { PayModel } from './model.ts';
+import { isDue, type PayModel } from './model.ts';
 
-/** The end without its unit of time in words: `14:32`. */
+/** Where the script puts what is left: `14:32`. */
 const place = '%';
 
 export function countdown({ say, facts }: PayModel): VNode {
   const { situation, payment, now } = facts;
-  if (!situation.open) return html`<div id="left" data-live="part"></div>`;
+  if (!isDue(situation)) return html`<div id="left" data-live="part"></div>`;
   const { createdAt, expiresAt } = payment;
   const [whole, left] = [between(createdAt, expiresAt), between(now, expiresAt)].map((length_ms) =>
     Math.max(0, Math.round(length_ms / 1_000)),

@@ -1,7 +1,7 @@
 /** What the pages of a payment are drawn from. */
+import type { Situation } from '../../domain/payment/situation.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { Mode } from '../parts/frame.ts';
-import type { Content } from '../parts/html.ts';
 import type { Say } from './language.ts';
 
 /** Whom it is paid to, as its profile says. */
@@ -32,11 +32,9 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
 }
 
+/** Whether something is to be sent now. */
+export const isDue = ({ open, missing, received }: Situation): boolean =>
+  open && (missing !== null || received === null);
+
 /** The shop in the middle of a sentence. */
 export const shopName = ({ shop, say }: PayModel): string => shop.name ?? say.text('merchant');
-
-/** Somebody else's amount reads from left to right in every language; ungrouped, for commas mean different things. */
-export const sumText = ({ amount, tokenSymbol }: { readonly amount: string; readonly tokenSymbol: string }): string =>
-  `${amount} ${tokenSymbol}`;
-
-export type { Content };

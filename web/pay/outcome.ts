@@ -21,7 +21,7 @@ export function outcome(model: PayModel): VNode {
   return html`<div id="outcome" data-live="part">
     ${list.length > 0 && html`<dl class="lines">${list}</dl>`}
     <section class="ways">
-      ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} rel="noreferrer">${say('backTo', { merchant: shopName(model) })}</a>`}
+      ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} rel="noreferrer"><span>${say('backTo', { merchant: shopName(model) })}</span></a>`}
       ${completed && html`<a class=${shop.returnUrl === null ? 'button' : 'button quiet'} href=${`${path}/receipt?lang=${say.language}`}>${say('showReceipt')}</a>`}
       ${['paid', 'payingOut'].includes(situation.kind) && html`<p class="small muted">${say('nothingToDo')}</p>`}
     </section>
@@ -56,7 +56,7 @@ function transfersOf(model: PayModel): Content[] {
 }
 
 export const fact = (name: Content, value: Content): VNode =>
-  html`<div class="line"><dt>${name}</dt><dd>${value}</dd></div>`;
+  html`<div class="line"><dt>${name}</dt><dd><div>${value}</div></dd></div>`;
 
 function transferLine(model: PayModel, name: Content, what: string, transaction: PaymentTransaction): VNode {
   const { amount, tokenSymbol, chainId } = transaction;

@@ -52,7 +52,7 @@ export function seen(
   const hash = html`<span class="mono" dir="ltr" title=${txHash}>${shortText(txHash)}</span>`;
   return url === null
     ? hash
-    : html`<a href=${url} rel="noopener noreferrer" target="_blank" aria-label=${say.text('seeWhat', { what })}>${hash}</a>`;
+    : html`<a href=${url} rel="noopener noreferrer" target="_blank">${hash}<span class="visually-hidden"> ${say.text('seeWhat', { what })}</span></a>`;
 }
 
 function sentStep(model: PayModel, transaction: PaymentTransaction): Step {

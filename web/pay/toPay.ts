@@ -6,15 +6,14 @@ import { type Content, html } from '../parts/html.ts';
 import { qrCode } from '../parts/qr.ts';
 import { chainName } from '../parts/words.ts';
 import { contractCall } from './contractCall.ts';
-import { type PayModel, shopName } from './model.ts';
+import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 
 /** Empty once nothing is to be sent any more. */
 export function toPay(model: PayModel): VNode {
   const { situation, payment } = model.facts;
-  if (!situation.open || (payment.sourceAmount !== null && situation.missing === null))
-    return html`<div id="to-pay" data-live="part"></div>`;
+  if (!isDue(situation)) return html`<div id="to-pay" data-live="part"></div>`;
   const called = payment.depositContract !== null;
   return html`<div id="to-pay" data-live="part">
     ${called ? contractCall(model, amountLeft(model)) : plain(model)}

@@ -17,7 +17,7 @@ export type LineName =
 
 /** @param copied null where there is nothing to copy */
 export const line = (say: Say, name: LineName, value: Content, copied: string | null = null): VNode =>
-  html`<div class="line"><dt>${say(name)}</dt><dd>${value}${copied !== null && copy(say, copied, say.text(name))}</dd></div>`;
+  html`<div class="line"><dt>${say(name)}</dt><dd><div>${value}</div>${copied !== null && copy(say, copied, say.text(name))}</dd></div>`;
 
 /** Seen where a script can copy (client/copy.js). */
 const copy = (say: Say, text: string, what: string): VNode =>
