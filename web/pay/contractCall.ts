@@ -4,17 +4,18 @@ import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { address } from '../parts/address.ts';
+import type { Mode } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import type { PayModel } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 
 /** @param amount in whole tokens; null where the payer chooses */
-export function contractCall({ say, facts }: PayModel, amount: string | null): VNode {
+export function contractCall({ say, facts, mode }: PayModel, amount: string | null): VNode {
   const { payment } = facts;
   const { depositContract: contract, depositContractMemo: memo, senderAddress: sender, sourceTokenSymbol } = payment;
   const units = amount === null ? null : unitsOf(payment, amount);
-  const command = commandOf(payment, units);
+  const command = commandOf(payment, units, networks[mode]);
   return html`<div>
     <div class="told"><h2>${say('contractTitle')}</h2><p class="muted">${say('contractText', { name: html`<code dir="ltr">pay</code>` })}</p></div>
     <dl class="lines">
@@ -34,11 +35,15 @@ function unitsOf({ sourceChainId, sourceTokenAddress }: PaymentView, amount: str
   return typeof units === 'bigint' ? units.toString() : null;
 }
 
+/** As the command line calls them. */
+const networks: Readonly<Record<Mode, string>> = { live: 'mainnet', test: 'testnet', sandbox: 'local' };
+
 /** For `stellar contract invoke`. All of it was made or checked here: addresses of Stellar, digits, hexadecimal. */
 export function commandOf(
   { depositContract, depositContractMemo, senderAddress }: PaymentView,
   units: string | null,
+  network: string,
 ): string | null {
   if (depositContract === null || depositContractMemo === null || senderAddress === null || units === null) return null;
-  return `stellar contract invoke --id ${depositContract} --source-account ${senderAddress} --network mainnet -- pay --sender ${senderAddress} --amount ${units} --memo ${depositContractMemo}`;
+  return `stellar contract invoke --id ${depositContract} --source-account ${senderAddress} --network ${network} -- pay --sender ${senderAddress} --amount ${units} --memo ${depositContractMemo}`;
 }

@@ -41,7 +41,7 @@ function lines(model: PayModel): Content {
     payment.payinConfirmedAt !== null &&
       fact(
         say('paidOn'),
-        html`<time datetime=${payment.payinConfirmedAt} data-local="minutes">${say.time(payment.payinConfirmedAt)}</time>`,
+        html`<time datetime=${payment.payinConfirmedAt}>${say.time(payment.payinConfirmedAt)}</time>`,
       ),
     payment.title !== null &&
       fact(
