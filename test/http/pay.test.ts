@@ -128,6 +128,21 @@ describe('HTTP: the page of a payment', () => {
     assert.equal(other.body.merchant, null);
   });
 
+  it('is under 100 kB with all that it loads', async () => {
+    const page = await (await get(path())).text();
+    let size = Buffer.byteLength(page);
+    const asked = [...page.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)].map(
+      ([, file]) => file ?? '',
+    );
+    const modules = ['localTime.js', 'copy.js', 'parts.js', 'say.js'].map((file) => `/dashboard/assets/${file}`);
+    for (const file of new Set([...asked, ...modules])) {
+      const answer = await get(file);
+      assert.equal(answer.status, 200, file);
+      size += (await answer.arrayBuffer()).byteLength;
+    }
+    assert.ok(size < 100_000, `${size} bytes`);
+  });
+
   it('is no receipt before the payment is complete', async () => {
     const text = await (await get(`${path()}/receipt`)).text();
     assert.match(text, /this is no receipt yet/);

@@ -99,7 +99,9 @@ const paymentProperties = {
   metadata: orNull(Metadata),
   webhookUrl: NullableText,
   webhookSecretSource: orNull(WebhookSecretSource),
-  paymentLink: NullableText,
+  paymentLink: orNull(
+    Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
+  ),
   merchant: orNull(Merchant),
 };
 
