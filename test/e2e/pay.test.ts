@@ -26,13 +26,12 @@ describe('npm run pay', function () {
 
   it('pays on Solana, with the reference of the link that the page shows', async () => {
     const { id, source } = await create({ chainId: 501, tokenSymbol: 'USDC' });
-    const printed = await pay(id, '--no-follow');
     const key = sandbox.file().wallet.ordersKey;
     const { paymentLink } = (await sandbox.call('GET', `/payment-api/payments/${id}`, { key })).body;
+    const walletLink = new URL((await walletLinkAt(paymentLink, 'solana')) ?? '');
+    const printed = await pay(id, '--no-follow');
     assert.match(printed, new RegExp(`USDC on Solana: .* → ${source.receiverAddress}`));
-    const reference = new PublicKey(
-      new URL((await walletLinkAt(paymentLink, 'solana')) ?? '').searchParams.get('reference') ?? '',
-    );
+    const reference = new PublicKey(walletLink.searchParams.get('reference') ?? '');
     const connection = new Connection(sandbox.file().chains['501']?.rpcUrl ?? '', 'confirmed');
     const [found] = await connection.getSignaturesForAddress(reference);
     assert.match(printed, new RegExp(`paid in transaction ${found?.signature}\\n`));

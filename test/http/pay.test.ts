@@ -84,6 +84,7 @@ describe('HTTP: the page of a payment', () => {
       swapped,
       'A'.repeat(43),
       id,
+      Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
       paymentSecrets.secretOf('0198f3c2-0000-8000-8000-00000000ffff'),
     ];
     const texts = new Set<string>();

@@ -29,6 +29,9 @@ export interface PayPages {
   errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
 }
 
+const chosenIn = ({ url }: Request): string | undefined =>
+  new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
+
 export const createPayPages = (deps: HttpDeps): PayPages => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
@@ -47,7 +50,7 @@ export const createPayPages = (deps: HttpDeps): PayPages => ({
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !/^\/pay(\/|$)/i.test(request.path) || request.accepts(['html', 'json']) === 'json')
       return undefined;
-    const say = sayIn(languageOf(undefined, request.headers['accept-language'] ?? null));
+    const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
     const what = statusOfError(error.code) < 429 ? 'unknown' : 'trouble';
     const around = { say, mode: deps.site.mode, path: request.path };
     return { type: html, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };

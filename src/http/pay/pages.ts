@@ -8,7 +8,6 @@ import { sayIn } from '../../../web/pay/messages/index.ts';
 import type { Around, PayModel, Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
-import { troublePage } from '../../../web/pay/trouble.ts';
 import { entry, fields } from '../dashboard/fields.ts';
 import { type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
@@ -52,7 +51,7 @@ const shownBy =
     };
     const paymentId = deps.paymentSecrets.paymentIdOf(secret);
     const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
-    if (!facts) return { page: troublePage(around, 'unknown'), status: 404 };
+    if (!facts) throw noSuchPage();
     return { page: draw({ ...around, facts, shop: await shopOf(deps, facts), walletLink: walletLinkOf(deps, facts) }) };
   };
 
