@@ -84,6 +84,8 @@ export interface Ingester {
    * Empty where every payment has an address of its own.
    */
   readonly sharedAddresses: readonly string[];
+  /** How many blocks on top of its own a transfer needs for a pass to see it; null, as when left out, where the chain itself says. */
+  blocksOnTop?(pass: Pass): number | null;
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
   /** To read again what comes after a block. Its time is the block's or an earlier one. */

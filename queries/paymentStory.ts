@@ -5,6 +5,7 @@ import { type Payment, type PaymentState, paymentDecider } from '../domain/payme
 import { type PaymentStatus, type PaymentView, statusOf, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
+import { headsOf } from './chainHeads.ts';
 import { type Delivery, listDeliveries } from './deliveries.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 import { factOf, type PaymentFact } from './paymentFacts.ts';
@@ -105,13 +106,6 @@ function withConfirmations(entry: StoryEntry, { payins }: Payment, heads: Readon
   );
   const depth = head === undefined ? -1n : head - BigInt(blockNumber) + 1n;
   return waits && depth > 0n ? { ...entry, confirmations: Number(depth) } : entry;
-}
-
-async function headsOf(sql: Sql): Promise<ReadonlyMap<number, bigint>> {
-  const rows = await sql.query<{ chainId: number; head: string }>(
-    `SELECT chain_id AS "chainId", block_number AS head FROM ops.chain_cursors WHERE pass = 'head'`,
-  );
-  return new Map(rows.map(({ chainId, head }) => [chainId, BigInt(head)]));
 }
 
 /** More of one payment are not told of; the list of deliveries has them. */

@@ -12,6 +12,7 @@ import {
   walletsAt,
 } from './apps.ts';
 import type { ListedKey } from './merchantAudit.ts';
+import { asStored } from './sql.ts';
 
 export interface Settings {
   readonly appId: string;
@@ -67,6 +68,15 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     webhookSecretRotatedAt: row.webhook_secret_rotated_at,
     keylessAllowed: row.keyless_creation,
   };
+}
+
+/** What an app shows of itself to those who pay; all unset for an app that shows nothing. @throws Unavailable */
+export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
+  const [row] = await sql.query<{ profile: Partial<Profile> | null }>(
+    'SELECT content AS profile FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1',
+    [asStored(appId)],
+  );
+  return profileOf(row?.profile ?? null);
 }
 
 /** Without what is kept beside it: the salt. A row of an older version may lack fields. */

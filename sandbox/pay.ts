@@ -9,6 +9,7 @@ import { payOnEvm } from './payOnEvm.ts';
 import { payOnSolana } from './payOnSolana.ts';
 import { payOnStellar } from './payOnStellar.ts';
 import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
+import { walletLinkAt } from './walletLink.ts';
 
 interface PublicPayment {
   readonly id: string;
@@ -91,7 +92,7 @@ async function pay(
       return payOnSolana(rpcUrl, keys.solana.customer, {
         ...order,
         decimals: token.decimals,
-        paymentLink: await paymentLinkOf(sandbox, id),
+        walletLink: await walletLinkAt(await paymentLinkOf(sandbox, id), 'solana'),
       });
   }
 }

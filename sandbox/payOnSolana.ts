@@ -10,8 +10,8 @@ export interface SolanaOrder {
   readonly amount: bigint;
   /** The wallet that owns the token account. */
   readonly receiverAddress: string;
-  /** Keys of a Solana Pay URL (`solana:<receiver>?…&reference=<key>`) go into the transfer; any other link says nothing. */
-  readonly paymentLink: string | null;
+  /** Keys of a Solana Pay URL (`solana:<receiver>?…&reference=<key>`) go into the transfer; null for none. */
+  readonly walletLink: string | null;
 }
 
 /** @returns the transaction's signature once it is confirmed @throws Error when it fails or does not land in time */
@@ -25,7 +25,7 @@ export async function payOnSolana(rpcUrl: string, secretKey: string, order: Sola
     mint: order.token,
     decimals: order.decimals,
     amount: order.amount,
-    references: referencesOf(order.paymentLink),
+    references: referencesOf(order.walletLink),
   });
   const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message());

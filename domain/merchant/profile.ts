@@ -71,6 +71,16 @@ function readReturnUrl(text: string): string | Refusal {
   return isRefusal(url) ? url : url.replaceAll('%7B', '{').replaceAll('%7D', '}');
 }
 
+/** Where a buyer goes back to. @param values by placeholder */
+export const returnUrlOf = (
+  template: string,
+  values: Readonly<Record<(typeof returnUrlPlaceholders)[number], string>>,
+): string =>
+  returnUrlPlaceholders.reduce(
+    (url, name) => url.replaceAll(`{${name}}`, encodeURIComponent(values[name].toWellFormed())),
+    template,
+  );
+
 function readColour(text: string): string | Refusal {
   if (!/^#[0-9a-f]{6}$/i.test(text)) return refused('colour', 'must be of the form #rrggbb');
   return text.toLowerCase();

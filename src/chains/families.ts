@@ -22,9 +22,12 @@ export const addressBook: AddressBook = {
 /** A transaction's identity as its chain spells it, or null when the text is none. */
 export const canonicalTxHash = (chain: Chain, text: string): string | null => familyOf(chain).canonicalTxHash(text);
 
-/** What a wallet needs to pay, as a link of its chain's own; null for a payment that has none. */
-export const paymentLinkOf = (payment: PaymentView): string | null =>
-  familyOf(chainOf(payment.sourceChainId)).paymentLink?.(payment) ?? null;
+/**
+ * What a wallet needs to pay, as a link of its chain's own; null for a payment that has none.
+ * @param amount in whole tokens; null leaves it to the payer
+ */
+export const walletLinkOf = (payment: PaymentView, amount: string | null): string | null =>
+  familyOf(chainOf(payment.sourceChainId)).walletLink?.(payment, amount) ?? null;
 
 /** The accounts that pay out. Null for a family of which no chain is served. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

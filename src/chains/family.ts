@@ -26,8 +26,11 @@ export interface Family<T extends Treasury = Treasury> {
   open(settings: readonly [ChainSettings, ...ChainSettings[]], treasury: T, needs: FamilyNeeds): OpenFamily;
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
-  /** What a wallet needs to pay, as a link of this family's own; null for a payment that has none. */
-  paymentLink?(payment: PaymentView): string | null;
+  /**
+   * What a wallet needs to pay, as a link of this family's own; null for a payment that has none.
+   * @param amount in whole tokens; null leaves it to the payer
+   */
+  walletLink?(payment: PaymentView, amount: string | null): string | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
   /** For a family whose wallets sign texts. */

@@ -1,14 +1,10 @@
 /** Who calls: API keys, looked up by hash through a short-lived cache, and people who have signed in. */
 import type { Request } from 'express';
-import { type Instant, plus } from '../../domain/time.ts';
 import { parseKey } from '../security/apiKey.ts';
+import { briefly } from './briefly.ts';
 import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
 import type { App, Caller, HttpDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
-
-/** Changed settings take effect at the latest after this, plus the read model's delay. Revoked keys do not wait for it. */
-const cacheLife_ms = 500;
-const cachedMax = 10_000;
 
 export interface Access {
   /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
@@ -22,6 +18,7 @@ type AccessDeps = Pick<
 >;
 
 export function createAccess(deps: AccessDeps): Access {
+  // Revoked keys do not wait for what is remembered.
   const keys = briefly(deps.findApiKey, deps.clock);
   const apps = briefly(deps.findApp, deps.clock);
 
@@ -104,34 +101,4 @@ function presented({ headers }: Request): string | null {
   if (bearer === undefined) throw unauthenticated('the Authorization header must be: Bearer <API key>');
   if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
   return bearer;
-}
-
-/** Remembers found answers for `cacheLife_ms`; those who ask at the same time share one look-up. */
-function briefly<V>(
-  find: (key: string) => Promise<V | null>,
-  clock: HttpDeps['clock'],
-): (key: string) => Promise<V | null> {
-  const entries = new Map<string, { readonly answer: Promise<V | null>; readonly until: Instant }>();
-
-  return (key) => {
-    const now = clock.now();
-    const known = entries.get(key);
-    if (known && now < known.until) return known.answer;
-    const answer = find(key);
-    entries.delete(key);
-    entries.set(key, { answer, until: plus(now, cacheLife_ms) });
-    if (entries.size > cachedMax) dropOldest();
-    const forget = () => {
-      if (entries.get(key)?.answer === answer) entries.delete(key);
-    };
-    answer.then((found) => {
-      if (found === null) forget();
-    }, forget);
-    return answer;
-  };
-
-  function dropOldest(): void {
-    const oldest = entries.keys().next();
-    if (!oldest.done) entries.delete(oldest.value);
-  }
 }

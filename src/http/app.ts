@@ -7,6 +7,7 @@ import { ApiError, errorType, problem, statusOfError, unavailable } from './erro
 import { ListenersFull } from './feed.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { createPayPages, type PayPages } from './pay/index.ts';
 import { createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
@@ -40,7 +41,7 @@ export function createApp(deps: HttpDeps): Express {
     ...publicOperationRoutes(deps),
   ];
   const routes = [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))];
-  return serve(deps, access, routes, createDashboard(deps));
+  return serve(deps, access, routes, [createPayPages(deps), createDashboard(deps)]);
 }
 
 /** For operators alone: health, readiness with its reasons, metrics. */
@@ -49,9 +50,10 @@ export function createOperationsApp(deps: OperationsDeps): Express {
   return serve(deps, nobody, operationRoutes(deps));
 }
 
+type Pages = Dashboard | PayPages;
 type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe'>;
 
-function serve(deps: Served, access: Access, routes: readonly AnyRoute[], dashboard?: Dashboard): Express {
+function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages: readonly Pages[] = []): Express {
   const app = express();
   const admission = createAdmission(deps.rates, deps.clients);
   const gate = { access, admission, clients: deps.clients, limit: createRequestLimit(deps.limits.concurrentMax) };
@@ -61,18 +63,18 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], dashbo
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  if (dashboard) app.use(dashboard.routerBehind(gate));
+  for (const each of pages) app.use(each.routerBehind(gate));
   app.use(createRouter(routes, gate));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
-  app.use(answerError(deps.logger, dashboard));
+  app.use(answerError(deps.logger, pages));
   return app;
 }
 
 /** Express calls it for errors because it has four parameters. */
 const answerError =
-  (logger: HttpDeps['logger'], dashboard: Dashboard | undefined): ErrorRequestHandler =>
+  (logger: HttpDeps['logger'], pages: readonly Pages[]): ErrorRequestHandler =>
   (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
@@ -80,8 +82,10 @@ const answerError =
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     const { headers } = error;
     const status = statusOfError(error.code);
-    const page = dashboard?.errorPage(error, request, response);
-    if (page !== undefined) return send(response, { status, headers, ...page });
+    for (const each of pages) {
+      const page = each.errorPage(error, request, response);
+      if (page) return send(response, { status, headers, ...page });
+    }
     const type = errorType(request.headers.accept);
     send(response, { status, headers, type, body: problem(error.code, error.message, requestId, error.errors) });
   };

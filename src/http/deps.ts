@@ -10,6 +10,7 @@ import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts
 import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import type { Profile } from '../../domain/merchant/profile.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
@@ -18,15 +19,18 @@ import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Change } from '../../queries/merchantAudit.ts';
 import type { Overview } from '../../queries/overview.ts';
+import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
 import type { Stats, StatsPeriod } from '../../queries/reports.ts';
 import type { OwnApp, Settings, UsedKey } from '../../queries/settings.ts';
 import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { PaymentSecrets } from '../security/paymentSecrets.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
 import type { ExportPayments } from './exports.ts';
 import type { Feed } from './feed.ts';
+import type { PaymentNews } from './paymentNews.ts';
 import type { Rates } from './rates.ts';
 
 export type { App, Caller, DeliveryFilter, PaymentFilter };
@@ -48,8 +52,11 @@ export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly site: Site;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
-  /** A link that opens a wallet or a page to pay; null for a payment that has none. */
-  readonly paymentLink?: (payment: PaymentView) => string | null;
+  /** The secrets of links to pay. */
+  readonly paymentSecrets: PaymentSecrets;
+  /** What opens a wallet to pay an amount, in whole tokens; null for a payment that has no such link. */
+  readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
+  readonly paymentNews: PaymentNews;
 }
 
 /** Buyers' credit. */
@@ -126,6 +133,10 @@ export interface Queries {
   readonly getPayment: (paymentId: string) => Promise<PaymentView | null>;
   readonly getPaymentByOrder: (appId: string, orderId: string) => Promise<PaymentView | null>;
   readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
+  /** What its payer sees of a payment; null when there is none. */
+  readonly payerFacts: (paymentId: string) => Promise<PayerFacts | null>;
+  /** What an app shows of itself to those who pay. */
+  readonly findProfile: (appId: string) => Promise<Profile>;
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
   /** What happened to a payment of the app, step by step; null when it has none of this id. */
   readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;

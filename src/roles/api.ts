@@ -5,17 +5,20 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
-import { type Chain, chainOf } from '../../domain/chains.ts';
+import { type Chain, type ChainId, chainOf } from '../../domain/chains.ts';
 import { countOpenKeyless, findApp } from '../../queries/apps.ts';
+import { headsOf } from '../../queries/chainHeads.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
+import { payerFacts } from '../../queries/payerFacts.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
-import { addressBook, canonicalTxHash, paymentLinkOf } from '../chains/families.ts';
+import { findProfile } from '../../queries/settings.ts';
+import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
@@ -25,9 +28,12 @@ import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createAppNews } from '../runtime/appNews.ts';
 import { createKeyUses } from '../runtime/keyUses.ts';
+import { createPaymentNews } from '../runtime/paymentNews.ts';
 import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
+import { createPaymentSecrets } from '../security/paymentSecrets.ts';
+import { parseMasterKey } from '../security/secretBox.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import { openAccounts } from './accounts.ts';
 import { callersByKey, openRevocations } from './callers.ts';
@@ -75,6 +81,13 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const uses = createKeyUses(reads, clock);
   void uses.keepWriting(clock, signal);
   const news = createAppNews(core.notifications);
+  const paymentNews = createPaymentNews({
+    notifications: core.notifications,
+    lastOrdinal: (appId) => lastOrdinal(reads, appId),
+    events: (appId, page) => listEvents(reads, appId, page),
+    heads: () => headsOf(reads),
+    clock,
+  });
   let listening = '';
   const publicUrl = () => config.publicUrl ?? listening;
   const app = createApp({
@@ -96,7 +109,9 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     limits: { ...defaultLimits, ...config.keyless },
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
-    paymentLink: paymentLinkOf,
+    paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey)),
+    walletLink: walletLinkOf,
+    paymentNews,
     site: siteOf(config),
     publicUrl,
   });
@@ -107,12 +122,14 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     const end = async () => {
       // Those who wait are answered, so that the rest need not wait for them.
       news.close();
+      paymentNews.close();
       await close().finally(revocations.close);
       await uses.write().catch(() => {});
     };
     return { url, close: end };
   } catch (error) {
     news.close();
+    paymentNews.close();
     await revocations.close();
     throw error;
   }
@@ -186,6 +203,16 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   };
 }
 
+/** As payins are confirmed: the agreed amount decides, or what came. */
+function confirmationsNeeded(chains: Core['chains']) {
+  return (chainId: ChainId, amount: string | null): number | null => {
+    const ingester = chains.get(chainId)?.ingester;
+    const whole = BigInt(amount?.split('.')[0] ?? 0);
+    const large = ingester?.largeFrom != null && whole >= ingester.largeFrom;
+    return ingester?.blocksOnTop?.(large ? 'finalLarge' : 'final') ?? null;
+  };
+}
+
 function queries(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSession'> {
   const { clock, reads, store } = core;
   const reading = {
@@ -193,11 +220,14 @@ function queries(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSessi
     history: (stream: string) => readStream(store, stream),
     read: eventCodec.read,
     paymentIdOf,
+    confirmationsNeeded: confirmationsNeeded(core.chains),
   };
   return {
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
+    payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
+    findProfile: (appId) => findProfile(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
     exportPayments: limitExports((filter) => paymentsCsv(reads, filter, clock.now())),

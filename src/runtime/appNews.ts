@@ -1,14 +1,12 @@
 import type { Observable } from 'rxjs';
 import { type AppNews, defaultListenerLimits, type ListenerLimits, ListenersFull } from '../http/feed.ts';
 import type { Notification } from '../postgres/listen.ts';
+import { type Bell, createBell } from './bell.ts';
 
 /** Notified by the read models with `<appId> <newest ordinal>`, or with nothing where only a look can tell. */
 export const appEventsChannel = 'app_events';
 
-interface Listener {
-  tell(ordinal: string | null): void;
-  end(): void;
-}
+type Listener = Bell<string | null>;
 
 /** @param notifications of `appEventsChannel` at least: one connection for all who wait */
 export function createAppNews(
@@ -31,7 +29,7 @@ export function createAppNews(
       const others = byApp.get(appId) ?? new Set();
       if (others.size >= limits.perApp) throw new ListenersFull('perApp');
       if (count >= limits.perInstance) throw new ListenersFull('perInstance');
-      const { listener, news } = createListener(signal, () => {
+      const listener: Listener = createBell(signal, () => {
         count -= 1;
         others.delete(listener);
         if (others.size === 0) byApp.delete(appId);
@@ -39,7 +37,7 @@ export function createAppNews(
       count += 1;
       byApp.set(appId, others.add(listener));
       if (closed || signal.aborted) listener.end();
-      return news;
+      return listener.words;
     },
     close() {
       closed = true;
@@ -47,41 +45,4 @@ export function createAppNews(
       for (const listener of everybody()) listener.end();
     },
   };
-}
-
-/** Remembers the newest word until it is asked for. */
-function createListener(signal: AbortSignal, onEnd: () => void) {
-  let word: { readonly ordinal: string | null } | null = null;
-  let bell = Promise.withResolvers<void>();
-  let ended = false;
-  const listener: Listener = {
-    tell(ordinal) {
-      word = { ordinal };
-      bell.resolve();
-    },
-    end() {
-      if (ended) return;
-      ended = true;
-      signal.removeEventListener('abort', listener.end);
-      onEnd();
-      bell.resolve();
-    },
-  };
-  signal.addEventListener('abort', listener.end, { once: true });
-
-  async function* news(): AsyncGenerator<string | null> {
-    try {
-      for (;;) {
-        await bell.promise;
-        if (ended) return;
-        bell = Promise.withResolvers();
-        const told = word;
-        word = null;
-        if (told) yield told.ordinal;
-      }
-    } finally {
-      listener.end();
-    }
-  }
-  return { listener, news: news() };
 }

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection, PublicKey } from 'solana-web3-v1';
+import { walletLinkAt } from '../../sandbox/walletLink.ts';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 
 const program = join(import.meta.dirname, '../../sandbox/pay.ts');
@@ -23,13 +24,14 @@ describe('npm run pay', function () {
     assert.match(printed, new RegExp(`3.00 USDC on Polygon → ${receiver}\n {2}paid out in transaction 0x`));
   });
 
-  it('pays on Solana, with the reference of the link that the merchant shows', async () => {
+  it('pays on Solana, with the reference of the link that the page shows', async () => {
     const { id, source } = await create({ chainId: 501, tokenSymbol: 'USDC' });
-    const printed = await pay(id, '--no-follow');
     const key = sandbox.file().wallet.ordersKey;
     const { paymentLink } = (await sandbox.call('GET', `/payment-api/payments/${id}`, { key })).body;
+    const walletLink = new URL((await walletLinkAt(paymentLink, 'solana')) ?? '');
+    const printed = await pay(id, '--no-follow');
     assert.match(printed, new RegExp(`USDC on Solana: .* → ${source.receiverAddress}`));
-    const reference = new PublicKey(new URL(paymentLink).searchParams.get('reference') ?? '');
+    const reference = new PublicKey(walletLink.searchParams.get('reference') ?? '');
     const connection = new Connection(sandbox.file().chains['501']?.rpcUrl ?? '', 'confirmed');
     const [found] = await connection.getSignaturesForAddress(reference);
     assert.match(printed, new RegExp(`paid in transaction ${found?.signature}\\n`));

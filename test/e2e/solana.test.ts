@@ -7,6 +7,7 @@ import { getAddress } from 'viem';
 import { chainOf } from '../../domain/chains.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
+import { walletLinkAt } from '../../sandbox/walletLink.ts';
 import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
@@ -104,13 +105,13 @@ describe('payments over Solana', function () {
     assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_000000n);
   });
 
-  it('are asked for by a Solana Pay link, whose reference finds the payin', async () => {
+  it('are asked for by the Solana Pay link of their page, whose reference finds the payin', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
     );
     const { wallet } = sandbox.file();
     const { body } = await sandbox.call('GET', `/payment-api/payments/${payment.id}`, { key: wallet.ordersKey });
-    const link = new URL(body.paymentLink);
+    const link = new URL((await walletLinkAt(body.paymentLink, 'solana')) ?? '');
     assert.equal(link.protocol + link.pathname, `solana:${payment.source.receiverAddress}`);
     assert.equal(link.searchParams.get('amount'), payment.source.amount);
     assert.equal(link.searchParams.get('spl-token'), chainOf(501).tokens[0]?.address);

@@ -163,8 +163,8 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'GET /readyz': () => open('/readyz'),
 };
 
-/** Files of the documentation hold nothing of any app; pages are tried with sessions, in a spec of their own. */
-const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|$)/.test(route);
+/** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
+const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|pay\/|colours|$)/.test(route);
 
 const served = routesOf(createApp({ limits: defaultLimits, cashback: { path: '' } } as HttpDeps)).filter(
   (route) => !isElsewhere(route),

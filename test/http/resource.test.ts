@@ -5,8 +5,11 @@ import { sampleView } from './samples.ts';
 const ofTheApp = ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant'];
 
 describe('the payment resource', () => {
-  const link = 'https://pay.example/p/1';
-  const full = paymentResource(sampleView, link);
+  const page = {
+    paymentLink: 'https://pay.example/pay/secret',
+    merchant: { name: 'Tea House', logoUrl: null, colour: '#0a5c48', supportContact: 'help@tea.example' },
+  };
+  const full = paymentResource(sampleView, page);
 
   it('holds the fields of the service reference, amounts and chain ids as strings', () => {
     assert.deepEqual(full, {
@@ -51,8 +54,7 @@ describe('the payment resource', () => {
       webhookSecret: null,
       webhookUrl: 'https://shop.example/hooks',
       webhookSecretSource: 'app',
-      paymentLink: link,
-      merchant: null,
+      ...page,
     });
   });
 
@@ -66,8 +68,8 @@ describe('the payment resource', () => {
     assert.deepEqual(publicResource(sampleView), { ...full, ...hidden });
   });
 
-  it('shows whoever created it without a key the order id besides', () => {
-    const hidden = Object.fromEntries(ofTheApp.map((name) => [name, null]));
-    assert.deepEqual(creatorResource(sampleView), { ...full, ...hidden });
+  it('shows whoever created it without a key the order id and the page to pay at besides', () => {
+    const hidden = { metadata: null, webhookUrl: null, webhookSecretSource: null };
+    assert.deepEqual(creatorResource(sampleView, page), { ...full, ...hidden });
   });
 });

@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
-import { createHandle, currentState, type Handle } from '../../commands/handle.ts';
+import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
@@ -10,12 +10,14 @@ import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
+import { noProfile } from '../../domain/merchant/profile.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
+import { payerFacts } from '../../queries/payerFacts.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
+import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
@@ -32,6 +34,7 @@ import { unlimited } from '../../src/http/rates.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { easyAccounts } from './accounts.ts';
@@ -145,6 +148,10 @@ export async function startWorld(
     feed: quietFeed,
     withdrawCashback: async () => ({ paymentId: randomIds.paymentId(), balance_cents: 0n }),
     cashback: createCreditWorld(clock, () => `${listening}/v1/cashbacksign`).deps,
+    paymentSecrets,
+    walletLink: walletLinkOf,
+    paymentNews: quietPaymentNews,
+    findProfile: async () => noProfile,
     rates: unlimited,
     countOpenKeyless: async () => 0,
     ...replaced,
@@ -176,6 +183,13 @@ const quietFeed: HttpDeps['feed'] = {
   lastOrdinal: async () => '0',
   async *changes() {},
 };
+
+const quietPaymentNews: HttpDeps['paymentNews'] = {
+  listen: () => ({ awaitHead() {}, async *[Symbol.asyncIterator]() {} }),
+};
+
+/** Of every world. */
+export const paymentSecrets = createPaymentSecrets(new Uint8Array(32).fill(7));
 
 /** Apps by who owns them. */
 const ownerOf = { wallet_demo: 'ann', wallet_closed: 'bob', merchant_demo: 'cleo' };
@@ -243,7 +257,14 @@ export function commandsOn(
 
 /** Payments through the real commands; reads fold the streams. */
 function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
-  const handle = createHandle({ store: memoryEventStore(), clock, ids: randomIds, codec: eventCodec });
+  const store = memoryEventStore();
+  const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
+  const reading = {
+    sql: { query: async () => [] },
+    history: (stream: string) => readStream(store, stream),
+    read: eventCodec.read,
+    confirmationsNeeded: () => null,
+  };
   const newest: string[] = [];
   const changed = new Map<string, Instant>();
   const commands = commandsOn(handle, clock);
@@ -267,6 +288,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
     }) satisfies HttpDeps['registerPayin'],
 
     getPayment: read,
+    payerFacts: (paymentId: string) => payerFacts(reading, paymentId, clock.now()),
     getPaymentByOrder: async (appId: string, orderId: string) => {
       const salt = apps.get(appId)?.idSalt;
       return salt === undefined ? null : read(paymentIdOf(salt, orderId));

@@ -20,7 +20,7 @@ describe('the sandbox’s customer on Solana', () => {
       decimals: 6,
       amount: 1n,
       receiverAddress: to.toBase58(),
-      paymentLink: null,
+      walletLink: null,
       ...order,
     });
   const balance = async (owner: PublicKey) =>
@@ -46,13 +46,13 @@ describe('the sandbox’s customer on Solana', () => {
 
   it('names the references of a Solana Pay link, and makes nothing of other links', async () => {
     const [to, one, other] = [newWallet(), newWallet(), newWallet()];
-    const paymentLink = `solana:${to}?amount=1&spl-token=${usdcMint}&reference=${one}&reference=${other}`;
-    const signature = await pay(to, { paymentLink });
+    const walletLink = `solana:${to}?amount=1&spl-token=${usdcMint}&reference=${one}&reference=${other}`;
+    const signature = await pay(to, { walletLink });
     for (const reference of [one, other]) {
       const [found] = await lab.connection.getSignaturesForAddress(reference, {}, 'confirmed');
       assert.equal(found?.signature, signature);
     }
-    await pay(to, { paymentLink: `https://pay.example.com/?reference=${one}` });
+    await pay(to, { walletLink: `https://pay.example.com/?reference=${one}` });
     assert.equal((await lab.connection.getSignaturesForAddress(one, {}, 'confirmed')).length, 1);
     assert.equal(await balance(to), '2');
   });

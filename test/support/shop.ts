@@ -10,6 +10,7 @@ import { terminalStatuses } from '../../domain/payment/view.ts';
 import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
+import { walletLinkAt } from '../../sandbox/walletLink.ts';
 
 const patience_ms = 60_000;
 const poll_ms = 50;
@@ -127,9 +128,12 @@ export function createShop(world: ShopWorld): Shop {
     async pay({ source, paymentLink }, amount = source.amount, from?: string) {
       const chainId = Number(source.chainId) as ChainId;
       const token = tokenOf(chainId, source.tokenSymbol);
-      const order = { ...source, ...token, token: token.address, amount: unitsOf(amount, token), paymentLink };
+      const order = { ...source, ...token, token: token.address, amount: unitsOf(amount, token) };
       if (chainId === 1500) return payOnStellar(rpcUrl(1500), from ?? stellarCustomer?.() ?? '', order);
-      if (chainId === 501) return payOnSolana(rpcUrl(501), from ?? solanaCustomer?.() ?? '', order);
+      if (chainId === 501) {
+        const walletLink = await walletLinkAt(paymentLink ?? null, 'solana');
+        return payOnSolana(rpcUrl(501), from ?? solanaCustomer?.() ?? '', { ...order, walletLink });
+      }
       return shop.transfer(chainId, source.tokenSymbol, source.receiverAddress, amount);
     },
 

@@ -4,12 +4,15 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { VNode } from 'preact';
 import { documentOf } from '../../web/parts/html.ts';
+import { colourSheet } from '../../web/pay/colour.ts';
 
 /** As src/http sends it with pages. */
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+
+const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/' };
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;
@@ -32,9 +35,12 @@ export async function servePages(pages: Readonly<Record<string, VNode>>): Promis
     const page = pages[path.slice(1)];
     response.setHeader('Content-Security-Policy', pagePolicy);
     if (asset?.[1] && asset[2]) {
-      const file = new URL(`../../web/${asset[2] === 'css' ? '' : 'client/'}${asset[1]}`, import.meta.url);
+      const file = new URL(`../../web/${folders[asset[1]] ?? 'client/'}${asset[1]}`, import.meta.url);
       response.setHeader('Content-Type', types[asset[2]] ?? '');
       response.end(await readFile(file));
+    } else if (path.startsWith('/colours/')) {
+      response.setHeader('Content-Type', 'text/css');
+      response.end(colourSheet(`#${path.slice(-10, -4)}`));
     } else if (path.endsWith('/live')) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
       listening.add(response.once('close', () => listening.delete(response)));

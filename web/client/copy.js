@@ -11,16 +11,17 @@ document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest('button[data-copy]');
   if (!button) return;
   const word = button.querySelector('span');
+  button.dataset.word ??= word.textContent;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    word.textContent = 'Copied';
+    word.textContent = button.dataset.told ?? 'Copied';
     word.className = 'told';
     say(button.dataset.copied);
   } catch {
-    word.textContent = 'Mark it by hand';
+    word.textContent = button.dataset.failed ?? 'Mark it by hand';
   }
   setTimeout(() => {
-    word.textContent = 'Copy';
+    word.textContent = button.dataset.word;
     word.className = '';
   }, 2000);
 });

@@ -11,10 +11,10 @@ export interface Step {
   readonly at?: Instant;
 }
 
-const spoken = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
+const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
 
-/** A story from top to bottom, for payers and merchants alike. */
-export const steps = (list: readonly Step[]): VNode =>
+/** A story from top to bottom, for payers and merchants alike. @param spoken what is read out before each step */
+export const steps = (list: readonly Step[], spoken: Readonly<Record<Step['stage'], string>> = inEnglish): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>
       <span><span class="visually-hidden">${spoken[stage]}</span>${title}

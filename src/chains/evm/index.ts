@@ -10,6 +10,7 @@ import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createEvmRpc } from './rpc.ts';
 import { createEvmSigner } from './signer/signer.ts';
 import { readEvmTreasury } from './treasury.ts';
+import { evmWalletLink } from './walletLink.ts';
 
 /** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, the same deposit addresses on all of them. */
 export const evm: Family = {
@@ -19,6 +20,7 @@ export const evm: Family = {
   canonicalAddress: canonicalEvmAddress,
   canonicalTxHash: canonicalEvmHash,
   messages: evmMessages,
+  walletLink: evmWalletLink,
   readTreasury: readEvmTreasury,
   open(settings, treasury) {
     const account = treasury.address as Address;

@@ -8,13 +8,13 @@ import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
-import { solanaPaymentLink } from './paymentLink.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
+import { solanaWalletLink } from './walletLink.ts';
 
 /** Solana: one wallet for each deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {
@@ -25,7 +25,7 @@ export const solana: Family<SolanaTreasury> = {
   canonicalTxHash: canonicalSolanaHash,
   messages: solanaMessages,
   readTreasury: readSolanaTreasury,
-  paymentLink: solanaPaymentLink,
+  walletLink: solanaWalletLink,
 
   open([setting], treasury, { takeOwners, watch }) {
     const config = solanaConfig(setting, treasury);

@@ -12,6 +12,7 @@ import { createStellarPayoutRail } from './payouts/rail.ts';
 import { createStellarRpc } from './rpc.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
+import { stellarWalletLink } from './walletLink.ts';
 
 /** Stellar: payins with a memo or through a contract, payouts numbered by the treasury and its channel accounts. */
 export const stellar: Family<StellarTreasury> = {
@@ -21,6 +22,7 @@ export const stellar: Family<StellarTreasury> = {
   canonicalAddress: (_chain, text) => canonicalStellarAddress(text),
   canonicalTxHash: canonicalStellarHash,
   messages: stellarMessages,
+  walletLink: stellarWalletLink,
   readTreasury: readStellarTreasury,
 
   open([setting], treasury) {

@@ -2,6 +2,7 @@
 import type { OwnApp } from '../../../queries/settings.ts';
 import type { AppName, Frame, Outer } from '../../../web/parts/frame.ts';
 import type { HttpDeps } from '../deps.ts';
+import { logoPath } from '../payLinks.ts';
 import type { Audience, Visit } from './page.ts';
 
 export interface Frames {
@@ -23,7 +24,7 @@ export function createFrames({ accounts, listApps, site }: Pick<HttpDeps, 'accou
       const { appId, developerId } = visit.visitor;
       const [outer, own] = await Promise.all([frames.outer(visit), listApps(developerId)]);
       const app = own.find((each) => each.appId === appId);
-      const logoUrl = app?.logo ? `/logos/${app.logo}` : null;
+      const logoUrl = app?.logo ? logoPath(app.logo) : null;
       return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl };
     },
     appsOf: async (developerId) => (await listApps(developerId)).map(nameOf),

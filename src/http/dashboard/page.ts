@@ -28,6 +28,8 @@ export interface Visit<A extends Audience, P = unknown, Q = unknown> {
   readonly cookies: Cookies;
   /** What the visitor is counted under where strangers are limited. */
   readonly address: string;
+  /** The languages that the browser likes, as its header Accept-Language says. */
+  readonly languages: string | null;
   /** The browser as it calls itself, cut short. */
   readonly agent: string | null;
   /** What the request before this one did, told once. */

@@ -64,6 +64,7 @@ function serve(page: Served, { deps, admission, limit }: PageGate): RequestHandl
       query: {},
       cookies,
       address: deps.clients.of(request),
+      languages: request.headers['accept-language'] ?? null,
       agent: request.headers['user-agent']?.slice(0, agentMax) ?? null,
       flash: noticeIn(cookies),
       gone: goneWith(response),

@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
 import { createOpenQuota } from '../openQuota.ts';
-import { creatorResource, fullResource, viewAfter } from '../resource.ts';
+import { createResources, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
@@ -60,7 +60,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 }
 
 function createHandler(deps: HttpDeps, access: Access) {
-  const full = fullResource(deps);
+  const { full, ofCreator } = createResources(deps);
   const quota = createOpenQuota(deps);
   return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;
@@ -73,7 +73,7 @@ function createHandler(deps: HttpDeps, access: Access) {
     const view = viewAfter(created);
     return {
       status: created.createdNow ? 201 : 200,
-      body: keyless ? creatorResource(view) : full(view),
+      body: await (keyless ? ofCreator(view) : full(view)),
       headers: created.createdNow
         ? { Location: `/payment-api/payments/${view.paymentId}` }
         : { 'Idempotent-Replayed': 'true' },

@@ -5,7 +5,7 @@ import type { PaymentView } from '../../../domain/payment/view.ts';
 import { paymentIdIn } from '../../../queries/paymentId.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
-import { type Full, fullResource, publicResource, viewAfter } from '../resource.ts';
+import { createResources, publicResource, type Resources, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
@@ -17,7 +17,7 @@ const noPayment = refuse('paymentNotFound', 'no payment has this id: check it ag
 
 /** The payment API but for creation: read, list, register a payin. */
 export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
-  const full = fullResource(deps);
+  const { full } = createResources(deps);
   return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
 }
 
@@ -26,7 +26,7 @@ async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string):
   return id === undefined ? null : getPayment(id);
 }
 
-function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
+function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
   return [
     route({
       method: 'get',
@@ -40,7 +40,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
         const page = await deps.listPayments(filterOf(query, caller.appId));
         if (isRefusal(page)) return page;
         const { payments, nextCursor } = page;
-        return ok({ data: payments.map(full), hasMore: nextCursor !== null, nextCursor });
+        return ok({ data: await Promise.all(payments.map(full)), hasMore: nextCursor !== null, nextCursor });
       },
     }),
     route({
@@ -55,7 +55,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       async handle({ caller, params }) {
         const view = await find(deps, params.id);
         if (!view || (caller && view.appId !== caller.appId)) return noPayment;
-        return ok(caller ? full(view) : publicResource(view));
+        return ok(caller ? await full(view) : publicResource(view));
       },
     }),
     route({
@@ -73,7 +73,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
       },
       async handle({ caller, params: { appId, orderId } }) {
         const view = appId === caller.appId ? await deps.getPaymentByOrder(appId, orderId) : null;
-        return view ? ok(full(view)) : noOrder;
+        return view ? ok(await full(view)) : noOrder;
       },
     }),
   ];
@@ -81,7 +81,7 @@ function reading(deps: HttpDeps, full: Full): readonly AnyRoute[] {
 
 const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
 
-function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
+function registering(deps: HttpDeps, full: Resources['full'], access: Access): AnyRoute {
   return route({
     method: 'post',
     path: '/payment-api/payments/{id}/payin',
@@ -106,7 +106,7 @@ function registering(deps: HttpDeps, full: Full, access: Access): AnyRoute {
       const registered = await deps.registerPayin({ paymentId, appId }, hint, by);
       if (isRefusal(registered)) return asSpelled(registered, body);
       const view = viewAfter(registered);
-      return ok(payinAnswer(caller ? full(view) : publicResource(view)));
+      return ok(payinAnswer(caller ? await full(view) : publicResource(view)));
     },
   });
 }

@@ -90,7 +90,7 @@ const webhookProperties = {
   webhookSecret: NullableText,
 };
 const Merchant = Shape(
-  { name: NullableText, logoUrl: NullableText },
+  { name: NullableText, logoUrl: NullableText, colour: NullableText, supportContact: NullableText },
   { title: 'Merchant', description: 'branding of the hosted payment page' },
 );
 const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
@@ -99,7 +99,9 @@ const paymentProperties = {
   metadata: orNull(Metadata),
   webhookUrl: NullableText,
   webhookSecretSource: orNull(WebhookSecretSource),
-  paymentLink: NullableText,
+  paymentLink: orNull(
+    Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
+  ),
   merchant: orNull(Merchant),
 };
 

@@ -3,9 +3,9 @@ import { Keypair } from 'solana-web3-v1';
 import { chainOf } from '../../../domain/chains.ts';
 import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
 import { systemProgram } from '../../../src/chains/solana/addresses.ts';
-import { type Asked, solanaPaymentLink } from '../../../src/chains/solana/paymentLink.ts';
 import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
+import { type Asked, solanaWalletLink } from '../../../src/chains/solana/walletLink.ts';
 import { usdcToken } from './world.ts';
 
 const solana = chainOf(501);
@@ -46,13 +46,12 @@ describe('the payment link of a payment on Solana', () => {
     paymentId: '0d5b0a4e-3b0a-8c1e-9d2f-1a2b3c4d5e6f',
     sourceChainId: 501,
     sourceTokenAddress: usdcToken.address,
-    sourceAmount: '12.50',
     depositAddress: wallet,
     title: 'Tea & cake',
   };
 
   it('is a Solana Pay request, with a reference that follows from the payment and does not tell it', () => {
-    const link = solanaPaymentLink(asked) ?? '';
+    const link = solanaWalletLink(asked, '12.50') ?? '';
     const url = new URL(link);
     assert.equal(url.protocol, 'solana:');
     assert.equal(url.pathname, wallet);
@@ -67,8 +66,8 @@ describe('the payment link of a payment on Solana', () => {
   });
 
   it('leaves out what is not known, and there is none elsewhere', () => {
-    const open = new URL(solanaPaymentLink({ ...asked, sourceAmount: null, title: null }) ?? '');
+    const open = new URL(solanaWalletLink({ ...asked, title: null }, null) ?? '');
     assert.deepEqual([...open.searchParams.keys()], ['spl-token', 'reference']);
-    assert.equal(solanaPaymentLink({ ...asked, sourceChainId: 8453 }), null);
+    assert.equal(solanaWalletLink({ ...asked, sourceChainId: 8453 }, '1'), null);
   });
 });

@@ -22,6 +22,10 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
     sharedAddresses: [],
+    blocksOnTop(pass) {
+      const depth = pass === 'head' ? 0 : config.depths[pass];
+      return typeof depth === 'number' ? depth : null;
+    },
     ...scanner,
     resolve,
     lookUp,

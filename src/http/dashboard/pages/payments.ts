@@ -7,6 +7,7 @@ import { paymentsPage } from '../../../../web/dashboard/payments.ts';
 import type { FormState } from '../../../../web/parts/form.ts';
 import type { HttpDeps, PaymentFilter } from '../../deps.ts';
 import { ApiError, errorOfRefusal } from '../../errors.ts';
+import { payLinkOf } from '../../payLinks.ts';
 import { Cursor, PaymentStatus, Uuid } from '../../schemas/base.ts';
 import { entry, fields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
@@ -15,7 +16,14 @@ import { noSuchPage } from '../router.ts';
 
 type Deps = Pick<
   HttpDeps,
-  'listPayments' | 'exportPayments' | 'paymentStory' | 'listTransactions' | 'listDeliveries' | 'paymentLink' | 'clock'
+  | 'listPayments'
+  | 'exportPayments'
+  | 'paymentStory'
+  | 'listTransactions'
+  | 'listDeliveries'
+  | 'paymentSecrets'
+  | 'publicUrl'
+  | 'clock'
 >;
 
 const rows = 50;
@@ -115,7 +123,7 @@ const one = (deps: Deps, frames: Frames): AnyPage =>
         deps.listDeliveries(appId, { paymentId, limit: deliveriesMax }),
       ]);
       const deliveries = isRefusal(sent) ? [] : sent.deliveries;
-      const link = deps.paymentLink?.(payment) ?? null;
+      const link = payLinkOf(deps, paymentId);
       const facts = { payment, story: entries, transactions, deliveries, link, now: deps.clock.now() };
       return { page: paymentPage({ ...frame, ...facts }) };
     },

@@ -4,21 +4,23 @@ import { referenceOf } from './payouts/transaction.ts';
 
 export type Asked = Pick<
   PaymentView,
-  'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'sourceAmount' | 'depositAddress' | 'title'
+  'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress' | 'title'
 >;
 
 /**
  * A Solana Pay transfer request (docs.solanapay.com/spec): what a wallet needs to pay, also as a QR code. Its reference is made one-way
  * from the payment's id, which the chain never shows. Null for payments that are paid elsewhere.
+ *
+ * @param amount in whole tokens; null leaves it to the payer
  */
-export function solanaPaymentLink(payment: Asked): string | null {
+export function solanaWalletLink(payment: Asked, amount: string | null): string | null {
   if (payment.sourceChainId !== solanaChainId) return null;
-  const { depositAddress, sourceAmount, sourceTokenAddress, title, paymentId } = payment;
+  const { depositAddress, sourceTokenAddress, title, paymentId } = payment;
   const asked = {
-    ...(sourceAmount !== null && { amount: sourceAmount }),
+    ...(amount !== null && { amount }),
     'spl-token': sourceTokenAddress,
     reference: referenceOf('payin', paymentId),
-    ...(title !== null && { label: title }),
+    ...(title !== null && { label: title.toWellFormed() }),
   };
   const query = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `solana:${depositAddress}?${query.join('&')}`;

@@ -1,0 +1,46 @@
+/** What the page to pay at is made from. From the log, so that a payer sees what has happened while read models stand still. */
+import type { ChainId } from '../domain/chains.ts';
+import type { PaymentEvent } from '../domain/payment/events.ts';
+import { type Situation, situationOf } from '../domain/payment/situation.ts';
+import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
+import { type PaymentView, viewOf } from '../domain/payment/view.ts';
+import type { Instant } from '../domain/time.ts';
+import { headsOf } from './chainHeads.ts';
+import type { GetPaymentDeps } from './getPayment.ts';
+
+export interface PayerFacts {
+  readonly payment: PaymentView;
+  readonly situation: Situation;
+  /** In and out, oldest first. */
+  readonly transactions: readonly PaymentTransaction[];
+  /** Another one when anything of this has changed. */
+  readonly version: string;
+  /** When the facts are of, by our own clock. */
+  readonly now: Instant;
+}
+
+export interface PayerFactsDeps extends GetPaymentDeps {
+  /** Blocks on top that make a payin of this amount final; null where the chain itself says. */
+  readonly confirmationsNeeded: (chainId: ChainId, amount: string | null) => number | null;
+}
+
+/** Null when there is no such payment. @throws Unavailable */
+export async function payerFacts(deps: PayerFactsDeps, paymentId: string, now: Instant): Promise<PayerFacts | null> {
+  const [events, heads] = await Promise.all([deps.history(`payment-${paymentId}`), headsOf(deps.sql)]);
+  const payment = events.reduce<PaymentState>((state, stored) => {
+    const event = deps.read(stored) as PaymentEvent | undefined;
+    return event ? paymentDecider.evolve(state, event) : state;
+  }, paymentDecider.initial);
+  const last = events.at(-1);
+  if (!payment || !last) return null;
+  const view = viewOf(payment, last.metadata.at);
+  const { sourceChainId, amountReceived, sourceAmount } = view;
+  const chain = {
+    head: heads.get(sourceChainId) ?? null,
+    needed: deps.confirmationsNeeded(sourceChainId, sourceAmount ?? amountReceived),
+  };
+  const situation = situationOf(payment, now, chain);
+  const version = [events.length, situation.kind, situation.depth?.confirmations ?? ''].join(' ');
+  return { payment: view, situation, transactions: transactionsOf(payment), version, now };
+}

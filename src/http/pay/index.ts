@@ -1,0 +1,58 @@
+/** The pages of payments under /pay: for people with a link, without cookies, readable by nobody else. */
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { documentOf } from '../../../web/parts/html.ts';
+import { languageOf } from '../../../web/pay/language.ts';
+import { sayIn } from '../../../web/pay/messages/index.ts';
+import { troublePage } from '../../../web/pay/trouble.ts';
+import { createPageRouter } from '../dashboard/router.ts';
+import { html } from '../dashboard/send.ts';
+import type { HttpDeps } from '../deps.ts';
+import { type ApiError, statusOfError } from '../errors.ts';
+import { localsOf } from '../guards.ts';
+import type { Answer } from '../route.ts';
+import type { Gate } from '../router.ts';
+import { payPages } from './pages.ts';
+
+/** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
+const headers = new Map([
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Robots-Tag', 'noindex, nofollow'],
+  ['Vary', 'Accept-Language, Accept'],
+]);
+
+const home = '/pay';
+
+export interface PayPages {
+  /** What is none of them goes on to the next router. */
+  routerBehind(gate: Gate): Router;
+  /** The answer to what went wrong with one; undefined for every other request. */
+  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
+}
+
+const chosenIn = ({ url }: Request): string | undefined =>
+  new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
+
+export const createPayPages = (deps: HttpDeps): PayPages => ({
+  routerBehind(gate) {
+    const router = Router({ caseSensitive: true });
+    const asPage: RequestHandler = (_request, response, next) => {
+      localsOf(response).isPage = true;
+      response.setHeaders(headers);
+      next();
+    };
+    router.use(home, asPage);
+    // Nobody is signed in here: a visitor of the dashboard is a payer like any other.
+    router.use(createPageRouter(payPages(deps), { ...gate, deps: { ...deps, findSession: async () => null } }));
+    return router;
+  },
+
+  errorPage(error, request, response) {
+    const { isPage, requestId } = localsOf(response);
+    if (!isPage || !/^\/pay(\/|$)/i.test(request.path) || request.accepts(['html', 'json']) === 'json')
+      return undefined;
+    const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
+    const what = statusOfError(error.code) < 429 ? 'unknown' : 'trouble';
+    const around = { say, mode: deps.site.mode, path: request.path };
+    return { type: html, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
+  },
+});

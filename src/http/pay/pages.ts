@@ -1,0 +1,77 @@
+/** The pages of payments, for whoever has a payment's link: pay and watch, receipt, news, a colour. */
+import Type from 'typebox';
+import { returnUrlOf } from '../../../domain/merchant/profile.ts';
+import type { PayerFacts } from '../../../queries/payerFacts.ts';
+import { colourSheet } from '../../../web/pay/colour.ts';
+import { languageOf } from '../../../web/pay/language.ts';
+import { sayIn } from '../../../web/pay/messages/index.ts';
+import type { Around, PayModel, Shop } from '../../../web/pay/model.ts';
+import { payPage } from '../../../web/pay/page.ts';
+import { receiptPage } from '../../../web/pay/receipt.ts';
+import { entry, fields } from '../dashboard/fields.ts';
+import { type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { noSuchPage } from '../dashboard/router.ts';
+import type { HttpDeps } from '../deps.ts';
+import { logoPath, payPath } from '../payLinks.ts';
+import { livePage } from './live.ts';
+
+const Asked = fields({ lang: Type.Optional(entry(16)) });
+type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: string }>;
+
+const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
+
+export function payPages(deps: HttpDeps): readonly AnyPage[] {
+  return [
+    page({ path: '/pay/{secret}', audience: 'anyone', params, query: Asked, show: shownBy(deps, payPage) }),
+    page({ path: '/pay/{secret}/receipt', audience: 'anyone', params, query: Asked, show: shownBy(deps, receiptPage) }),
+    livePage(deps),
+    page({
+      path: '/colours/{file}',
+      audience: 'anyone',
+      params: Type.Object({ file: Type.String({ pattern: '^[0-9a-f]{6}\\.css$' }) }),
+      async show({ params: { file } }) {
+        const sheet = colourSheet(`#${file.slice(0, 6)}`);
+        if (sheet === null) throw noSuchPage();
+        const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+        return { status: 200, type: 'text/css; charset=utf-8', body: sheet, headers };
+      },
+    }),
+  ];
+}
+
+/** A secret of no payment and one that is none are answered alike. */
+const shownBy =
+  (deps: HttpDeps, draw: (model: PayModel) => Shown['page']) =>
+  async (visit: Asking): Promise<Shown> => {
+    const { secret } = visit.params;
+    const around: Around = {
+      say: sayIn(languageOf(visit.query.lang, visit.languages)),
+      mode: deps.site.mode,
+      path: payPath(secret),
+    };
+    const paymentId = deps.paymentSecrets.paymentIdOf(secret);
+    const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
+    if (!facts) throw noSuchPage();
+    return { page: draw({ ...around, facts, shop: await shopOf(deps, facts), walletLink: walletLinkOf(deps, facts) }) };
+  };
+
+async function shopOf({ findProfile }: Pick<HttpDeps, 'findProfile'>, { payment }: PayerFacts): Promise<Shop> {
+  const { appId, paymentId, orderId, status } = payment;
+  const { name, logo, colour, supportContact, returnUrlTemplate } = await findProfile(appId);
+  return {
+    name,
+    colour,
+    supportContact,
+    logoUrl: logo === null ? null : logoPath(logo),
+    returnUrl: returnUrlTemplate && returnUrlOf(returnUrlTemplate, { paymentId, orderId: orderId ?? '', status }),
+  };
+}
+
+/** For what is still to be sent. */
+function walletLinkOf({ walletLink }: Pick<HttpDeps, 'walletLink'>, { payment, situation }: PayerFacts): string | null {
+  if (!situation.open) return null;
+  return walletLink(
+    payment,
+    payment.sourceAmount === null ? null : (situation.missing?.amount ?? payment.sourceAmount),
+  );
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { Subject } from 'rxjs';
+import { ListenersFull } from '../../src/http/feed.ts';
+import type { PaymentListener } from '../../src/http/paymentNews.ts';
+import type { Notification } from '../../src/postgres/listen.ts';
+import { appEventsChannel } from '../../src/runtime/appNews.ts';
+import { createPaymentNews } from '../../src/runtime/paymentNews.ts';
+
+/** An app's feed in memory, heads that are moved by hand, and a clock whose pauses end when the spec says so. */
+function world(limits = { perApp: 2, perInstance: 3 }) {
+  const notifications = new Subject<Notification>();
+  const feeds = new Map<string, string[]>();
+  const heads = new Map<number, bigint>([[8453, 100n]]);
+  let asked = 0;
+  const pauses: (() => void)[] = [];
+  const feedOf = (appId: string) => feeds.get(appId) ?? [];
+  const news = createPaymentNews(
+    {
+      notifications,
+      lastOrdinal: async (appId) => String(feedOf(appId).length),
+      async events(appId, { after, limit }) {
+        asked += 1;
+        return feedOf(appId)
+          .map((paymentId, index) => ({ ordinal: String(index + 1), paymentId }))
+          .slice(Number(after), Number(after) + limit);
+      },
+      heads: async () => new Map(heads),
+      clock: { sleep: (_duration_ms, signal) => paused(pauses, signal) },
+    },
+    limits,
+  );
+  return {
+    news,
+    heads,
+    pauses,
+    asked: () => asked,
+    happens(appId: string, ...payments: string[]) {
+      feeds.set(appId, [...feedOf(appId), ...payments]);
+      notifications.next({ channel: appEventsChannel, payload: `${appId} ${feedOf(appId).length}` });
+    },
+    lost: () => notifications.next({ channel: appEventsChannel, payload: '' }),
+  };
+}
+
+const paused = (pauses: (() => void)[], signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    pauses.push(resolve);
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+const soon = () => new Promise((resolve) => setImmediate(resolve));
+
+/** How often a listener was told so far. */
+function counting(listener: PaymentListener): () => number {
+  let told = 0;
+  void (async () => {
+    for await (const _ of listener) told += 1;
+  })();
+  return () => told;
+}
+
+describe('news of payments', () => {
+  const open = new AbortController().signal;
+
+  it('reach those who look at the payment, and nobody else, by one look at the feed for all', async () => {
+    const { news, happens, asked } = world({ perApp: 2, perInstance: 10 });
+    const [tea, more, other, elsewhere] = [
+      ['tea', 'a'],
+      ['tea', 'a'],
+      ['cake', 'a'],
+      ['tea', 'b'],
+    ].map(([paymentId = '', appId = '']) => counting(news.listen({ paymentId, appId }, open)));
+    await soon();
+    const before = [tea, more, other, elsewhere].map((told) => told?.() ?? 0);
+    happens('a', 'tea');
+    await soon();
+    const after = [tea, more, other, elsewhere].map((told, index) => (told?.() ?? 0) - (before[index] ?? 0));
+    assert.deepEqual(after, [1, 1, 0, 0]);
+    assert.equal(asked(), 1);
+  });
+
+  it('reach everybody where nobody knows what was missed', async () => {
+    const { news, lost } = world();
+    const told = counting(news.listen({ paymentId: 'tea', appId: 'a' }, open));
+    await soon();
+    const before = told();
+    lost();
+    await soon();
+    assert.equal(told() - before, 1);
+  });
+
+  it('are of the chain’s head as well, for as long as somebody waits for it', async () => {
+    const { news, heads, pauses } = world();
+    const listener = news.listen({ paymentId: 'tea', appId: 'a' }, open);
+    const told = counting(listener);
+    await soon();
+    const before = told();
+    listener.awaitHead(8453);
+    await soon();
+    heads.set(8453, 101n);
+    pauses.pop()?.();
+    await soon();
+    assert.equal(told() - before, 1);
+    pauses.pop()?.();
+    await soon();
+    assert.equal(told() - before, 1);
+    listener.awaitHead(null);
+    pauses.pop()?.();
+    await soon();
+    assert.equal(pauses.length, 0);
+  });
+
+  it('have room for so many of one payment, and for so many in all; who leaves makes room', async () => {
+    const { news } = world();
+    const leaving = new AbortController();
+    news.listen({ paymentId: 'tea', appId: 'a' }, leaving.signal);
+    news.listen({ paymentId: 'tea', appId: 'a' }, open);
+    assert.throws(() => news.listen({ paymentId: 'tea', appId: 'a' }, open), ListenersFull);
+    news.listen({ paymentId: 'cake', appId: 'a' }, open);
+    assert.throws(() => news.listen({ paymentId: 'milk', appId: 'a' }, open), ListenersFull);
+    leaving.abort();
+    news.listen({ paymentId: 'tea', appId: 'a' }, open);
+  });
+
+  it('end with the service, for those who wait and for whoever comes then', async () => {
+    const { news } = world();
+    const waiting = news.listen({ paymentId: 'tea', appId: 'a' }, open)[Symbol.asyncIterator]();
+    await soon();
+    await waiting.next();
+    const next = waiting.next();
+    news.close();
+    assert.equal((await next).done, true);
+    const late = news.listen({ paymentId: 'tea', appId: 'a' }, open)[Symbol.asyncIterator]();
+    assert.equal((await late.next()).done, true);
+  });
+});

@@ -1,0 +1,248 @@
+/** The pages of payments in a real browser: in every language, by every way of looking, with every text that others may write. */
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import jsqr from 'jsqr';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { contrast, readable, readColour } from '../../web/parts/colour.ts';
+import { documentOf } from '../../web/parts/html.ts';
+import { colourSheet } from '../../web/pay/colour.ts';
+import { type Language, languageOf, languages } from '../../web/pay/language.ts';
+import { messages } from '../../web/pay/messages/index.ts';
+import { payPage } from '../../web/pay/page.ts';
+import { type Visitor, visitor } from '../support/chromium.ts';
+import { type PageServer, servePages } from './pageServer.ts';
+import { payModel, payPages, type StoryName, stories } from './samples/payPages.ts';
+
+/** What people who cannot see, or not well, would stumble over, by rule and element. */
+async function obstacles(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`${axe.source};undefined`);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
+  );
+}
+
+const standsOut = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+async function looking(
+  language: Language,
+  look: (someone: Visitor, server: PageServer) => Promise<void>,
+): Promise<void> {
+  const server = await servePages(payPages(language));
+  const someone = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
+  try {
+    await look(someone, server);
+  } finally {
+    await someone.leave();
+    await server[Symbol.asyncDispose]();
+  }
+}
+
+/** What a telephone reads from the picture of the page. */
+async function scanned(page: Page): Promise<string | undefined> {
+  const picture = await page.locator('svg.qr').first().screenshot();
+  const { data, info } = await sharp(picture)
+    .resize({ width: 600 })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return jsqr.default(new Uint8ClampedArray(data), info.width, info.height)?.data;
+}
+
+describe('pages of payments in a browser', function () {
+  this.timeout(180_000);
+
+  for (const language of languages) {
+    it(`can be used by everybody in ${language}, by day and by night, at 320 pixels`, () =>
+      looking(language, async ({ page }) => {
+        for (const name of Object.keys(payPages(language))) {
+          await page.emulateMedia({ colorScheme: 'light' });
+          await page.goto(name);
+          assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+          assert.deepEqual(await obstacles(page), [], `${name}, light`);
+          await page.emulateMedia({ colorScheme: 'dark' });
+          assert.deepEqual(await obstacles(page), [], `${name}, dark`);
+          assert.equal(await standsOut(page), false, `${name} scrolls sideways`);
+        }
+      }));
+  }
+
+  it('have a code that says what the button opens, by day and by night', () =>
+    looking('ar', async ({ page }) => {
+      for (const name of ['waiting', 'waitingOnStellar', 'underpaid', 'wrongChain'] as const) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.goto(name);
+          const { walletLink } = payModel(stories[name], 'ar');
+          assert.ok(walletLink);
+          assert.equal(await page.locator('.scan a').getAttribute('href'), walletLink);
+          assert.equal(await scanned(page), walletLink, name);
+        }
+      }
+    }));
+
+  it('count down, copy, and put news in their places without losing the focus', () =>
+    looking('de', async ({ page }, server) => {
+      await page.goto('waiting');
+      await page
+        .getByRole('timer')
+        .getByText(/^noch \d\d:\d\d$/)
+        .waitFor();
+      await server.listened();
+      await page.getByRole('button', { name: 'Kopieren Senden an' }).focus();
+      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'BUTTON');
+    }));
+});
+
+describe('hostile texts in pages of payments', function () {
+  this.timeout(120_000);
+  const attack = [
+    `<script>globalThis.ran = true</script><img src=x onerror="globalThis.ran=true">`,
+    `" autofocus onfocus="globalThis.ran=true" x="' onclick='globalThis.ran=true`,
+    '</bdi></title></a><h1>Broken out</h1><!--',
+    'pay \u202e0x8f21\u2066 to\u2069 \u061c\u0000\ud800',
+    'W'.repeat(3_000),
+  ].join('');
+
+  it('stay texts, in their places, on every page', async () => {
+    const server = await servePages(payPages('ar', (ours) => `${attack}${ours}`));
+    const { page, leave } = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
+    try {
+      for (const name of Object.keys(payPages('ar'))) {
+        await page.goto(name);
+        const found = await page.evaluate(() => ({
+          ran: 'ran' in globalThis,
+          elements: document.querySelectorAll('[onerror], [onfocus], [onclick], img[src="x"], script:not([src])')
+            .length,
+          broken: [...document.querySelectorAll('h1')].some((heading) => heading.textContent === 'Broken out'),
+          harmful: /[\p{Bidi_Control}\u2028\u2029\u2060\ufeff]|(?![\n\t])\p{Cc}|\p{Cs}/u.test(
+            document.documentElement.outerHTML,
+          ),
+          sideways: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+        }));
+        assert.deepEqual(
+          { name, ...found },
+          { name, ran: false, elements: 0, broken: false, harmful: false, sideways: false },
+        );
+      }
+    } finally {
+      await leave();
+      await server[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('what pages of payments say', () => {
+  const textOf = (name: StoryName): string =>
+    documentOf(payPage(payModel(stories[name], 'en'))).replaceAll(/<[^>]+>/g, '');
+
+  const said: Readonly<Partial<Record<StoryName, readonly RegExp[]>>> = {
+    waiting: [/Pay 10\.01 USDC to Tea House/, /Send only USDC, only on Base/],
+    waitingForCall: [
+      /Call the contract/,
+      /pay --sender GBRPYHIL\S+ --amount 100100000 --memo 00112233445566778899aabbccdd/,
+    ],
+    timeUp: [/Do not send anything now/],
+    detected: [/Seen on Base. You can close this page/],
+    confirming: [/3 of 10/],
+    confirmingByTag: [/Blocks on top: 3/],
+    underpaid: [
+      /2\.51 USDC/,
+      /still missing of 10\.01 USDC/,
+      /7\.50 USDC arrived and is kept safe/,
+      /until 21 Nov 2026, 10:00 UTC/,
+    ],
+    gone: [/wait before you pay again/],
+    paid: [/Your payment is final/],
+    payingOut: [/is being paid on Ethereum/],
+    completed: [
+      /has your money/,
+      /You sent10\.01 USDC on Base/,
+      /Tea House received10\.00 USDC on Ethereum/,
+      /Back to Tea House/,
+    ],
+    overpaid: [/1\.99 USDC more than asked arrived/],
+    expired: [/Send nothing to its address any more/],
+    late: [/The money came too late/, /can send it back/],
+    wrongToken: [/This payment takes USDC alone/, /can still be paid/],
+    wrongChain: [/takes USDC on Base/, /can still be paid/],
+    tooLow: [/7\.50 USDC arrived, so the order is not paid/],
+    refunding: [/on its way back/],
+    refunded: [/All that arrived has gone back/],
+  };
+  for (const [name, patterns] of Object.entries(said)) {
+    it(`${name}: what happens with the money, and whom to ask`, () => {
+      const text = textOf(name as StoryName);
+      for (const pattern of [...patterns, /Ask Tea House: help@teahouse\.example/]) assert.match(text, pattern);
+    });
+  }
+
+  it('asks for money only while it counts', () => {
+    const asks = (Object.keys(stories) as StoryName[]).filter(
+      (name) => textOf(name).includes('Open in wallet') || textOf(name).includes('Call the contract'),
+    );
+    assert.deepEqual(asks, [
+      'waiting',
+      'waitingOnStellar',
+      'waitingForCall',
+      'underpaid',
+      'gone',
+      'wrongToken',
+      'wrongChain',
+    ]);
+  });
+
+  it('is small', () => {
+    for (const name of Object.keys(stories) as StoryName[]) {
+      assert.ok(documentOf(payPage(payModel(stories[name], 'ar'))).length < 32_000, name);
+    }
+  });
+});
+
+describe('messages', () => {
+  const places = (message: string): readonly string[] =>
+    [...message.matchAll(/\{\w+\}/g)].map(([place]) => place).toSorted();
+
+  for (const language of languages) {
+    it(`in ${language} are whole, each with the places of the English one, and none is left in English`, () => {
+      for (const [name, english] of Object.entries(messages.en)) {
+        const own = messages[language][name as keyof typeof messages.en];
+        assert.deepEqual(places(own), places(english), name);
+        assert.ok(own.trim() !== '', name);
+        assert.ok(!/[<>]/.test(own), name);
+        if (language !== 'en' && english.length > 25) assert.notEqual(own, english, name);
+      }
+    });
+  }
+
+  it('are of the language that was chosen, else of the one that the browser likes best', () => {
+    assert.equal(languageOf('de', 'es'), 'de');
+    assert.equal(languageOf('xx', 'es'), 'es');
+    assert.equal(languageOf(undefined, 'fr-CH, fr;q=0.9, ar;q=0.8, de;q=0.9'), 'de');
+    assert.equal(languageOf(undefined, 'zh-Hant-TW'), 'zh');
+    assert.equal(languageOf(undefined, 'de;q=0, es;q=0.1'), 'es');
+    for (const odd of [null, '', '*', 'de;q=x'.repeat(5_000), ';;;,,,', '\u0000']) languageOf(undefined, odd);
+    assert.equal(languageOf(undefined, 'fr'), 'en');
+  });
+});
+
+describe('a merchant’s colour', () => {
+  it('can be read by day and by night, whatever it is', () => {
+    for (const colour of ['#000000', '#ffffff', '#ffff00', '#0a5c48', '#7f7f7f', '#ff0000', '#0000ff', '#fefefe']) {
+      const sheet = colourSheet(colour) ?? '';
+      const [day = '', night = ''] = sheet.split('\n');
+      for (const [rules, surface] of [
+        [day, '#ffffff'],
+        [night, '#17191c'],
+      ] as const) {
+        const of = (pattern: RegExp) => readColour(pattern.exec(rules)?.[1] ?? '') ?? [];
+        const ground = readColour(surface) ?? [];
+        assert.ok(contrast(of(/--accent:(#\w+)/), of(/--on-accent:(#\w+)/)) >= readable, `${colour}: ink on it`);
+        assert.ok(contrast(of(/b\{color:(#\w+)/), ground) >= readable, `${colour}: as text`);
+      }
+    }
+    assert.equal(colourSheet('red;}'), null);
+  });
+});

@@ -1,0 +1,160 @@
+/** The pages of payments, one for each situation, told from real histories. */
+import type { VNode } from 'preact';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { situationOf } from '../../../domain/payment/situation.ts';
+import { transactionsOf } from '../../../domain/payment/transactions.ts';
+import { viewOf } from '../../../domain/payment/view.ts';
+import type { Instant } from '../../../domain/time.ts';
+import { walletLinkOf } from '../../../src/chains/families.ts';
+import type { Mode } from '../../../web/parts/frame.ts';
+import type { Language } from '../../../web/pay/language.ts';
+import { sayIn } from '../../../web/pay/messages/index.ts';
+import type { PayModel, Shop } from '../../../web/pay/model.ts';
+import { payPage } from '../../../web/pay/page.ts';
+import { receiptPage } from '../../../web/pay/receipt.ts';
+import { troublePage } from '../../../web/pay/trouble.ts';
+import * as p from '../../support/payments.ts';
+import type { Say } from './payments.ts';
+
+interface Story {
+  readonly history: readonly PaymentEvent[];
+  readonly at?: Instant;
+  readonly head?: bigint;
+  readonly needed?: number | null;
+}
+
+const half = p.payin({ amount: '7.50', tx: 'half' });
+const much = p.payin({ amount: '12.00', tx: 'much' });
+const late = p.payin({ at: p.minute(61), tx: 'late' });
+const usdtOnEthereum = p.payin({ in: p.ethereumUsdt, tx: 'usdt' });
+const otherToken = { ...p.payin({ tx: 'token' }), token: { ...p.ethereumUsdt.token } };
+const some = [...p.unpaid, p.detected(half), p.confirmed(half)];
+const tooLow = [...some, p.bounced('amountTooLow', '7.50')];
+const overpaid = [
+  ...p.unpaid,
+  p.detected(much),
+  p.confirmed(much),
+  p.funded([much], { received: '12.00', excess: '1.99', rule: 'overpaid' }),
+];
+const refund = p.refundAttempt(1, '7.50');
+const refunding = [...tooLow, p.refundAddressSet(), p.refundRequested('7.50'), p.refundSigned(1, refund)];
+const closed = p.minute(63);
+
+const onStellar = (history: readonly PaymentEvent[], contract: boolean): readonly PaymentEvent[] =>
+  history.map((event) => {
+    if (event.type !== 'PaymentCreated') return event;
+    const memo = contract ? '00112233445566778899aabbccdd' : '4611686018427387904';
+    const deposit = {
+      ...event.data.deposit,
+      address: 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',
+      memo,
+      contract: contract ? 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75' : null,
+      contractMemo: contract ? memo : null,
+    };
+    const source = {
+      ...event.data.source,
+      senderAddress: contract ? 'GBRPYHIL2CI3FNQ4BXLFMNDLFJUNPU2HY3ZMFSHONUCEOASW7QC7OX2H' : null,
+    };
+    return {
+      ...event,
+      data: { ...event.data, deposit, source, intent: contract ? ('stellar_payin_contracts' as const) : null },
+    };
+  });
+
+const toStellar = [p.created({ from: p.stellarUsdc })];
+
+export const stories = {
+  waiting: { history: p.unpaid },
+  waitingForAny: { history: [p.created({ type: 'anyAmount' })] },
+  waitingOnStellar: { history: onStellar(toStellar, false) },
+  waitingForCall: { history: onStellar(toStellar, true) },
+  timeUp: { history: p.unpaid, at: p.minute(61) },
+  detected: { history: [...p.unpaid, p.detected()], head: 100n },
+  confirming: { history: [...p.unpaid, p.detected()], head: 103n },
+  confirmingByTag: { history: [...p.unpaid, p.detected()], head: 103n, needed: null },
+  underpaid: { history: some },
+  gone: { history: [...p.unpaid, p.detected(), p.orphaned()] },
+  paid: { history: p.paid },
+  overpaid: { history: [...overpaid, p.payoutRequested(), p.signed(), p.settled()] },
+  payingOut: { history: p.sent },
+  completed: { history: p.done },
+  expired: { history: [...p.unpaid, p.expired()], at: closed },
+  late: {
+    history: [...p.unpaid, p.expired(), p.detected(late), p.confirmed(late), p.bounced('latePayin', '10.01')],
+    at: closed,
+  },
+  wrongToken: { history: [...p.unpaid, p.detected(otherToken)] },
+  wrongChain: { history: [...p.unpaid, p.detected(usdtOnEthereum)] },
+  wrongChainOver: {
+    history: [
+      ...p.unpaid,
+      p.detected(usdtOnEthereum),
+      p.confirmed(usdtOnEthereum),
+      p.expired(),
+      p.bounced('wrongChain', '10.01'),
+    ],
+    at: closed,
+  },
+  tooLow: { history: tooLow, at: closed },
+  tooHigh: {
+    history: [p.created({ type: 'anyAmount' }), p.detected(), p.confirmed(), p.bounced('amountTooHigh', '10.01')],
+  },
+  unpayable: { history: [...p.paid, p.bounced('payoutImpossible', '10.01')] },
+  refunding: { history: refunding, at: closed },
+  refunded: { history: [...refunding, p.refundSettled(1, refund)], at: closed },
+} as const satisfies Record<string, Story>;
+export type StoryName = keyof typeof stories;
+
+export const shop = (say: Say = (text) => text): Shop => ({
+  name: say('Tea House'),
+  logoUrl: null,
+  colour: '#b3541e',
+  supportContact: 'help@teahouse.example',
+  returnUrl: 'https://teahouse.example/orders/A-1042?status=done',
+});
+
+/** @param say makes the texts of others */
+export function payModel(story: Story, language: Language, say: Say = (text) => text, mode: Mode = 'live'): PayModel {
+  const { history, at = p.minute(46), head = 103n, needed = 10 } = story;
+  const payment = p.paymentAfter(history);
+  const view = viewOf(payment, at);
+  const situation = situationOf(payment, at, { head, needed });
+  const shown = {
+    ...view,
+    orderId: say('A-1042'),
+    title: say('Two pounds of Darjeeling'),
+    description: say('First flush'),
+  };
+  const left = view.sourceAmount === null ? null : (situation.missing?.amount ?? view.sourceAmount);
+  return {
+    say: sayIn(language),
+    mode,
+    path: `/pay/${'s'.repeat(43)}`,
+    facts: {
+      payment: shown,
+      situation,
+      transactions: transactionsOf(payment),
+      version: `${history.length} ${situation.kind}`,
+      now: at,
+    },
+    shop: shop(say),
+    walletLink: situation.open ? walletLinkOf(shown, left) : null,
+  };
+}
+
+/** By name. @param say makes the texts of others: specs put hostile ones in their place */
+export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<Record<string, VNode>> {
+  const models = Object.entries<Story>(stories).map(
+    ([name, story]) => [name, payModel(story, language, say, mode)] as const,
+  );
+  const around = payModel(stories.waiting, language, say, mode);
+  const bare = { ...around, shop: { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: null } };
+  return {
+    ...Object.fromEntries(models.map(([name, model]) => [name, payPage(model)])),
+    waitingBare: payPage(bare),
+    receipt: receiptPage(payModel(stories.completed, language, say, mode)),
+    noReceipt: receiptPage(around),
+    unknown: troublePage(around, 'unknown'),
+    trouble: troublePage(around, 'trouble', 'request-1'),
+  };
+}

@@ -1,0 +1,83 @@
+// A payment's open page: counts down by the server's clock, and stays true to the server through naps, cuts and closed lines.
+import './localTime.js';
+import './copy.js';
+import { readAgain } from './parts.js';
+
+const second_ms = 1000;
+/** A page that was not asked to tick for so long has slept. */
+const slept_ms = 20_000;
+/** How often the page is read while no news comes. */
+const poll_ms = 5_000;
+
+let news = listen();
+let ticked = Date.now();
+let polled = ticked;
+let known = {};
+
+/** News names the version of the page that there is now: the one that is shown tells nothing new. */
+function listen() {
+  const line = new EventSource(document.body.dataset.liveFrom);
+  line.onmessage = ({ data }) => {
+    if (data !== document.getElementById('version')?.textContent) readAgain();
+  };
+  return line;
+}
+
+/** A line that slept may look open and be dead. */
+function listenAgain() {
+  news.close();
+  news = listen();
+  readAgain();
+}
+
+/** How far our clock is ahead of the server's, as far as the newest part of the page tells. */
+function ahead_ms(now) {
+  if (known.now !== now) known = { now, ahead: Date.now() - Date.parse(now) };
+  return known.ahead;
+}
+
+/** @param {number} left_s */
+function lengthText(left_s) {
+  const parts = [Math.floor(left_s / 3600), Math.floor(left_s / 60) % 60, left_s % 60];
+  const shown = parts[0] > 0 ? parts : parts.slice(1);
+  return shown.map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** Nobody looks at a hidden page: it is as if it slept. */
+function tick() {
+  if (document.hidden) return;
+  const now_ms = Date.now();
+  const slept = now_ms - ticked > slept_ms;
+  ticked = now_ms;
+  if (slept) listenAgain();
+  else if (news.readyState !== EventSource.OPEN && now_ms - polled > poll_ms) {
+    polled = now_ms;
+    readAgain();
+  }
+  count(now_ms);
+}
+
+function count(now_ms) {
+  const left = document.querySelector('[data-until]');
+  if (!left) return;
+  const { now, until } = left.dataset;
+  const left_s = Math.max(0, Math.ceil((Date.parse(until) - now_ms + ahead_ms(now)) / second_ms));
+  const timer = left.querySelector('[role="timer"]');
+  const shown = lengthText(left_s);
+  if (timer.dataset.shown === shown) return;
+  timer.dataset.shown = shown;
+  const time = Object.assign(document.createElement('bdi'), { dir: 'ltr', textContent: shown });
+  const [before, after] = left.dataset.left.split('%');
+  timer.replaceChildren(before, time, after);
+  left.querySelector('progress').value = left_s;
+  if (left_s === 0) readAgain();
+}
+
+setInterval(tick, second_ms);
+tick();
+document.addEventListener('visibilitychange', tick);
+window.addEventListener('online', listenAgain);
+window.addEventListener('pagehide', () => news.close());
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) listenAgain();
+});

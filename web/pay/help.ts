@@ -1,0 +1,19 @@
+/** How to reach the merchant: on every page of a payment. */
+import type { VNode } from 'preact';
+import { html } from '../parts/html.ts';
+import { type PayModel, shopName } from './model.ts';
+
+export function help(model: PayModel): VNode {
+  const { say, shop } = model;
+  const merchant = shopName(model);
+  const { supportContact } = shop;
+  return html`<section class="help" id="help" tabindex="-1">
+    <h2>${say('helpTitle')}</h2>
+    <p>${supportContact === null ? say('helpShop', { merchant }) : say('helpContact', { merchant, contact: contact(supportContact) })}</p>
+  </section>`;
+}
+
+const contact = (text: string): VNode =>
+  text.startsWith('https://')
+    ? html`<a href=${text} rel="noopener noreferrer" dir="ltr">${text}</a>`
+    : html`<a href=${`mailto:${text}`} dir="ltr">${text}</a>`;

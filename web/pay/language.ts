@@ -1,0 +1,96 @@
+/** The languages of the payment page, and how its messages become text. */
+import { bdi, type Content } from '../parts/html.ts';
+import type { en } from './messages/en.ts';
+
+export type MessageName = keyof typeof en;
+/** One language. A message that is missing does not compile. */
+export type Messages = Readonly<Record<MessageName, string>>;
+
+/** The `{places}` of a message in English, which other languages keep. */
+type PlacesOf<M extends string> = M extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesOf<Rest> : never;
+export type Places<N extends MessageName, V> = Readonly<Record<PlacesOf<(typeof en)[N]>, V>>;
+type Filled<N extends MessageName, V> = PlacesOf<(typeof en)[N]> extends never ? [] : [Places<N, V>];
+
+export const languages = ['en', 'es', 'de', 'zh', 'ar'] as const;
+export type Language = (typeof languages)[number];
+
+/** As each calls itself. */
+export const ownNames: Readonly<Record<Language, string>> = {
+  en: 'English',
+  es: 'Español',
+  de: 'Deutsch',
+  zh: '中文',
+  ar: 'العربية',
+};
+
+export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
+
+/** Digits as wallets and explorers show them, in every language. */
+const locales: Readonly<Record<Language, string>> = {
+  en: 'en-GB',
+  es: 'es',
+  de: 'de',
+  zh: 'zh-CN',
+  ar: 'ar-u-nu-latn',
+};
+
+export interface Say {
+  readonly language: Language;
+  /** For elements. What is put into a place keeps its own direction. */
+  <N extends MessageName>(name: N, ...filled: Filled<N, Content>): Content;
+  /** For attributes and titles. */
+  text<N extends MessageName>(name: N, ...filled: Filled<N, string>): string;
+  /** A day and a time in UTC, as the language writes it. */
+  time(at: string): string;
+}
+
+export function createSay(language: Language, messages: Messages): Say {
+  const format = new Intl.DateTimeFormat(locales[language], {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+  });
+  const say = <N extends MessageName>(name: N, ...[values]: Filled<N, Content>): Content =>
+    pieces(messages[name], values, (value) => (typeof value === 'string' ? bdi(value) : value));
+  return Object.assign(say, {
+    language,
+    text: <N extends MessageName>(name: N, ...[values]: Filled<N, string>): string =>
+      pieces<string>(messages[name], values, (value) => value).join(''),
+    time: (at: string): string => `${format.format(new Date(at))} UTC`,
+  });
+}
+
+/** A message with its places filled: texts and values in turn. */
+function pieces<V>(message: string, values: Readonly<Record<string, V>> = {}, put: (value: V) => V): (V | string)[] {
+  return message.split(/\{(\w+)\}/).flatMap((piece, index): (V | string)[] => {
+    if (index % 2 === 0) return piece === '' ? [] : [piece];
+    const value = values[piece];
+    return value === undefined ? [] : [put(value)];
+  });
+}
+
+/**
+ * The language that a visitor chose, else the one that the browser likes best (RFC 9110, 12.5.4), else English.
+ *
+ * @param chosen of the address @param accepted the Accept-Language header
+ */
+export function languageOf(chosen: string | undefined, accepted: string | null): Language {
+  const stated = languages.find((language) => language === chosen);
+  if (stated) return stated;
+  const liked = (accepted ?? '')
+    .slice(0, acceptedMax)
+    .split(',')
+    .flatMap((range, place) => {
+      const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');
+      const weight =
+        parameters.map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1]).find(Boolean) ?? '1';
+      const language = languages.find((known) => tag === known || tag.startsWith(`${known}-`));
+      return language && Number(weight) > 0 ? [{ language, weight: Number(weight), place }] : [];
+    });
+  const [best] = liked.toSorted((a, b) => b.weight - a.weight || a.place - b.place);
+  return best?.language ?? 'en';
+}
+
+/** Longer lists are nobody's wish. */
+const acceptedMax = 500;

@@ -1,0 +1,59 @@
+/** What is around the pages of a payment: whom it is to, the languages, and what works without scripts. */
+import type { VNode } from 'preact';
+import { bdi, type Content, html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
+import { paths, withQuery } from '../parts/paths.ts';
+import { colourLink } from './colour.ts';
+import { directionOf, languages, ownNames } from './language.ts';
+import type { Around, Shop } from './model.ts';
+
+export interface PageHead {
+  readonly title: string;
+  /** Whom it is paid to; null where nobody knows. */
+  readonly shop: Shop | null;
+  /** The order as its merchant calls it. */
+  readonly order: string | null;
+  /** Null on pages that do not change by themselves. */
+  readonly live: { readonly from: string; readonly refresh_s: number | null } | null;
+}
+
+/** One column, one thing to do. */
+export function payDocument({ say, mode, path }: Around, head: PageHead, content: Content): VNode {
+  const { title, shop, live } = head;
+  return html`<html lang=${say.language} dir=${directionOf(say.language)}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="robots" content="noindex, nofollow" />
+      <title>${title}</title>
+      <link rel="stylesheet" href=${paths.asset('look.css')} />
+      <link rel="stylesheet" href=${paths.asset('pay.css')} />
+      ${colourLink(shop?.colour ?? null)}
+      <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
+      <script type="module" src=${paths.asset(live ? 'pay.js' : 'receipt.js')}></script>
+      ${live && live.refresh_s !== null && html`<noscript><meta http-equiv="refresh" content=${live.refresh_s} /></noscript>`}
+    </head>
+    <body class="pay" data-live-from=${live?.from}>
+      <a class="skip" href="#main">${say('skip')}</a>
+      ${mode !== 'live' && html`<aside class="mode">${icon('alert')}<p>${say(mode)}</p></aside>`}
+      <header>${shop && whose(shop, head.order, say)}${shop && html`<a class="end small muted" href="#help">${say('helpTitle')}</a>`}</header>
+      <main id="main" tabindex="-1">${content}</main>
+      <footer class="small muted">
+        <nav aria-label=${say.text('language')}><ul>${languages.map(
+          (language) =>
+            html`<li><a href=${withQuery(path, { lang: language })} lang=${language} hreflang=${language} dir=${directionOf(language)} aria-current=${language === say.language ? 'true' : undefined}>${ownNames[language]}</a></li>`,
+        )}</ul></nav>
+        <p>${say('provable')}</p>
+      </footer>
+    </body>
+  </html>`;
+}
+
+const whose = ({ name, logoUrl }: Shop, order: string | null, say: Around['say']): VNode => {
+  const shown = name ?? say.text('payment');
+  return html`<div class="who">${
+    logoUrl === null
+      ? html`<span class="mark" aria-hidden="true">${name === null ? icon('payments') : Array.from(name)[0]?.toUpperCase()}</span>`
+      : html`<img class="mark" src=${logoUrl} alt="" width="36" height="36" />`
+  }<span class="name"><strong>${bdi(shown)}</strong>${order !== null && html`<span class="small muted">${say('order', { order })}</span>`}</span></div>`;
+};

@@ -1,0 +1,40 @@
+/** What the pages of a payment are drawn from. */
+import type { Situation } from '../../domain/payment/situation.ts';
+import type { PayerFacts } from '../../queries/payerFacts.ts';
+import type { Mode } from '../parts/frame.ts';
+import type { Say } from './language.ts';
+
+/** Whom it is paid to, as its profile says. */
+export interface Shop {
+  /** Null for one that has not said. */
+  readonly name: string | null;
+  /** Ours. */
+  readonly logoUrl: string | null;
+  /** `#rrggbb` */
+  readonly colour: string | null;
+  /** An e-mail address or an https URL. */
+  readonly supportContact: string | null;
+  /** Where the payer goes back to, filled in. */
+  readonly returnUrl: string | null;
+}
+
+export interface Around {
+  readonly say: Say;
+  readonly mode: Mode;
+  /** Of the page itself: `/pay/<secret>`. */
+  readonly path: string;
+}
+
+export interface PayModel extends Around {
+  readonly facts: PayerFacts;
+  readonly shop: Shop;
+  /** Opens a wallet with what is still to be paid; null where there is no such link. */
+  readonly walletLink: string | null;
+}
+
+/** Whether something is to be sent now. */
+export const isDue = ({ open, missing, received }: Situation): boolean =>
+  open && (missing !== null || received === null);
+
+/** The shop in the middle of a sentence. */
+export const shopName = ({ shop, say }: PayModel): string => shop.name ?? say.text('merchant');

@@ -1,0 +1,74 @@
+/** What became of the money, once something is final: both transactions, and the ways on. */
+import type { VNode } from 'preact';
+import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
+import { type Content, html } from '../parts/html.ts';
+import { between } from '../parts/time.ts';
+import { chainName } from '../parts/words.ts';
+import type { Say } from './language.ts';
+import { type PayModel, shopName } from './model.ts';
+import { seen } from './story.ts';
+import { sum } from './sum.ts';
+
+/** Empty while the payment goes on. */
+export function outcome(model: PayModel): VNode {
+  const { say, shop, path, facts } = model;
+  const { situation } = facts;
+  const over = !situation.open && !['timeUp', 'detected', 'confirming'].includes(situation.kind);
+  if (!over) return html`<div id="outcome" data-live="part"></div>`;
+  const completed = situation.kind === 'completed';
+  const back = completed ? 'button primary' : 'button';
+  const list = transfersOf(model);
+  return html`<div id="outcome" data-live="part">
+    ${list.length > 0 && html`<dl class="lines">${list}</dl>`}
+    <section class="ways">
+      ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} rel="noreferrer"><span>${say('backTo', { merchant: shopName(model) })}</span></a>`}
+      ${completed && html`<a class=${shop.returnUrl === null ? 'button' : 'button quiet'} href=${`${path}/receipt?lang=${say.language}`}>${say('showReceipt')}</a>`}
+      ${['paid', 'payingOut'].includes(situation.kind) && html`<p class="small muted">${say('nothingToDo')}</p>`}
+    </section>
+  </div>`;
+}
+
+function transfersOf(model: PayModel): Content[] {
+  const { say, facts } = model;
+  const { payment, transactions, situation } = facts;
+  const merchant = shopName(model);
+  const sentBack = transactions.filter(
+    ({ kind, status }) => kind === 'refund' && (status === 'settled' || status === 'live'),
+  );
+  if (situation.kind !== 'completed')
+    return sentBack.map((each) => transferLine(model, say('sentBack'), say.text('sentBack'), each));
+  const payin = transactions.filter(
+    ({ kind, standing, status }) => kind === 'payin' && standing === 'counted' && status === 'confirmed',
+  );
+  const payout = transactions.filter(({ kind, status }) => kind === 'payout' && status === 'settled');
+  const { payinSeenAt, payoutConfirmedAt, sourceFee, sourceTokenSymbol } = payment;
+  return [
+    ...payin.map((each) => transferLine(model, say('youSent'), say.text('youSent'), each)),
+    ...payout.map((each) =>
+      transferLine(model, say('merchantGot', { merchant }), say.text('merchantGot', { merchant }), each),
+    ),
+    sourceFee !== null && fact(say('fee'), sum(sourceFee, sourceTokenSymbol)),
+    payinSeenAt !== null &&
+      payoutConfirmedAt !== null &&
+      fact(say('took'), lengthOf(say, between(payinSeenAt, payoutConfirmedAt))),
+    ...sentBack.map((each) => transferLine(model, say('sentBack'), say.text('sentBack'), each)),
+  ];
+}
+
+export const fact = (name: Content, value: Content): VNode =>
+  html`<div class="line"><dt>${name}</dt><dd><div>${value}</div></dd></div>`;
+
+function transferLine(model: PayModel, name: Content, what: string, transaction: PaymentTransaction): VNode {
+  const { amount, tokenSymbol, chainId } = transaction;
+  const value = html`<span>${model.say('amountOn', { amount: sum(amount, tokenSymbol), chain: chainName(chainId) })} <small class="muted">${seen(model, transaction, what)}</small></span>`;
+  return fact(name, value);
+}
+
+/** One unit, rounded up. The clocks of two chains may differ: less than nothing is nothing. */
+export function lengthOf(say: Say, length_ms: number): Content {
+  const seconds = Math.max(1, Math.ceil(length_ms / 1_000));
+  const count = (value: number) => ({ count: html`<bdi dir="ltr">${value}</bdi>` });
+  if (seconds < 100) return say('seconds', count(seconds));
+  if (seconds < 100 * 60) return say('minutes', count(Math.ceil(seconds / 60)));
+  return say('hours', count(Math.ceil(seconds / 3_600)));
+}

@@ -1,0 +1,20 @@
+/** Pages without a payment: a link that is none, and what cannot be shown at present. */
+import type { VNode } from 'preact';
+import { html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
+import { payDocument } from './layout.ts';
+import type { Around } from './model.ts';
+
+/** @param requestId for the operator; null where nothing failed */
+export function troublePage(around: Around, what: 'unknown' | 'trouble', requestId: string | null = null): VNode {
+  const { say } = around;
+  return payDocument(
+    around,
+    { title: say.text(`${what}Title`), shop: null, order: null, live: null },
+    html`<div class="card"><section class="ask">
+      <span class=${`sign ${what === 'unknown' ? 'idle' : 'wait'}`}>${icon(what === 'unknown' ? 'over' : 'clock')}</span>
+      <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>
+      ${requestId !== null && html`<p class="small muted mono" dir="ltr">${requestId}</p>`}
+    </section></div>`,
+  );
+}
