@@ -18,7 +18,7 @@ export interface Table {
   readonly statements: Readonly<Record<RowChange['op'] | 'sweep', string>>;
 }
 
-/** @param schema of one generation */
+/** @param schema of one generation; there are no tables in one that has been dropped */
 export async function describeTables(sql: Sql, schema: string): Promise<ReadonlyMap<string, Table>> {
   const rows = await sql.query<{ table: string; name: string; type: string; key: boolean }>(
     `SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
@@ -26,7 +26,7 @@ export async function describeTables(sql: Sql, schema: string): Promise<Readonly
        FROM pg_class c
        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
        JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-      WHERE c.relnamespace = $1::regnamespace
+      WHERE c.relnamespace = to_regnamespace($1)
       ORDER BY c.relname, a.attnum`,
     [quoted(schema)],
   );

@@ -114,14 +114,17 @@ async function runGeneration(
 /** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
 export async function committer(
   { store, database, codec, set, crash = () => {} }: ProjectionDeps,
-  { schema }: Generation,
+  generation: Generation,
 ): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
+  const tables = await describeTables(database, generation.schema);
+  // A rebuild may have switched since the generation was looked up, and dropped it.
+  if (tables.size === 0) throw new FenceLost(generation);
   const fold = createFold({
     read: codec.read,
     introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
     history: async (stream, revision) => (await readStream(store, stream)).slice(0, Number(revision)),
   });
-  const deps: CommitDeps = { db: database, set, tables: await describeTables(database, schema), fold, crash };
+  const deps: CommitDeps = { db: database, set, tables, fold, crash };
 
   return async (from, batch) => {
     if (batch.events.length === 0 && batch.position === from.position) return from;

@@ -49,6 +49,27 @@ describe('a rebuild beside a running projection set', () => {
     assert.match(comments[0]?.comment ?? '', /Every payment/);
   });
 
+  it('is waited out by a runner that had looked up the generation which is dropped then', async () => {
+    const position = await on.pay(1);
+    const { database, world, stop } = on;
+    let looked = false;
+    const query: typeof database.query = async (text, values) => {
+      if (!looked && text.includes('pg_class')) {
+        looked = true;
+        await rebuild({ store: world.store, database, codec: eventCodec, set: workSet, signal: stop.signal });
+      }
+      return database.query(text, values);
+    };
+    const runner = on.start({ database: { ...database, query } });
+    await on.reach(position);
+    await on.reach(await on.pay(2));
+    assert.deepEqual(
+      runner.reports.map(({ kind }) => kind).filter((kind) => kind !== 'committed'),
+      ['retrying'],
+    );
+    assert.equal((await on.statuses()).length, 2);
+  });
+
   it('continues an interrupted rebuild where it stopped', async () => {
     await on.pay(1);
     const cut = new AbortController();
