@@ -15,7 +15,8 @@ import { type Instance, startInstance } from '../support/instance.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
 
-const fast = { POLL_MS_8453: '50', POLL_MS_1: '50' };
+/** Behind one address, which links to payments begin with. */
+const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
 const handovers = { least: 8, most: 200 };
 
 describe('two instances on the same stores', function () {
@@ -24,8 +25,8 @@ describe('two instances on the same stores', function () {
   const customers = createCustomers(sandbox);
   let other: Instance;
   before(async () => {
-    await sandbox.start(fast);
-    other = await startInstance(sandbox.dataDir, fast);
+    await sandbox.start(settings);
+    other = await startInstance(sandbox.dataDir, settings);
   });
   after(() => sandbox.destroy());
 
@@ -34,9 +35,9 @@ describe('two instances on the same stores', function () {
     assert.equal(new Date(String(told['time'])).toISOString(), told['time']);
     assert.deepEqual(told['roles'], ['api', 'projections', 'subscribers']);
     assert.deepEqual(told['chains'], ['Base (8453)', 'Ethereum (1)']);
-    const settings = parseEnv(readFileSync(join(sandbox.dataDir, 'service.env'), 'utf8'));
-    const { password } = new URL(settings['DATABASE_URL'] ?? '');
-    for (const secret of [password, settings['MASTER_KEY'], settings['TREASURY_PRIVATE_KEY']])
+    const given = parseEnv(readFileSync(join(sandbox.dataDir, 'service.env'), 'utf8'));
+    const { password } = new URL(given['DATABASE_URL'] ?? '');
+    for (const secret of [password, given['MASTER_KEY'], given['TREASURY_PRIVATE_KEY']])
       assert.ok(secret && !other.ready.includes(secret));
   });
 

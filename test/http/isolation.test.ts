@@ -3,11 +3,9 @@
  * serves: a route without an attempt of its own here fails this spec.
  */
 import assert from 'node:assert/strict';
-import { createApp } from '../../src/http/app.ts';
-import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import * as p from '../support/payments.ts';
 import type { Answered } from './client.ts';
-import { base, deliveryId, routesOf, startTwoApps, type Theirs } from './twoApps.ts';
+import { base, deliveryId, servedRoutes, startTwoApps, type Theirs } from './twoApps.ts';
 import { goodRequest, type Headers, receiver, type World } from './world.ts';
 
 interface Attempt {
@@ -166,9 +164,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 /** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
 const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|pay\/|colours|$)/.test(route);
 
-const served = routesOf(createApp({ limits: defaultLimits, cashback: { path: '' } } as HttpDeps)).filter(
-  (route) => !isElsewhere(route),
-);
+const served = servedRoutes().filter((route) => !isElsewhere(route));
 
 describe('what another app has', () => {
   let world: World;

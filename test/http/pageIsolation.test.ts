@@ -1,14 +1,10 @@
 /** The dashboard shows and changes what its visitor owns. Every page of an app is tried by somebody else, and with somebody else's ids. */
 import assert from 'node:assert/strict';
-import { createApp } from '../../src/http/app.ts';
-import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { Jar, type PageAnswered } from './desk.ts';
-import { routesOf, startTwoApps, type Theirs } from './twoApps.ts';
+import { servedRoutes, startTwoApps, type Theirs } from './twoApps.ts';
 import type { World } from './world.ts';
 
-const served = routesOf(createApp({ limits: defaultLimits } as HttpDeps)).filter((route) =>
-  route.includes('/dashboard/apps/'),
-);
+const served = servedRoutes().filter((route) => route.includes('/dashboard/apps/'));
 
 /** Good enough to be let through by every form. */
 const fields: Readonly<Record<string, Record<string, string>>> = {

@@ -1,9 +1,7 @@
 /** Pages name each other by web/parts/paths.ts; the router names what it serves. Both are the same. */
 import assert from 'node:assert/strict';
-import { createApp } from '../../src/http/app.ts';
-import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { appPaths, paths } from '../../web/parts/paths.ts';
-import { routesOf } from './twoApps.ts';
+import { servedRoutes } from './twoApps.ts';
 
 /** With names of parameters for ids, as the router has them. */
 const named: Readonly<Record<string, string>> = {
@@ -26,7 +24,7 @@ const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>
 
 describe('the paths of the dashboard', () => {
   it('are those that are served, no more and no fewer', () => {
-    const served = routesOf(createApp({ limits: defaultLimits } as HttpDeps))
+    const served = servedRoutes()
       .map((route) => route.split(' ')[1] ?? '')
       .filter((path) => path.startsWith('/dashboard'));
     const linked = [...spelled(paths), ...spelled(appPaths(':appId'))];

@@ -1,6 +1,5 @@
 /** Two apps of two owners on the real commands, read models and queries; what the other one has is to be out of reach. */
 import assert from 'node:assert/strict';
-import type { Express } from 'express';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
@@ -17,7 +16,8 @@ import { getOverview } from '../../queries/overview.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
-import type { HttpDeps } from '../../src/http/deps.ts';
+import { createApp } from '../../src/http/app.ts';
+import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -77,8 +77,8 @@ export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApp
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
-/** As express has them, so that no table of ours can leave one out. */
-export function routesOf(app: Express): readonly string[] {
+/** Every route that is served, as express has them, so that no table of ours can leave one out. */
+export function servedRoutes(): readonly string[] {
   interface Layer {
     readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
     readonly handle?: { readonly stack?: readonly Layer[] };
@@ -88,6 +88,7 @@ export function routesOf(app: Express): readonly string[] {
     const methods = Object.keys(route.methods).filter((method) => method !== 'options' && method !== '_all');
     return methods.map((method) => `${method.toUpperCase()} ${route.path}`);
   };
+  const app = createApp({ limits: defaultLimits, cashback: { path: '' } } as HttpDeps);
   return (app.router.stack as unknown as readonly Layer[]).flatMap(read);
 }
 
