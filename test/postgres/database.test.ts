@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { filter, firstValueFrom, take, toArray } from 'rxjs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { filter, firstValueFrom, take, tap, toArray } from 'rxjs';
 import { Unavailable } from '../../commands/ports.ts';
 import { type PostgresServer, startPostgres } from '../../sandbox/postgres.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
-import { listen } from '../../src/postgres/listen.ts';
+import { listen, type Notification } from '../../src/postgres/listen.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -90,10 +91,15 @@ describe('notifications', () => {
 
   it('go on after the connection was lost; what may have been missed is told as news of every channel', async () => {
     const database = await freshDatabase();
-    const told = firstValueFrom(listen(database, ['news', 'rumours']).pipe(take(5), toArray()));
+    const heard: Notification[] = [];
+    const channels = listen(database, ['news', 'rumours']).pipe(tap((news) => heard.push(news)));
+    const told = firstValueFrom(channels.pipe(take(5), toArray()));
+    // The server listens a moment before the subscriber is told so.
     const first = await listenerOn(database, 'rumours');
+    while (heard.length < 2) await sleep(1);
     await database.query('SELECT pg_terminate_backend($1)', [first]);
     await listenerOn(database, 'rumours', first);
+    while (heard.length < 4) await sleep(1);
     await database.query(`SELECT pg_notify('rumours', 'hello')`);
     const each = ['news', 'rumours'].map((channel) => ({ channel, payload: '' }));
     assert.deepEqual(await told, [...each, ...each, { channel: 'rumours', payload: 'hello' }]);
