@@ -16,7 +16,7 @@ import { defaultExportLimits } from './exports.ts';
 import { defaultListenerLimits } from './feed.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
 import { defaultRates } from './rates.ts';
-import { pageMax, pageSize, waitMax_s } from './schemas/requests.ts';
+import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { headersMax_bytes } from './server.ts';
 
 const count = (value: number | bigint): string => value.toLocaleString('en-US');

@@ -12,7 +12,7 @@ import {
   CashbackWithdrawRequest,
   CashbackWithdrawResponse,
 } from '../schemas/cashback.ts';
-import { pageSize } from '../schemas/requests.ts';
+import { pageSize } from '../schemas/queries.ts';
 
 const tag = 'Cashback';
 

@@ -2,7 +2,7 @@ import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import * as schemas from '../schemas/deliveries.ts';
-import { pageSize } from '../schemas/requests.ts';
+import { pageSize } from '../schemas/queries.ts';
 
 const tag = 'Merchant';
 const base = '/merchant-api/me/webhook';

@@ -2,7 +2,7 @@ import type { AppEvent } from '../../../queries/feed.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Feed } from '../feed.ts';
 import { type AnyRoute, ok, route, type Waiting } from '../route.ts';
-import { EventsQuery, pageMax } from '../schemas/requests.ts';
+import { EventsQuery, pageMax } from '../schemas/queries.ts';
 import { EventsResponse } from '../schemas/responses.ts';
 
 /** The feed of an app's payment events: for shops without a public URL, and to recover what a webhook did not bring. */

@@ -5,7 +5,7 @@ import { actorText } from '../actors.ts';
 import type { Owner } from '../callers.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type Answer, type AnyRoute, ok, route } from '../route.ts';
-import { pageSize } from '../schemas/requests.ts';
+import { pageSize } from '../schemas/queries.ts';
 import * as schemas from '../schemas/settings.ts';
 
 const tag = 'Merchant';

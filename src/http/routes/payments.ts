@@ -7,6 +7,7 @@ import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
 import { createResources, publicResource, type Resources, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
+import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 import { inUtc } from '../times.ts';
@@ -32,7 +33,7 @@ function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
       method: 'get',
       path: '/payment-api/payments',
       auth: 'admin',
-      query: requests.ListQuery,
+      query: queries.ListQuery,
       answers: { 200: { description: 'A page of the app’s payments', schema: responses.PaymentListResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'scope_insufficient'],
       doc: { id: 'listPayments', tag, summary: 'List payments, newest first' },
@@ -161,7 +162,7 @@ function payinAnswer(payment: responses.PaymentResponse) {
   };
 }
 
-const filterOf = ({ limit = requests.pageSize, ...query }: requests.ListQuery, appId: string): PaymentFilter => ({
+const filterOf = ({ limit = queries.pageSize, ...query }: queries.ListQuery, appId: string): PaymentFilter => ({
   ...inUtc(query),
   appId,
   limit,

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { paymentResults } from '../../../commands/payByCredit.ts';
 import { aboutMax } from '../../../domain/credit.ts';
 import { Address, closed, Identifier, IdentifierOrNull, NullableText, oneOf, orNull, Time } from './base.ts';
-import { limit } from './requests.ts';
+import { limit } from './queries.ts';
 
 const { Optional } = Type;
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { deliveryKinds, webhookErrors } from '../../../domain/webhook.ts';
 import { Cursor, closed, NullableText, oneOf, orNull, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
-import { limit } from './requests.ts';
+import { limit } from './queries.ts';
 import { WebhookPayment } from './responses.ts';
 
 const { Array: List, Integer, Object: Shape, Optional } = Type;

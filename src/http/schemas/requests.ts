@@ -1,11 +1,10 @@
-/** What callers send. */
+/** What callers send to create payments and to change them. */
 import Type, { type Static, type TObject } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
 import {
   AddressOrNull,
   AppId,
   ChainIdInput,
-  Cursor,
   closed,
   DecimalOrNull,
   Identifier,
@@ -13,14 +12,10 @@ import {
   Ignored,
   Memo,
   Metadata,
-  OrdinalSent,
   oneOf,
   orNull,
-  PaymentStatus,
   PaymentType,
-  StatsPeriod,
   Text,
-  TimeSent,
   TokenSymbolInput,
   TxHash,
 } from './base.ts';
@@ -201,70 +196,3 @@ export const PaymentPath = Type.Object(
   closed,
 );
 export const OrderPath = Type.Object({ appId: AppId, orderId: Identifier }, closed);
-
-/** Of lists: how many a page holds unless asked for another number, and at most. */
-export const pageSize = 20;
-export const pageMax = 100;
-
-export const limit = (what: string) =>
-  Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageMax,
-      default: pageSize,
-      description: `a number of ${what} from 1 to ${pageMax}`,
-    }),
-  );
-
-const Search = Type.Unsafe<string>({
-  ...(Identifier as object),
-  description: 'the whole of a payment’s id, an order’s id or the hash of a transaction',
-});
-
-export const ListQuery = Type.Object(
-  {
-    limit: limit('payments'),
-    cursor: Optional(Cursor),
-    status: Optional(PaymentStatus),
-    orderId: Optional(Identifier),
-    search: Optional(Search),
-    createdAfter: Optional(TimeSent),
-    createdBefore: Optional(TimeSent),
-    updatedAfter: Optional(TimeSent),
-  },
-  closed,
-);
-export type ListQuery = Static<typeof ListQuery>;
-
-const { limit: _limit, cursor: _cursor, ...listFilters } = ListQuery.properties;
-
-export const ExportQuery = Type.Object({ period: Optional(StatsPeriod), ...listFilters }, closed);
-export type ExportQuery = Static<typeof ExportQuery>;
-
-/** A shop that waits is answered before balancers' usual 60 s of silence are over. */
-export const waitMax_s = 30;
-
-export const EventsQuery = Type.Object(
-  {
-    after: Optional(OrdinalSent),
-    limit: Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: pageMax,
-        default: pageMax,
-        description: `a number of events from 1 to ${pageMax}`,
-      }),
-    ),
-    wait: Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: waitMax_s,
-        default: 0,
-        description: `seconds to wait for an event, 0 to ${waitMax_s}`,
-      }),
-    ),
-  },
-  closed,
-);
-
-export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);

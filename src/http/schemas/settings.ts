@@ -21,7 +21,7 @@ import {
   TokenSymbolInput,
   Uuid,
 } from './base.ts';
-import { limit } from './requests.ts';
+import { limit } from './queries.ts';
 
 const { Array: List, Integer, Object: Shape, Optional } = Type;
 

@@ -1,0 +1,72 @@
+/** What callers ask for in the query of a URL: pages of lists, exports, the feed, statistics. */
+import Type, { type Static } from 'typebox';
+import { Cursor, closed, Identifier, OrdinalSent, PaymentStatus, StatsPeriod, TimeSent } from './base.ts';
+
+const { Optional } = Type;
+
+/** Of lists: how many a page holds unless asked for another number, and at most. */
+export const pageSize = 20;
+export const pageMax = 100;
+
+export const limit = (what: string) =>
+  Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageMax,
+      default: pageSize,
+      description: `a number of ${what} from 1 to ${pageMax}`,
+    }),
+  );
+
+const Search = Type.Unsafe<string>({
+  ...(Identifier as object),
+  description: 'the whole of a payment’s id, an order’s id or the hash of a transaction',
+});
+
+export const ListQuery = Type.Object(
+  {
+    limit: limit('payments'),
+    cursor: Optional(Cursor),
+    status: Optional(PaymentStatus),
+    orderId: Optional(Identifier),
+    search: Optional(Search),
+    createdAfter: Optional(TimeSent),
+    createdBefore: Optional(TimeSent),
+    updatedAfter: Optional(TimeSent),
+  },
+  closed,
+);
+export type ListQuery = Static<typeof ListQuery>;
+
+const { limit: _limit, cursor: _cursor, ...listFilters } = ListQuery.properties;
+
+export const ExportQuery = Type.Object({ period: Optional(StatsPeriod), ...listFilters }, closed);
+export type ExportQuery = Static<typeof ExportQuery>;
+
+/** A shop that waits is answered before balancers' usual 60 s of silence are over. */
+export const waitMax_s = 30;
+
+export const EventsQuery = Type.Object(
+  {
+    after: Optional(OrdinalSent),
+    limit: Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: pageMax,
+        default: pageMax,
+        description: `a number of events from 1 to ${pageMax}`,
+      }),
+    ),
+    wait: Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: waitMax_s,
+        default: 0,
+        description: `seconds to wait for an event, 0 to ${waitMax_s}`,
+      }),
+    ),
+  },
+  closed,
+);
+
+export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);
