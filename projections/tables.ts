@@ -31,7 +31,6 @@ export interface Tables {
     readonly registered_at: string;
     readonly profile_digest: string | null;
     readonly webhook_url: string | null;
-    readonly webhook_secret_ciphertext: string | null;
     readonly webhook_secret_fingerprint: string | null;
     readonly webhook_secret_rotated_at: string | null;
     readonly settlement_chain_id: number | null;

@@ -159,7 +159,6 @@ CREATE TABLE apps (
   registered_at              timestamptz NOT NULL,
   profile_digest             text,
   webhook_url                text,
-  webhook_secret_ciphertext  text,
   webhook_secret_fingerprint text,
   webhook_secret_rotated_at  timestamptz,
   settlement_chain_id        integer,
@@ -176,7 +175,7 @@ CREATE TABLE apps (
   next_effective_at          timestamptz,
   keyless_creation           boolean     NOT NULL
 );
-COMMENT ON TABLE apps IS 'Apps and their settings now. Holds secrets (salt, ciphertext): not for analysts.';
+COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
 COMMENT ON COLUMN apps.developer_id IS 'The person behind it: ops.people says who that is. Null for an app of the operator''s.';
 COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.';
