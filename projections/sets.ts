@@ -24,7 +24,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 4,
+  version: 5,
   projections: [
     payments,
     payins,
