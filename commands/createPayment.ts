@@ -47,7 +47,12 @@ export interface CreatePaymentDeps extends ReadDeps {
     payout: bigint | null,
     pointer: string,
   ) => Refusal | undefined;
+  /** Whether the app may have one more open payment; left out where nothing is counted. */
+  readonly takePlace?: TakePlace;
 }
+
+/** Takes one of the places that an app has for open payments. @returns a refusal when all are taken @throws Unavailable */
+export type TakePlace = (appId: string, by: Pick<Creator, 'keyless'>) => Promise<Refusal | undefined>;
 
 /** Who creates it; a caller without a key is kept to what such callers may do. */
 export interface Creator extends By {
@@ -80,7 +85,7 @@ export async function createPayment(
   const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
-  const deposit = await depositFor(deps, asked, paymentId);
+  const deposit = await depositFor(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { orderId, display, metadata } = request;
   const { appId, webhookUrl } = app;
   const decide = (state: PaymentState) => {
@@ -159,11 +164,17 @@ async function paymentIdFor(
   return isReceiver ? formerId : keylessPaymentIdOf(idSalt, orderId, { chainId: chain.id, address, memo });
 }
 
-/** Where the customer pays, once treasury and receiver are known to be fit for the payout. */
-async function depositFor(deps: CreatePaymentDeps, asked: ReadTerms, paymentId: string): Promise<Deposit | Refusal> {
+/** Where the customer pays, once the app has room for one more and treasury and receiver are known to be fit for the payout. */
+async function depositFor(
+  deps: CreatePaymentDeps,
+  asked: ReadTerms,
+  { paymentId, appId, keyless }: { readonly paymentId: string; readonly appId: string; readonly keyless: boolean },
+): Promise<Deposit | Refusal> {
   const { source, destination, intent, scheme, payout } = asked;
   const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type));
   if (unpayable) return unpayable;
+  const crowded = await deps.takePlace?.(appId, { keyless }).catch(unavailable);
+  if (crowded) return crowded;
   const ask = deps.canReceive[destination.chain.family];
   if (ask) {
     const receiving = { ...destination, receiver: destination.receiverAddress, amount: payout };

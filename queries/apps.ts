@@ -114,11 +114,14 @@ export async function findIdSalt(sql: Sql, appId: string): Promise<string | null
   return row?.id_salt ?? null;
 }
 
-/** Payments of the app that wait for their money and were created without a key; no more than `max` are counted. @throws Unavailable */
-export async function countOpenKeyless(sql: Sql, appId: string, max: number): Promise<number> {
+/**
+ * Payments of the app that wait for their money, all or those that were created without a key; no more than `max` are counted.
+ * @throws Unavailable
+ */
+export async function countOpen(sql: Sql, appId: string, kind: 'all' | 'keyless', max: number): Promise<number> {
   const [counted] = await sql.query<{ open: bigint }>(
     `SELECT count(*) AS open FROM (SELECT FROM payments
-      WHERE app_id = $1 AND keyless AND status IN ('payment_unpaid', 'payment_started') LIMIT $2) AS waiting`,
+      WHERE app_id = $1 ${kind === 'keyless' ? 'AND keyless ' : ''}AND status IN ('payment_unpaid', 'payment_started') LIMIT $2) AS waiting`,
     [asStored(appId), max],
   );
   return Number(counted?.open ?? 0n);

@@ -7,7 +7,7 @@ import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { createReader, type Env, type Reader } from './environment/reader.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
-import { defaultLimits, type HttpLimits } from './http/deps.ts';
+import { defaultOpenLimits, type OpenLimits } from './http/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
 import { isBlock } from './security/publicAddress.ts';
 
@@ -27,7 +27,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
   readonly rates: RateLimits;
-  readonly keyless: Pick<HttpLimits, 'keylessOpenPerAppMax'>;
+  readonly open: OpenLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -152,14 +152,13 @@ function readMail(read: Reader): MailSettings | null {
 const countMax = 1_000_000_000;
 
 /** What callers may hold open, and how often they may ask. */
-function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyless'> {
+function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'open'> {
   const wait_ms = (name: string, fallback: number) => read.integer(name, fallback, 100, 300_000);
   const rate = (name: RateName, variable: string) => ({
     ...defaultRates[name],
     requestsMax: read.integer(variable, defaultRates[name].requestsMax, 0, countMax),
   });
   const { connectionsMax, connectionsPerAddressMax, headersTimeout_ms, requestTimeout_ms } = defaultConnectionLimits;
-  const { keylessOpenPerAppMax } = defaultLimits;
   return {
     connections: {
       connectionsMax: read.integer('CONNECTIONS_MAX', connectionsMax, 1, countMax),
@@ -180,8 +179,9 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'keyle
       registration: rate('registration', 'REGISTRATIONS_PER_ADDRESS'),
       notice: defaultRates.notice,
     },
-    keyless: {
-      keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', keylessOpenPerAppMax, 0, countMax),
+    open: {
+      openPerAppMax: read.integer('OPEN_PER_APP', defaultOpenLimits.openPerAppMax, 0, countMax),
+      keylessOpenPerAppMax: read.integer('KEYLESS_OPEN_PER_APP', defaultOpenLimits.keylessOpenPerAppMax, 0, countMax),
     },
   };
 }

@@ -151,8 +151,6 @@ export interface Queries {
   readonly findApp: (appId: string) => Promise<App | null>;
   /** Whose session a token is of; null for a token that is forged, too old, or of a session that has ended. */
   readonly findSession: (token: string) => Promise<SignedIn | null>;
-  /** Open payments of an app that were created without a key, counted up to `max`. */
-  readonly countOpenKeyless: (appId: string, max: number) => Promise<number>;
 }
 
 export interface Redelivered {
@@ -187,14 +185,11 @@ export interface RequestSeen {
 export interface HttpLimits {
   /** Requests in progress at most; further ones are answered 503 at once. */
   readonly concurrentMax: number;
-  /** Open payments of an app that were created without a key; 0 is no limit. */
-  readonly keylessOpenPerAppMax: number;
   /** How often an open page is told that we are still here, and whose it is is looked at. */
   readonly heartbeat_ms: number;
 }
 
 export const defaultLimits: HttpLimits = {
   concurrentMax: 500,
-  keylessOpenPerAppMax: 20_000,
   heartbeat_ms: 15_000,
 };

@@ -15,6 +15,7 @@ import { defaultLimits } from './deps.ts';
 import { defaultExportLimits } from './exports.ts';
 import { defaultListenerLimits } from './feed.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
+import { defaultOpenLimits } from './openPlaces.ts';
 import { defaultRates } from './rates.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { headersMax_bytes } from './server.ts';
@@ -40,7 +41,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['requests of one app’s keys', perMinute(defaultRates.app), limited],
   ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
-  ['open payments without a key, of one app', count(defaultLimits.keylessOpenPerAppMax), limited],
+  ['open payments of one app, whoever created them', count(defaultOpenLimits.openPerAppMax), limited],
+  ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
   ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
   ['such codes for one e-mail address', `${count(defaultRates.signInEmail.requestsMax)} a day`, limited],
   [

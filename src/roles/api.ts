@@ -6,7 +6,7 @@ import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, type ChainId, chainOf } from '../../domain/chains.ts';
-import { countOpenKeyless, findApp } from '../../queries/apps.ts';
+import { countOpen, findApp } from '../../queries/apps.ts';
 import { headsOf } from '../../queries/chainHeads.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
@@ -24,6 +24,7 @@ import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
 import { type Commands, defaultLimits, type Queries, type Site } from '../http/deps.ts';
 import { limitExports } from '../http/exports.ts';
+import { createOpenPlaces } from '../http/openPlaces.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { createAppNews } from '../runtime/appNews.ts';
@@ -106,7 +107,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     clients,
     rates,
     accounts,
-    limits: { ...defaultLimits, ...config.keyless },
+    limits: defaultLimits,
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
     paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey)),
@@ -191,6 +192,11 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     cashback_basisPoints: config.cashback.basisPoints,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,
+    takePlace: createOpenPlaces({
+      clock,
+      limits: config.open,
+      countOpen: (appId, kind, max) => countOpen(core.reads, appId, kind, max),
+    }),
   };
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
@@ -235,6 +241,5 @@ function queries(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSessi
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
     findApp: (appId) => findApp(reads, appId, clock.now()),
-    countOpenKeyless: (appId, max) => countOpenKeyless(reads, appId, max),
   };
 }

@@ -50,6 +50,15 @@ describe('creating a payment for an app', () => {
     assert.deepEqual(again.payment.terms, payment.terms);
   });
 
+  it('is refused while the app has no room for one more open payment, and an order that has one is answered', async () => {
+    const { create } = world();
+    const full = { takePlace: async () => refuse('rateLimited', 'too many are open: try again in a minute') };
+    assert.equal(await refusal(order(), wallet, full), 'rateLimited');
+    const { payment } = await accepted(create(order()));
+    const again = await accepted(create(order(), wallet, full));
+    assert.deepEqual(again.payment.terms, payment.terms);
+  });
+
   describe('with an orderId', () => {
     it('is idempotent: the same order is the same payment, also under other terms and after its end', async () => {
       const { create, time, start } = world();

@@ -153,7 +153,6 @@ export async function startWorld(
     paymentNews: quietPaymentNews,
     findProfile: async () => noProfile,
     rates: unlimited,
-    countOpenKeyless: async () => 0,
     ...replaced,
   };
   const server = await startHttp(createApp(deps), {

@@ -5,7 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
-import { countOpenKeyless } from '../../queries/apps.ts';
+import { countOpen } from '../../queries/apps.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -129,7 +129,7 @@ describe('payments asked for', () => {
     });
   });
 
-  it('are counted as open while their money is awaited, those that strangers created, up to a bound', async () => {
+  it('are counted as open while their money is awaited, all and those that strangers created, up to a bound', async () => {
     const keyless = { keyless: true };
     await given(
       payment(1, keyless),
@@ -138,9 +138,10 @@ describe('payments asked for', () => {
       payment(2, keyless),
       payment(7, keyless, done.slice(1)),
     );
-    assert.equal(await countOpenKeyless(database, 'wallet_odd', 10), 2);
-    assert.equal(await countOpenKeyless(database, 'wallet_odd', 1), 1);
-    assert.equal(await countOpenKeyless(database, 'wallet_none', 10), 0);
+    assert.equal(await countOpen(database, 'wallet_odd', 'keyless', 10), 2);
+    assert.equal(await countOpen(database, 'wallet_odd', 'keyless', 1), 1);
+    assert.equal(await countOpen(database, 'wallet_none', 'keyless', 10), 0);
+    assert.equal(await countOpen(database, 'wallet_odd', 'all', 10), 3);
   });
 
   describe('as a list', () => {

@@ -4,7 +4,6 @@ import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
-import { createOpenQuota } from '../openQuota.ts';
 import { createResources, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as requests from '../schemas/requests.ts';
@@ -61,13 +60,11 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 
 function createHandler(deps: HttpDeps, access: Access) {
   const { full, ofCreator } = createResources(deps);
-  const quota = createOpenQuota(deps);
   return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;
     const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
-    if (keyless) await quota.take(app.appId);
     const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
     if (isRefusal(created)) return created;
     const view = viewAfter(created);
