@@ -25,9 +25,10 @@ export const canonicalTxHash = (chain: Chain, text: string): string | null => fa
 /**
  * What a wallet needs to pay, as a link of its chain's own; null for a payment that has none.
  * @param amount in whole tokens; null leaves it to the payer
+ * @param sandbox whether the chains are made up
  */
-export const walletLinkOf = (payment: PaymentView, amount: string | null): string | null =>
-  familyOf(chainOf(payment.sourceChainId)).walletLink?.(payment, amount) ?? null;
+export const walletLinkOf = (payment: PaymentView, amount: string | null, sandbox = false): string | null =>
+  familyOf(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
 
 /** The accounts that pay out. Null for a family of which no chain is served. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

@@ -29,8 +29,9 @@ export interface Family<T extends Treasury = Treasury> {
   /**
    * What a wallet needs to pay, as a link of this family's own; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
+   * @param sandbox of a chain that is made up: where the link can, it keeps wallets from paying real money
    */
-  walletLink?(payment: PaymentView, amount: string | null): string | null;
+  walletLink?(payment: PaymentView, amount: string | null, sandbox: boolean): string | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
   /** For a family whose wallets sign texts. */

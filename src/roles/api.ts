@@ -111,7 +111,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
     paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey)),
-    walletLink: walletLinkOf,
+    walletLink: (payment, amount) => walletLinkOf(payment, amount, config.mode === 'sandbox'),
     paymentNews,
     site: siteOf(config),
     publicUrl,

@@ -1,11 +1,14 @@
-/** What opens a wallet, read back by the grammars of the standards. */
+/** What opens a wallet, read back by the grammars of the standards and by wallets' own libraries. */
 import assert from 'node:assert/strict';
-import { StrKey } from '@stellar/stellar-sdk';
+import { Networks, StrKey } from '@stellar/stellar-sdk';
+import { isValidSep7Uri, parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
+import { parse as parseEip681 } from 'eth-url-parser';
 import fc from 'fast-check';
 import { isAddress } from 'viem';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { walletLinkOf } from '../../src/chains/families.ts';
+import { sandboxNetwork } from '../../src/chains/stellar/walletLink.ts';
 import { payment } from '../web/samples/payments.ts';
 
 const view = (changed: Partial<PaymentView> = {}): PaymentView => payment((text) => text, changed);
@@ -23,6 +26,12 @@ const stellarDeposit = {
   depositMemo: '4611686018427387904',
 } as const;
 
+const solana = {
+  sourceChainId: 501,
+  sourceTokenAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  depositAddress: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+} as const;
+
 describe('links that open wallets', () => {
   it('of EVM are EIP-681 requests to call transfer of the token, on the payment’s chain, in smallest units', () => {
     const read = eip681.exec(walletLinkOf(view(), '10.02') ?? '')?.groups;
@@ -34,6 +43,16 @@ describe('links that open wallets', () => {
     assert.ok(isAddress(asked.get('address') ?? '', { strict: false }));
     assert.equal(asked.get('address'), view().depositAddress);
     assert.equal(asked.get('uint256'), '10020000');
+  });
+
+  it('of EVM mean the same to a library of wallets', () => {
+    assert.deepEqual(parseEip681(walletLinkOf(view(), '10.02') ?? ''), {
+      scheme: 'ethereum',
+      target_address: view().sourceTokenAddress,
+      chain_id: '8453',
+      function_name: 'transfer',
+      parameters: { address: view().depositAddress, uint256: '10020000' },
+    });
   });
 
   it('of EVM hold every amount exactly, in the decimals of the chain’s token', () => {
@@ -68,12 +87,25 @@ describe('links that open wallets', () => {
     assert.equal(walletLinkOf(view({ ...stellarDeposit, depositMemo: null }), '1'), null);
   });
 
+  it('of Stellar mean the same to the SDK of wallets: on the public network, and in the sandbox on none that has real money', () => {
+    for (const [sandbox, network] of [
+      [false, undefined],
+      [true, sandboxNetwork],
+    ] as const) {
+      const link = walletLinkOf(view(stellarDeposit), '10.0200001', sandbox) ?? '';
+      assert.deepEqual(isValidSep7Uri(link), { result: true });
+      const read = parseSep7Uri(link) as Sep7Pay;
+      assert.equal(read.operationType, 'pay');
+      assert.equal(read.destination, stellarDeposit.depositAddress);
+      assert.equal(read.amount, '10.0200001');
+      assert.equal(`${read.assetCode}:${read.assetIssuer}`, stellarDeposit.sourceTokenAddress);
+      assert.deepEqual([read.memoType, read.memo], ['MEMO_TEXT', stellarDeposit.depositMemo]);
+      assert.equal(new URL(link).searchParams.get('network_passphrase') ?? undefined, network);
+      assert.equal(read.networkPassphrase, network ?? Networks.PUBLIC);
+    }
+  });
+
   it('of Solana are Solana Pay transfer requests, whatever the title is', () => {
-    const solana = {
-      sourceChainId: 501,
-      sourceTokenAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-      depositAddress: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
-    } as const;
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (title) => {
         const link = walletLinkOf(view({ ...solana, title }), '0.5') ?? '';
@@ -81,8 +113,18 @@ describe('links that open wallets', () => {
           link,
           /^solana:[1-9A-HJ-NP-Za-km-z]{32,44}\?amount=0\.5&spl-token=[1-9A-HJ-NP-Za-km-z]{32,44}&reference=[1-9A-HJ-NP-Za-km-z]{32,44}&label=[^&#]*$/,
         );
-        assert.equal(new URLSearchParams(link.split('?')[1]).get('label'), title.toWellFormed());
+        const label = new URLSearchParams(link.split('?')[1]).get('label') ?? '';
+        assert.ok(title.toWellFormed().startsWith(label));
+        if (encodeURIComponent(title.toWellFormed()).length <= 120) assert.equal(label, title.toWellFormed());
       }),
     );
+  });
+
+  it('of Solana fit into a code that a telephone can read, however long the title is', () => {
+    for (const title of ['🧀'.repeat(200), '茶'.repeat(200), 'a'.repeat(200), ' '.repeat(200)]) {
+      const link = walletLinkOf(view({ ...solana, title }), '123456789.123456') ?? '';
+      assert.ok(link.length < 360, `${link.length}`);
+      assert.ok(title.startsWith(new URLSearchParams(link.split('?')[1]).get('label') ?? 'none'));
+    }
   });
 });

@@ -39,6 +39,7 @@ export const ethereumUsdt = asset(1, 'USDT');
 export const polygonUsdc = asset(137);
 export const bnbUsdc = asset(56);
 export const stellarUsdc = asset(1500);
+export const solanaUsdc = asset(501);
 
 export const minute = (minutes: number): Instant => plus(instant(Date.UTC(2026, 10, 21, 9)), minutes * minute_ms);
 export const created_at = minute(0);

@@ -7,6 +7,9 @@ export type Asked = Pick<
   'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress' | 'title'
 >;
 
+/** Of a label in the link. More would make its QR code too fine for a telephone, and in the end impossible. */
+const labelMax_bytes = 120;
+
 /**
  * A Solana Pay transfer request (docs.solanapay.com/spec): what a wallet needs to pay, also as a QR code. Its reference is made one-way
  * from the payment's id, which the chain never shows. Null for payments that are paid elsewhere.
@@ -20,8 +23,20 @@ export function solanaWalletLink(payment: Asked, amount: string | null): string 
     ...(amount !== null && { amount }),
     'spl-token': sourceTokenAddress,
     reference: referenceOf('payin', paymentId),
-    ...(title !== null && { label: title.toWellFormed() }),
+    ...(title !== null && { label: shortened(title.toWellFormed()) }),
   };
   const query = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `solana:${depositAddress}?${query.join('&')}`;
+}
+
+/** As many whole characters from the start as fit into the link. */
+function shortened(label: string): string {
+  let kept = '';
+  let bytes = 0;
+  for (const character of label) {
+    bytes += encodeURIComponent(character).length;
+    if (bytes > labelMax_bytes) return kept;
+    kept += character;
+  }
+  return kept;
 }

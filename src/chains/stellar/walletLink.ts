@@ -3,14 +3,21 @@ import type { PaymentView } from '../../../domain/payment/view.ts';
 export type Asked = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
 
 /**
- * A request to pay (SEP-7, `web+stellar:pay`): what a wallet needs, also as a QR code. Null for a deposit without a memo, which only a
- * contract's call pays.
+ * The local chain signs as the public network does, so that its assets have the contract ids of production. Its links name a network that
+ * no wallet knows: otherwise a real wallet would pay them with real money.
+ */
+export const sandboxNetwork = 'Payment Intents Sandbox';
+
+/**
+ * A request to pay (SEP-7, `web+stellar:pay`): what a wallet needs, also as a QR code. Without `network_passphrase` it is for the public
+ * network. Null for a deposit without a memo, which only a contract's call pays.
  *
  * @param amount in whole tokens; null leaves it to the payer
  */
 export function stellarWalletLink(
   { sourceTokenAddress, depositAddress, depositMemo }: Asked,
   amount: string | null,
+  sandbox: boolean,
 ): string | null {
   if (depositMemo === null) return null;
   const [code = '', issuer = ''] = sourceTokenAddress.split(':');
@@ -21,6 +28,7 @@ export function stellarWalletLink(
     asset_issuer: issuer,
     memo: depositMemo,
     memo_type: 'MEMO_TEXT',
+    ...(sandbox && { network_passphrase: sandboxNetwork }),
   });
   return `web+stellar:pay?${asked}`;
 }

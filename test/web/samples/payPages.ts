@@ -40,6 +40,8 @@ const refund = p.refundAttempt(1, '7.50');
 const refunding = [...tooLow, p.refundAddressSet(), p.refundRequested('7.50'), p.refundSigned(1, refund)];
 const closed = p.minute(63);
 
+const solanaDeposit = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+
 const onStellar = (history: readonly PaymentEvent[], contract: boolean): readonly PaymentEvent[] =>
   history.map((event) => {
     if (event.type !== 'PaymentCreated') return event;
@@ -62,11 +64,17 @@ const onStellar = (history: readonly PaymentEvent[], contract: boolean): readonl
   });
 
 const toStellar = [p.created({ from: p.stellarUsdc })];
+const toSolana = [p.created({ from: p.solanaUsdc })].map((event) =>
+  event.type === 'PaymentCreated'
+    ? { ...event, data: { ...event.data, deposit: { ...event.data.deposit, address: solanaDeposit } } }
+    : event,
+);
 
 export const stories = {
   waiting: { history: p.unpaid },
   waitingForAny: { history: [p.created({ type: 'anyAmount' })] },
   waitingOnStellar: { history: onStellar(toStellar, false) },
+  waitingOnSolana: { history: toSolana },
   waitingForCall: { history: onStellar(toStellar, true) },
   timeUp: { history: p.unpaid, at: p.minute(61) },
   detected: { history: [...p.unpaid, p.detected()], head: 100n },

@@ -1,0 +1,10 @@
+/** What we use of eth-url-parser, which brings no types. */
+declare module 'eth-url-parser' {
+  export function parse(uri: string): {
+    readonly scheme: string;
+    readonly target_address: string;
+    readonly chain_id?: string;
+    readonly function_name?: string;
+    readonly parameters?: Readonly<Record<string, string>>;
+  };
+}
