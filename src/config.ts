@@ -19,7 +19,7 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
-  /** Where callers reach the service, without a slash at the end; null: where it listens. */
+  /** Where callers reach the service, without a slash at the end; null: where it listens, which only a sandbox's callers reach. */
   readonly publicUrl: string | null;
   /** Where operators read health, readiness and metrics. */
   readonly operations: { readonly host: string; readonly port: number };
@@ -200,6 +200,10 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
 
 function productionProblems(config: Config): string[] {
   const problems: string[] = [];
+  if (config.roles.includes('api') && config.publicUrl === null)
+    problems.push(
+      'PUBLIC_URL is required with the role api, for example https://pay.example.com: links to pay, logos and the texts that buyers sign begin with it',
+    );
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
   if (config.settlementCoolDown_hours === 0)
     problems.push(

@@ -10,6 +10,7 @@ const privateKey = `0x${'0123456789abcdef'.repeat(4)}` as const;
 const good = {
   MASTER_KEY: '0123456789abcdef'.repeat(4),
   TREASURY_PRIVATE_KEY: privateKey,
+  PUBLIC_URL: 'https://pay.example.com/',
   RPC_URLS_8453: 'https://base.example.com/a, https://base.example.com/b',
   DATABASE_URL: 'postgres://payments:secret@localhost/payments',
 };
@@ -62,10 +63,23 @@ describe('configuration', () => {
     assert.equal(readConfig({ ...good, MODE: 'sandbox', SETTLEMENT_COOLDOWN_HOURS: '0' }).settlementCoolDown_hours, 0);
   });
 
+  it('does not start an API in production that would give out links to an address of its own', () => {
+    assert.equal(readConfig(good).publicUrl, 'https://pay.example.com');
+    const { PUBLIC_URL: _, ...without } = good;
+    for (const env of [without, { ...without, ROLES: 'api' }, { ...good, PUBLIC_URL: ' ' }])
+      assert.match(problemsOf(env).join(), /PUBLIC_URL is required with the role api, for example https:/);
+    assert.deepEqual(problemsOf({ ...good, PUBLIC_URL: 'pay.example.com' }).length, 1);
+    for (const env of [
+      { ...without, ROLES: 'subscribers,projections' },
+      { ...without, MODE: 'sandbox' },
+    ])
+      assert.equal(readConfig(env).publicUrl, null);
+  });
+
   it('names every missing variable at once', () => {
     const problems = problemsOf({});
-    assert.equal(problems.length, 4);
-    for (const name of ['DATABASE_URL', 'MASTER_KEY', 'RPC_URLS_', 'TREASURY_PRIVATE_KEY']) {
+    assert.equal(problems.length, 5);
+    for (const name of ['PUBLIC_URL', 'DATABASE_URL', 'MASTER_KEY', 'RPC_URLS_', 'TREASURY_PRIVATE_KEY']) {
       assert.ok(
         problems.some((problem) => problem.includes(name)),
         `${name} is not named`,

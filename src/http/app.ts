@@ -99,7 +99,7 @@ function asApiError(thrown: unknown): ApiError {
     return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s);
   }
   if (thrown instanceof ListenersFull) {
-    return thrown.of === 'perApp' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);
+    return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);
   }
   if (thrown instanceof URIError) return new ApiError('invalidRequest', 'the path is not properly percent-encoded');
   return new ApiError('internal', 'the service failed: tell its operator the requestId');

@@ -27,12 +27,13 @@ export interface ListenerLimits {
 
 export const defaultListenerLimits: ListenerLimits = { perApp: 100, perInstance: 2_000 };
 
-/** Too many wait already. */
+/** Too many wait already. Its message says what for. */
 export class ListenersFull extends Error {
   override readonly name = 'ListenersFull';
-  readonly of: keyof ListenerLimits;
-  constructor(of: keyof ListenerLimits) {
-    super(of === 'perApp' ? 'too many requests wait for events of this app' : 'too many requests wait for events here');
+  readonly of: 'one' | 'instance';
+  /** @param of whether one app or payment has too many, or the whole instance */
+  constructor(of: ListenersFull['of'], message: string) {
+    super(message);
     this.of = of;
   }
 }

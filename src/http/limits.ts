@@ -16,6 +16,7 @@ import { defaultExportLimits } from './exports.ts';
 import { defaultListenerLimits } from './feed.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
+import { defaultPageListenerLimits } from './paymentNews.ts';
 import { defaultRates } from './rates.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { headersMax_bytes } from './server.ts';
@@ -61,6 +62,12 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
   ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
   ['the same of one instance', count(defaultListenerLimits.perInstance), '503 `unavailable`, Retry-After'],
+  [
+    'open pages of one payment that are told its news',
+    count(defaultPageListenerLimits.perPayment),
+    `${limited}; the page looks by itself every 5 s`,
+  ],
+  ['the same of one instance', count(defaultPageListenerLimits.perInstance), '503 `unavailable`, the same'],
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
   ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],

@@ -11,6 +11,15 @@ export interface PaymentNews {
   listen(payment: { readonly paymentId: string; readonly appId: string }, signal: AbortSignal): PaymentListener;
 }
 
+/** How many open pages may wait for news at a time. */
+export interface PageListenerLimits {
+  /** It has one payer, who may have several screens. */
+  readonly perPayment: number;
+  readonly perInstance: number;
+}
+
+export const defaultPageListenerLimits: PageListenerLimits = { perPayment: 50, perInstance: 5_000 };
+
 export interface PaymentListener extends AsyncIterable<void> {
   /** From now on news of this chain's head as well; null for none. */
   awaitHead(chainId: number | null): void;

@@ -27,8 +27,10 @@ export function createAppNews(
   return {
     changes(appId, signal) {
       const others = byApp.get(appId) ?? new Set();
-      if (others.size >= limits.perApp) throw new ListenersFull('perApp');
-      if (count >= limits.perInstance) throw new ListenersFull('perInstance');
+      if (others.size >= limits.perApp)
+        throw new ListenersFull('one', 'too many requests wait for events of this app: let some of them end first');
+      if (count >= limits.perInstance)
+        throw new ListenersFull('instance', 'too many requests wait for events here: try again');
       const listener: Listener = createBell(signal, () => {
         count -= 1;
         others.delete(listener);

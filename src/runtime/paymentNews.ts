@@ -4,8 +4,13 @@
  */
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import { type ListenerLimits, ListenersFull } from '../http/feed.ts';
-import type { PaymentListener, PaymentNews } from '../http/paymentNews.ts';
+import { ListenersFull } from '../http/feed.ts';
+import {
+  defaultPageListenerLimits,
+  type PageListenerLimits,
+  type PaymentListener,
+  type PaymentNews,
+} from '../http/paymentNews.ts';
 import type { Notification } from '../postgres/listen.ts';
 import { appEventsChannel } from './appNews.ts';
 import { createBell } from './bell.ts';
@@ -22,9 +27,6 @@ export interface PaymentNewsDeps {
   readonly heads: () => Promise<ReadonlyMap<number, bigint>>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
-
-/** `perApp` is of one payment here: it has one payer, who may have several screens. */
-export const paymentListenerLimits: ListenerLimits = { perApp: 50, perInstance: 5_000 };
 
 const page = 100;
 /** Further behind than this, everybody of the app looks for themselves. */
@@ -47,7 +49,7 @@ interface Pages {
 
 export function createPaymentNews(
   deps: PaymentNewsDeps,
-  limits: ListenerLimits = paymentListenerLimits,
+  limits: PageListenerLimits = defaultPageListenerLimits,
 ): PaymentNews & { close(): void } {
   const apps = new Map<string, Pages>();
   const closing = new AbortController();
@@ -65,8 +67,13 @@ export function createPaymentNews(
     listen({ paymentId, appId }, signal) {
       const pages = apps.get(appId) ?? pagesOf(deps, appId);
       const others = [...pages.open].filter((each) => each.paymentId === paymentId);
-      if (others.length >= limits.perApp) throw new ListenersFull('perApp');
-      if (count >= limits.perInstance) throw new ListenersFull('perInstance');
+      if (others.length >= limits.perPayment)
+        throw new ListenersFull('one', 'this payment’s page is open too often to be told its news: close some of them');
+      if (count >= limits.perInstance)
+        throw new ListenersFull(
+          'instance',
+          'too many pages of payments are open here to be told their news: try again',
+        );
       const bell = createBell<void>(AbortSignal.any([signal, closing.signal]), () => {
         count -= 1;
         pages.open.delete(listener);

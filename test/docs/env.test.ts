@@ -15,6 +15,7 @@ const compose = text('docker-compose.yml');
 const filled = {
   MASTER_KEY: '0123456789abcdef'.repeat(4),
   TREASURY_PRIVATE_KEY: `0x${'0123456789abcdef'.repeat(4)}`,
+  PUBLIC_URL: 'https://pay.example.com',
   RPC_URLS_8453: 'https://base.example.com',
   DATABASE_URL: 'postgres://payments:secret@localhost:5432/payments',
   POSTGRES_PASSWORD: 'secret',
@@ -75,7 +76,7 @@ describe('.env.example', () => {
   });
 
   it('leaves nothing required to be guessed: without its required part every missing variable is named', () => {
-    for (const name of ['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'RPC_URLS_', 'DATABASE_URL']) {
+    for (const name of ['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'PUBLIC_URL', 'RPC_URLS_', 'DATABASE_URL']) {
       assert.throws(() => readConfig(parseEnv(example)), { message: new RegExp(`- .*${name}`) });
     }
   });

@@ -23,6 +23,7 @@ const secrets = {
 const env = {
   MODE: 'production',
   ROLES: 'api,subscribers',
+  PUBLIC_URL: 'https://pay.example.com',
   DATABASE_URL: `postgres://operator:${secrets.databasePassword}@db.example.com:6432/payments?sslpassword=${secrets.sslPassword}`,
   EVENTSTORE_URL: `esdb://admin:${secrets.storePassword}@events.example.com:2113?tls=true`,
   MASTER_KEY: secrets.masterKey,

@@ -67,9 +67,9 @@ describe('news of an app’s events', () => {
     const hub = given({ perApp: 2, perInstance: 3 });
     const first = hub.changes('wallet_mine', never);
     hub.changes('wallet_mine', never);
-    assert.throws(() => hub.changes('wallet_mine', never), full('perApp'));
+    assert.throws(() => hub.changes('wallet_mine', never), full('one'));
     hub.changes('wallet_other', never);
-    assert.throws(() => hub.changes('wallet_third', never), full('perInstance'));
+    assert.throws(() => hub.changes('wallet_third', never), full('instance'));
     tell('wallet_mine 1');
     await first.next();
     await first.return?.();

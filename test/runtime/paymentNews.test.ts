@@ -7,7 +7,7 @@ import { appEventsChannel } from '../../src/runtime/appNews.ts';
 import { createPaymentNews } from '../../src/runtime/paymentNews.ts';
 
 /** An app's feed in memory, heads that are moved by hand, and a clock whose pauses end when the spec says so. */
-function world(limits = { perApp: 2, perInstance: 3 }) {
+function world(limits = { perPayment: 2, perInstance: 3 }) {
   const notifications = new Subject<Notification>();
   const feeds = new Map<string, string[]>();
   const heads = new Map<number, bigint>([[8453, 100n]]);
@@ -63,7 +63,7 @@ describe('news of payments', () => {
   const open = new AbortController().signal;
 
   it('reach those who look at the payment, and nobody else, by one look at the feed for all', async () => {
-    const { news, happens, asked } = world({ perApp: 2, perInstance: 10 });
+    const { news, happens, asked } = world({ perPayment: 2, perInstance: 10 });
     const [tea, more, other, elsewhere] = [
       ['tea', 'a'],
       ['tea', 'a'],
@@ -115,9 +115,11 @@ describe('news of payments', () => {
     const leaving = new AbortController();
     news.listen({ paymentId: 'tea', appId: 'a' }, leaving.signal);
     news.listen({ paymentId: 'tea', appId: 'a' }, open);
-    assert.throws(() => news.listen({ paymentId: 'tea', appId: 'a' }, open), ListenersFull);
+    const full = (of: ListenersFull['of'], what: RegExp) => (error: unknown) =>
+      error instanceof ListenersFull && error.of === of && what.test(error.message);
+    assert.throws(() => news.listen({ paymentId: 'tea', appId: 'a' }, open), full('one', /this payment’s page/));
     news.listen({ paymentId: 'cake', appId: 'a' }, open);
-    assert.throws(() => news.listen({ paymentId: 'milk', appId: 'a' }, open), ListenersFull);
+    assert.throws(() => news.listen({ paymentId: 'milk', appId: 'a' }, open), full('instance', /pages of payments/));
     leaving.abort();
     news.listen({ paymentId: 'tea', appId: 'a' }, open);
   });
