@@ -1,6 +1,7 @@
 /** What owners and operators change of an app. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
+import { setEmbeddingSites } from '../domain/merchant/embedding.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { readLabel } from '../domain/merchant/label.ts';
@@ -42,6 +43,8 @@ export interface ManageMerchantDeps extends RegistrationDeps {
   readonly revokedKeys: RevokedKeys;
   /** How long an owner's change of the settlement wallet waits. */
   readonly settlementCoolDown_ms: number;
+  /** Whether sites of this machine may embed payment pages: in a sandbox. */
+  readonly localSites: boolean;
 }
 
 /** A secret is answered only by the call that made it. */
@@ -82,6 +85,8 @@ export interface ManageMerchant {
   requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
   cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
+  /** @param sites origins; all that may show payment pages in a frame from now on */
+  setEmbeddingSites(appId: string, sites: readonly string[], by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
   issueKey(appId: string, key: KeyRequest, by: By): Promise<ShownKey | Refusal>;
@@ -132,6 +137,9 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 
     setWebhookUrl: async (appId, url, by) =>
       refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
+
+    setEmbeddingSites: (appId, sites, by) =>
+      change(appId, by, (state) => setEmbeddingSites(state, { sites, local: deps.localSites })),
 
     async rotateSecret(appId, by) {
       const { webhookSecret, secret } = makeSecret(deps, appId);

@@ -126,6 +126,7 @@ const written: Readonly<Record<string, string>> = {
   bigint: 'string | number',
   boolean: 'boolean',
   json: 'object',
+  'text[]': 'readonly string[]',
 };
 
 function field({ table, name, type, required }: Column): string {

@@ -85,6 +85,7 @@ export const meanings: {
     SettlementChangeCancelled: 'The change was called off before its time: the wallet in force stays',
     WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
+    EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',
     KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
     ApiKeyIssued: 'An API key, known by its SHA-256 alone',
     ApiKeyRenamed: 'What people call the key',

@@ -29,6 +29,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
       next_memo: next?.wallet.receiverMemo,
       next_effective_at: next?.effectiveAt,
       keyless_creation: after.keylessCreation,
+      embedding_sites: after.embeddingSites,
     }),
   ];
 });

@@ -46,6 +46,7 @@ export interface Tables {
     readonly next_memo: string | null;
     readonly next_effective_at: string | null;
     readonly keyless_creation: boolean;
+    readonly embedding_sites: readonly string[];
   };
   readonly cashback_accounts: {
     readonly app_id: string;

@@ -94,6 +94,10 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return `made a new webhook secret, fingerprint ${event.data.fingerprint}`;
     case 'KeylessCreationSet':
       return `${event.data.allowed ? 'opened' : 'closed'} it for creation without a key`;
+    case 'EmbeddingSitesSet':
+      return event.data.sites.length === 0
+        ? 'let no site show its payment pages in a frame'
+        : `let sites show its payment pages in a frame: ${event.data.sites.join(', ')}`;
     case 'ApiKeyIssued':
       return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
     case 'ApiKeyRenamed':

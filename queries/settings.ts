@@ -26,6 +26,8 @@ export interface Settings {
   readonly webhookSecretFingerprint: string | null;
   readonly webhookSecretRotatedAt: Instant | null;
   readonly keylessAllowed: boolean;
+  /** Origins that may show its payment pages in a frame. */
+  readonly embeddingSites: readonly string[];
 }
 
 /** An app in the list of a person's own. */
@@ -45,13 +47,14 @@ interface Row extends WalletColumns {
   readonly webhook_secret_fingerprint: string | null;
   readonly webhook_secret_rotated_at: Instant | null;
   readonly keyless_creation: boolean;
+  readonly embedding_sites: readonly string[];
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<Row>(
     `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_secret_fingerprint,
-            webhook_secret_rotated_at, keyless_creation, ${walletColumns}
+            webhook_secret_rotated_at, keyless_creation, embedding_sites, ${walletColumns}
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1`,
     [appId],
   );
@@ -67,6 +70,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     webhookSecretFingerprint: row.webhook_secret_fingerprint,
     webhookSecretRotatedAt: row.webhook_secret_rotated_at,
     keylessAllowed: row.keyless_creation,
+    embeddingSites: row.embedding_sites,
   };
 }
 
@@ -77,6 +81,14 @@ export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
     [asStored(appId)],
   );
   return profileOf(row?.profile ?? null);
+}
+
+/** Origins that may show the app's payment pages in a frame; none for an app that is not registered. @throws Unavailable */
+export async function embeddingSites(sql: Sql, appId: string): Promise<readonly string[]> {
+  const [row] = await sql.query<Pick<Row, 'embedding_sites'>>('SELECT embedding_sites FROM apps WHERE app_id = $1', [
+    asStored(appId),
+  ]);
+  return row?.embedding_sites ?? [];
 }
 
 /** Without what is kept beside it: the salt. A row of an older version may lack fields. */

@@ -7,8 +7,11 @@ import { type ChainId, chainIds } from '../chains.ts';
 import { TokenRef } from '../payment/events.ts';
 import { closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
 
-/** 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation. */
-export const merchantSchemaVersion = 2;
+/**
+ * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
+ * 3: sites that may show payment pages in a frame.
+ */
+export const merchantSchemaVersion = 3;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -60,6 +63,8 @@ export const merchantEventSchemas = {
   SettlementChangeCancelled: Type.Object({ changeId: Id }, closed),
   WebhookUrlSet: Type.Object({ url: nullable(Url) }, closed),
   WebhookSecretRotated: Type.Object({ ...sealed, rotatedAt: Time }, closed),
+  /** Origins as browsers spell them. */
+  EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),
   ApiKeyIssued: IssuedKey,
   ApiKeyRenamed: Type.Object({ keyId: Id, name: KeyName }, closed),

@@ -26,6 +26,8 @@ export interface MerchantState {
   readonly webhookUrl: string | null;
   readonly webhookSecret: RotatedSecret | null;
   readonly keylessCreation: boolean;
+  /** Origins that may show its payment pages in a frame, sorted. */
+  readonly embeddingSites: readonly string[];
   readonly keys: readonly KnownKey[];
   /** How many events there are. */
   readonly changes: number;
@@ -42,6 +44,7 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     webhookUrl: null,
     webhookSecret: null,
     keylessCreation: false,
+    embeddingSites: [],
     keys: [],
     changes: 0,
   },
@@ -69,6 +72,8 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { webhookSecret: event.data };
     case 'KeylessCreationSet':
       return { keylessCreation: event.data.allowed };
+    case 'EmbeddingSitesSet':
+      return { embeddingSites: event.data.sites };
     case 'ApiKeyIssued':
       return { keys: [...state.keys, { ...event.data, revoked: false }] };
     case 'ApiKeyRenamed':

@@ -173,12 +173,14 @@ CREATE TABLE apps (
   next_address               text,
   next_memo                  text,
   next_effective_at          timestamptz,
-  keyless_creation           boolean     NOT NULL
+  keyless_creation           boolean     NOT NULL,
+  embedding_sites            text[]      NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
 COMMENT ON COLUMN apps.developer_id IS 'The person behind it: ops.people says who that is. Null for an app of the operator''s.';
 COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.';
+COMMENT ON COLUMN apps.embedding_sites IS 'Origins that may show its payment pages in a frame.';
 COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to, until next_effective_at.';
 COMMENT ON COLUMN apps.next_address IS 'Where it is paid out to from next_effective_at on; null while no change was requested.';
 

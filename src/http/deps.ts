@@ -122,6 +122,7 @@ export type OwnersCommands = Pick<
   | 'requestSettlement'
   | 'cancelSettlement'
   | 'setWebhookUrl'
+  | 'setEmbeddingSites'
   | 'rotateSecret'
   | 'issueKey'
   | 'renameKey'
@@ -137,6 +138,8 @@ export interface Queries {
   readonly payerFacts: (paymentId: string) => Promise<PayerFacts | null>;
   /** What an app shows of itself to those who pay. */
   readonly findProfile: (appId: string) => Promise<Profile>;
+  /** Origins that may show the app's payment pages in a frame. */
+  readonly embeddingSites: (appId: string) => Promise<readonly string[]>;
   readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
   /** What happened to a payment of the app, step by step; null when it has none of this id. */
   readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;

@@ -34,7 +34,8 @@ export interface Answer {
   readonly status: number;
   readonly body: object | string | Uint8Array;
   readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Null takes away one that every answer has. */
+  readonly headers?: Readonly<Record<string, string | null>>;
 }
 
 export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'Retry-After';

@@ -139,6 +139,9 @@ export function send(response: Response, { status, body, type, headers }: Answer
   response.statusCode = status;
   response.setHeader('Content-Type', type ?? 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(content));
-  if (headers) for (const name in headers) response.setHeader(name, headers[name] as string);
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (value === null) response.removeHeader(name);
+    else response.setHeader(name, value);
+  }
   response.end(content);
 }

@@ -23,6 +23,7 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
     webhookUrl: settings.webhookUrl,
     webhookSecretFingerprint: settings.webhookSecretFingerprint,
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
+    embeddingSites: [...settings.embeddingSites],
     keylessAllowed: settings.keylessAllowed,
   };
 }

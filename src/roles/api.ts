@@ -17,7 +17,7 @@ import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
-import { findProfile } from '../../queries/settings.ts';
+import { embeddingSites, findProfile } from '../../queries/settings.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
@@ -234,6 +234,7 @@ function queries(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSessi
     listPayments: (filter) => listPayments(reads, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
     findProfile: (appId) => findProfile(reads, appId),
+    embeddingSites: (appId) => embeddingSites(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
     exportPayments: limitExports((filter) => paymentsCsv(reads, filter, clock.now())),

@@ -167,6 +167,7 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     revokedKeys,
     profiles: createProfileStore(database),
     readLogo,
+    localSites: config.mode === 'sandbox',
     settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
     seal: box.seal,
     canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,

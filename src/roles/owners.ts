@@ -43,6 +43,7 @@ export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands
     requestSettlement: limited(merchants.requestSettlement),
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
+    setEmbeddingSites: limited(merchants.setEmbeddingSites),
     rotateSecret: limited(merchants.rotateSecret),
     issueKey: limited(merchants.issueKey),
     renameKey: limited(merchants.renameKey),

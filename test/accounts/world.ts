@@ -70,6 +70,7 @@ export function createWorld(database: Database, options: Options = {}) {
     canReceive: {},
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
+    localSites: false,
     isAllowedTarget: createTargetCheck([]),
     offers: () => true,
   });

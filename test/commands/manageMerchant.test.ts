@@ -35,6 +35,7 @@ function world(canReceive: ReceiverChecks = {}) {
     offers: ({ id }) => id !== 501,
     ...memoryProfiles(),
     settlementCoolDown_ms: 48 * hour_ms,
+    localSites: false,
     isAllowedTarget: createTargetCheck([]),
   });
   const events = () => store.read(`merchant-${appId}`);

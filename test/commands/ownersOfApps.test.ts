@@ -46,6 +46,7 @@ function world() {
       profiles: kept.profiles,
       readLogo: kept.readLogo,
       settlementCoolDown_ms: 48 * hour_ms,
+      localSites: false,
       isAllowedTarget: () => true,
     });
     return { handle, merchants };

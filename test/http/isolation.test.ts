@@ -138,6 +138,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'POST /merchant-api/me/settlement/cancel': () => [{ path: `${me}/settlement/cancel`, answered: [401, 409] }],
   'POST /merchant-api/me/webhook': () => [{ path: `${me}/webhook`, body: { webhookUrl: null }, answered: ownOnly }],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
+  'POST /merchant-api/me/embedding': () => [{ path: `${me}/embedding`, body: { sites: [] }, answered: ownOnly }],
   'POST /merchant-api/me/keys': () => [{ path: `${me}/keys`, body: { name: 'till' }, answered: [401, 201] }],
   'POST /merchant-api/me/keys/:id/rename': ({ keyId }) => [
     { path: `${me}/keys/${keyId}/rename`, body: { name: 'till' }, answered: [401, 404] },
@@ -162,7 +163,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 };
 
 /** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
-const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|pay\/|colours|$)/.test(route);
+const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|pay\/|colours|embed\.js|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 

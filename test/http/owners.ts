@@ -45,6 +45,7 @@ export function ownersDeps(clock: Clock): Owners {
     profiles: kept.profiles,
     readLogo,
     settlementCoolDown_ms: 48 * hour_ms,
+    localSites: false,
     seal: (plain) => `sealed ${plain.length}`,
     canonicalAddress: (_chain, text) => (/^0x[0-9a-f]{40}$/i.test(text) ? text : undefined),
     canReceive: {},
@@ -104,6 +105,7 @@ export function ownersDeps(clock: Clock): Owners {
       webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
       webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
       keylessAllowed: state.keylessCreation,
+      embeddingSites: state.embeddingSites,
     };
   }
 }

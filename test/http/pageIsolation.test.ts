@@ -15,6 +15,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/branding': { name: 'mine now' },
+  '/embedding': { sites: 'https://mine.example' },
 };
 
 /** Pages that show nothing but a question, or end only with the browser. */

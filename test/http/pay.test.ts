@@ -135,7 +135,9 @@ describe('HTTP: the page of a payment', () => {
     const asked = [...page.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)].map(
       ([, file]) => file ?? '',
     );
-    const modules = ['localTime.js', 'copy.js', 'parts.js', 'say.js'].map((file) => `/dashboard/assets/${file}`);
+    const modules = ['localTime.js', 'copy.js', 'framed.js', 'parts.js', 'say.js'].map(
+      (file) => `/dashboard/assets/${file}`,
+    );
     for (const file of new Set([...asked, ...modules])) {
       const answer = await get(file);
       assert.equal(answer.status, 200, file);

@@ -213,6 +213,7 @@ describe('HTTP: an app’s settings', () => {
       ['/logo/remove'],
       ['/settlement', second],
       ['/settlement/cancel'],
+      ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
       ['/webhook/rotate'],
       ['/webhook/test'],

@@ -152,6 +152,7 @@ export async function startWorld(
     walletLink: walletLinkOf,
     paymentNews: quietPaymentNews,
     findProfile: async () => noProfile,
+    embeddingSites: async () => [],
     rates: unlimited,
     ...replaced,
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { appsOf, findApiKey, findApp } from '../../queries/apps.ts';
-import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
+import { embeddingSites, findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import { createProfileStore } from '../../src/postgres/profiles.ts';
 import { createKeyUses } from '../../src/runtime/keyUses.ts';
 import { append } from '../support/histories.ts';
@@ -30,6 +30,16 @@ describe('an app’s settings in Postgres', () => {
     await given.project();
   };
   beforeEach(() => given.database.query('TRUNCATE ops.profiles, ops.logos, ops.key_uses'));
+
+  it('name the sites that may show payment pages', async () => {
+    await happen('merchant_shop', registered('merchant_shop', null));
+    assert.deepEqual(await embeddingSites(given.database, 'merchant_shop'), []);
+    const sites = ['https://a.example', 'https://b.example'];
+    await happen('merchant_shop', { type: 'EmbeddingSitesSet', data: { sites } });
+    assert.deepEqual(await embeddingSites(given.database, 'merchant_shop'), sites);
+    assert.deepEqual((await getSettings(given.database, 'merchant_shop', p.minute(1)))?.embeddingSites, sites);
+    assert.deepEqual(await embeddingSites(given.database, 'merchant_none'), []);
+  });
 
   it('show the wallet in force, and the one to come until its time', async () => {
     await happen(

@@ -185,6 +185,7 @@ function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash 
     isAllowedTarget: () => true,
     ...memoryProfiles(),
     settlementCoolDown_ms: 0,
+    localSites: false,
   });
   const types = async () => (await store.read(`merchant-${appId}`)).map(({ type }) => type);
   return { ...merchants, handle, store, types, revokedKeys };

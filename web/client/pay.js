@@ -1,6 +1,7 @@
 // A payment's open page: counts down by the server's clock, and stays true to the server through naps, cuts and closed lines.
 import './localTime.js';
 import './copy.js';
+import './framed.js';
 import { readAgain } from './parts.js';
 
 const second_ms = 1000;

@@ -44,6 +44,16 @@ export function textField(field: TextField): VNode {
   return around(field, whole);
 }
 
+/** Several lines to type in. */
+export const linesField = (
+  field: FieldBase & Pick<TextField, 'maxlength' | 'placeholder'> & { readonly rows: number },
+): VNode =>
+  around(
+    field,
+    html`<textarea id=${idOf(field)} name=${field.name} class="mono" dir="ltr" rows=${field.rows} maxlength=${field.maxlength}
+      placeholder=${field.placeholder} required=${!field.optional} autocomplete="off" spellcheck="false" ...${described(field)}>${field.form.values[field.name] ?? ''}</textarea>`,
+  );
+
 export interface Option {
   readonly value: string;
   readonly label: string;

@@ -12,6 +12,7 @@ const drawings = {
   branding:
     'M12 3a9 9 0 1 0 0 18c1.5 0 2-1 2-2 0-1.5-1-1.7-1-3s1-2 2.5-2H18a3 3 0 0 0 3-3c0-4.5-4-8-9-8M7.5 12h.01M10 7.5h.01M15 8h.01',
   audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9.5 12.5h6M9.5 16.5h6',
+  embedding: 'M3 5h18v14H3zM3 9h18M7 13h5v3H7z',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6 6 18',
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',

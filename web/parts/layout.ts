@@ -7,7 +7,16 @@ import { type IconName, icon } from './icon.ts';
 import { flashed } from './notice.ts';
 import { appPaths, paths } from './paths.ts';
 
-export type Section = 'overview' | 'payments' | 'newLink' | 'webhooks' | 'keys' | 'settlement' | 'branding' | 'audit';
+export type Section =
+  | 'overview'
+  | 'payments'
+  | 'newLink'
+  | 'webhooks'
+  | 'keys'
+  | 'settlement'
+  | 'branding'
+  | 'embedding'
+  | 'audit';
 
 const sections: readonly (readonly [Section, string, IconName])[] = [
   ['overview', 'Overview', 'overview'],
@@ -17,6 +26,7 @@ const sections: readonly (readonly [Section, string, IconName])[] = [
   ['keys', 'API keys', 'keys'],
   ['settlement', 'Settlement', 'settlement'],
   ['branding', 'Branding', 'branding'],
+  ['embedding', 'Embedding', 'embedding'],
   ['audit', 'Audit trail', 'audit'],
 ];
 

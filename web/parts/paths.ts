@@ -53,6 +53,8 @@ export const appPaths = (appId: string) => {
     /** POST */
     logo: here('branding', 'logo'),
     removeLogo: here('branding', 'logo', 'remove'),
+    /** GET and POST */
+    embedding: here('embedding'),
     audit: here('audit'),
     /** Server-sent events: any message means that the page is to be read again. */
     live: here('live'),

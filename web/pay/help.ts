@@ -15,5 +15,5 @@ export function help(model: PayModel): VNode {
 
 const contact = (text: string): VNode =>
   text.startsWith('https://')
-    ? html`<a href=${text} rel="noopener noreferrer" dir="ltr">${text}</a>`
-    : html`<a href=${`mailto:${text}`} dir="ltr">${text}</a>`;
+    ? html`<a href=${text} target="_top" rel="noopener noreferrer" dir="ltr">${text}</a>`
+    : html`<a href=${`mailto:${text}`} target="_top" dir="ltr">${text}</a>`;

@@ -13,13 +13,15 @@ export interface PageHead {
   readonly shop: Shop | null;
   /** The order as its merchant calls it. */
   readonly order: string | null;
+  /** Origins that may show the page in a frame: they are told how the payment stands. */
+  readonly sites: readonly string[];
   /** Null on pages that do not change by themselves. */
   readonly live: { readonly from: string; readonly refresh_s: number | null } | null;
 }
 
 /** One column, one thing to do. */
 export function payDocument({ say, mode, path }: Around, head: PageHead, content: Content): VNode {
-  const { title, shop, live } = head;
+  const { title, shop, live, sites } = head;
   return html`<html lang=${say.language} dir=${directionOf(say.language)}>
     <head>
       <meta charset="utf-8" />
@@ -33,7 +35,7 @@ export function payDocument({ say, mode, path }: Around, head: PageHead, content
       <script type="module" src=${paths.asset(live ? 'pay.js' : 'receipt.js')}></script>
       ${live && live.refresh_s !== null && html`<noscript><meta http-equiv="refresh" content=${live.refresh_s} /></noscript>`}
     </head>
-    <body class="pay" data-live-from=${live?.from}>
+    <body class="pay" data-live-from=${live?.from} data-sites=${sites.join(' ') || undefined}>
       <a class="skip" href="#main">${say('skip')}</a>
       ${mode !== 'live' && html`<aside class="mode">${icon('alert')}<p>${say(mode)}</p></aside>`}
       <header>${shop && whose(shop, head.order, say)}${shop && html`<a class="end small muted" href="#help">${say('helpTitle')}</a>`}</header>

@@ -28,6 +28,8 @@ export interface Around {
 export interface PayModel extends Around {
   readonly facts: PayerFacts;
   readonly shop: Shop;
+  /** Origins that may show the page in a frame. */
+  readonly sites: readonly string[];
   /** Opens a wallet with what is still to be paid; null where there is no such link. */
   readonly walletLink: string | null;
 }

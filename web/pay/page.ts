@@ -27,6 +27,7 @@ export function payPage(model: PayModel): VNode {
       shop,
       order: facts.payment.orderId ?? facts.payment.title,
       live,
+      sites: model.sites,
     },
     html`<div class="card">
       ${asked(model)}
@@ -36,7 +37,7 @@ export function payPage(model: PayModel): VNode {
       ${outcome(model)}
       ${help(model)}
       <p class="visually-hidden" id="said" data-say=${title}></p>
-      <p hidden id="version" data-live="part">${facts.version}</p>
+      <p hidden id="version" data-live="part" data-standing=${kind}>${facts.version}</p>
     </div>`,
   );
 }

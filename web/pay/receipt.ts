@@ -18,7 +18,13 @@ export function receiptPage(model: PayModel): VNode {
   const title = say.text('receipt');
   return payDocument(
     { ...model, path: `${path}/receipt` },
-    { title: shop.name === null ? title : `${title} · ${shop.name}`, shop, order: payment.orderId, live: null },
+    {
+      title: shop.name === null ? title : `${title} · ${shop.name}`,
+      shop,
+      order: payment.orderId,
+      live: null,
+      sites: model.sites,
+    },
     html`<div class="card receipt">
       <section class="ask"><h1>${say('receipt')}</h1>${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
       ${completed && html`<dl class="lines">${lines(model)}</dl>`}

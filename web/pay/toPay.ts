@@ -32,7 +32,7 @@ function plain(model: PayModel): VNode {
     walletLink !== null &&
     html`<section class="scan">
       ${qrCode(walletLink, say.text('qr'))}
-      <a class="button primary" href=${walletLink} title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
+      <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
     </section>`
   }<dl class="lines">${rows(model)}</dl></div>`;
 }

@@ -10,7 +10,7 @@ export function troublePage(around: Around, what: 'unknown' | 'trouble', request
   const { say } = around;
   return payDocument(
     around,
-    { title: say.text(`${what}Title`), shop: null, order: null, live: null },
+    { title: say.text(`${what}Title`), shop: null, order: null, live: null, sites: [] },
     html`<div class="card"><section class="ask">
       <span class=${`sign ${what === 'unknown' ? 'idle' : 'wait'}`}>${icon(what === 'unknown' ? 'over' : 'clock')}</span>
       <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>

@@ -15,6 +15,17 @@ export const entry = (maxLength: number) =>
     description: 'one line of text',
   });
 
+/** Several lines of text. */
+export const lines = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    wellFormed: true,
+    pattern: '^[^\\x00-\\x09\\x0b\\x0c\\x0e-\\x1f\\x7f]*$',
+    description: 'lines of text',
+  });
+
 export const fields = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, closed);
 
 export const noFields = fields({});

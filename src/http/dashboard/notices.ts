@@ -26,6 +26,7 @@ const flashes = {
   profileSaved: done('The branding is saved.'),
   logoSaved: done('The logo is saved.'),
   logoRemoved: done('The logo is removed.'),
+  sitesSaved: done('The sites are saved. They count for every page of a payment from now on, open ones aside.'),
   registrationDiscarded: done('The registration is thrown away.'),
 } as const satisfies Record<string, Flash>;
 

@@ -42,7 +42,7 @@ export interface Visit<A extends Audience, P = unknown, Q = unknown> {
 export interface Shown {
   readonly page: VNode;
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Answer['headers'];
   readonly set?: readonly SetCookie[];
 }
 

@@ -5,6 +5,7 @@ import type { AnyForm, AnyPage } from './page.ts';
 import { auditPages } from './pages/audit.ts';
 import { brandingPages } from './pages/branding.ts';
 import { deliveryPages } from './pages/deliveries.ts';
+import { embeddingPages } from './pages/embedding.ts';
 import { keyPages } from './pages/keys.ts';
 import { livePage } from './pages/live.ts';
 import { newLinkPages } from './pages/newLink.ts';
@@ -30,6 +31,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...keyPages(deps, frames),
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
+    ...embeddingPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),
   ];

@@ -13,6 +13,8 @@ import { type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts
 import { noSuchPage } from '../dashboard/router.ts';
 import type { HttpDeps } from '../deps.ts';
 import { logoPath, payPath } from '../payLinks.ts';
+import { embedScript } from './embed.ts';
+import { framing } from './framing.ts';
 import { livePage } from './live.ts';
 
 const Asked = fields({ lang: Type.Optional(entry(16)) });
@@ -25,6 +27,7 @@ export function payPages(deps: HttpDeps): readonly AnyPage[] {
     page({ path: '/pay/{secret}', audience: 'anyone', params, query: Asked, show: shownBy(deps, payPage) }),
     page({ path: '/pay/{secret}/receipt', audience: 'anyone', params, query: Asked, show: shownBy(deps, receiptPage) }),
     livePage(deps),
+    embedScript(),
     page({
       path: '/colours/{file}',
       audience: 'anyone',
@@ -52,7 +55,9 @@ const shownBy =
     const paymentId = deps.paymentSecrets.paymentIdOf(secret);
     const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
     if (!facts) throw noSuchPage();
-    return { page: draw({ ...around, facts, shop: await shopOf(deps, facts), walletLink: walletLinkOf(deps, facts) }) };
+    const [shop, sites] = await Promise.all([shopOf(deps, facts), deps.embeddingSites(facts.payment.appId)]);
+    const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts) });
+    return { page, headers: framing(sites) };
   };
 
 async function shopOf({ findProfile }: Pick<HttpDeps, 'findProfile'>, { payment }: PayerFacts): Promise<Shop> {

@@ -17,6 +17,7 @@ export const settingsRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
   ...branding(deps),
   ...settlement(deps),
   ...webhook(deps),
+  embedding(deps),
 ];
 
 const answers: Route['answers'] = {
@@ -140,6 +141,24 @@ export function readWallet(body: schemas.SettlementRequest): SettlementRequest |
   const { receiverAddress, receiverMemo = null } = body;
   return { chainId: chain.id, tokenSymbol: body.tokenSymbol.toUpperCase(), receiverAddress, receiverMemo };
 }
+
+const embedding = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/embedding`,
+    auth: 'owner',
+    body: schemas.EmbeddingRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setEmbeddingSites',
+      tag,
+      summary: 'Set the sites that may show payment pages in a frame',
+      description: 'The whole list: a site that is left out stops. How a page is embedded: docs/embedding.md.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setEmbeddingSites(appId, body.sites, by)),
+  });
 
 const webhook = (deps: HttpDeps): readonly AnyRoute[] => [
   route({

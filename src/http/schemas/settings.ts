@@ -1,5 +1,6 @@
 /** An app's settings, keys and history: what owners send, and what the service answers. */
 import Type, { type Static } from 'typebox';
+import { embeddingSitesMax, siteMax } from '../../../domain/merchant/embedding.ts';
 import { keyScopes } from '../../../domain/merchant/events.ts';
 import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
@@ -82,6 +83,20 @@ export const WebhookUrlRequest = Shape(
   { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
 );
 
+export const EmbeddingRequest = Shape(
+  {
+    sites: List(Type.String({ maxLength: siteMax }), {
+      maxItems: embeddingSitesMax,
+      description: `origins like https://shop.example, at most ${embeddingSitesMax}; all others stop`,
+    }),
+  },
+  {
+    ...closed,
+    title: 'EmbeddingRequest',
+    examples: [{ sites: ['https://bakery.example', 'https://www.bakery.example'] }],
+  },
+);
+
 const KeyName = Type.String({
   minLength: 1,
   maxLength: 2 * keyNameMax,
@@ -151,6 +166,9 @@ export const SettingsResponse = Shape(
     webhookUrl: NullableText,
     webhookSecretFingerprint: NullableText,
     webhookSecretRotatedAt: TimeOrNull,
+    embeddingSites: List(Type.String(), {
+      description: 'Origins that may show payment pages of the app in a frame.',
+    }),
     keylessAllowed: Type.Boolean({ description: 'Whether anybody may create payments of it without a key.' }),
   },
   { title: 'SettingsResponse', description: 'An app’s settings as they are now. Every field is always there.' },

@@ -146,6 +146,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
       now: at,
     },
     shop: shop(say),
+    sites: ['https://shop.teahouse.example'],
     walletLink: situation.open ? walletLinkOf(shown, left) : null,
   };
 }

@@ -5,6 +5,7 @@ import { hour_ms, plus } from '../../../domain/time.ts';
 import { auditPage } from '../../../web/dashboard/audit.ts';
 import { brandingPage } from '../../../web/dashboard/branding.ts';
 import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
+import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlement.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
@@ -114,6 +115,21 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
           colour: '#e0a02a',
         },
         errors: { logo: say('This is no picture that can be read: send a PNG, JPEG or WebP.') },
+      },
+    }),
+    embedding: embeddingPage({
+      ...frame,
+      sites: [say('https://shop.teahouse.example'), 'https://xn--tehaus-cua.example:8443'],
+      publicUrl: 'https://pay.example',
+      form: emptyForm,
+    }),
+    embeddingRefused: embeddingPage({
+      ...frame,
+      sites: [],
+      publicUrl: 'https://pay.example',
+      form: {
+        values: { sites: say('http://shop.example\nhttps://*.shop.example') },
+        errors: { sites: say('The site http://shop.example cannot be allowed.') },
       },
     }),
     audit: auditPage({

@@ -1,0 +1,30 @@
+// In a frame on a merchant's site: the site is told how the payment stands, and that somebody wants to leave. Only an origin that the
+// merchant allows is answered, and only it can read what it is told.
+
+const sites = document.body.dataset.sites?.split(' ') ?? [];
+let site = null;
+let told = null;
+
+window.addEventListener('message', ({ origin, source, data }) => {
+  if (window.parent === window || source !== window.parent || !sites.includes(origin) || data?.payment !== 'hello') return;
+  site = origin;
+  told = null;
+  tell();
+});
+
+/** @param {object} message */
+const send = (message) => window.parent.postMessage(message, site);
+
+function tell() {
+  const standing = document.getElementById('version')?.dataset.standing ?? 'receipt';
+  if (site === null || standing === told) return;
+  told = standing;
+  send({ payment: 'standing', standing });
+}
+
+// Parts of the page are put in their places when it is read again.
+new MutationObserver(tell).observe(document.body, { childList: true, subtree: true });
+
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && site !== null && !event.defaultPrevented) send({ payment: 'close' });
+});

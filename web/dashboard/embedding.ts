@@ -1,0 +1,66 @@
+/** Which sites may show payment pages in a frame, and what they put on theirs. POST: sites, one a line. */
+import type { VNode } from 'preact';
+import { copyButton, submit } from '../parts/button.ts';
+import { card, inside } from '../parts/card.ts';
+import { linesField, problems } from '../parts/field.ts';
+import type { FormState } from '../parts/form.ts';
+import type { Frame } from '../parts/frame.ts';
+import { html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { appPaths } from '../parts/paths.ts';
+
+export interface EmbeddingModel extends Frame {
+  readonly sites: readonly string[];
+  /** Where browsers reach the service, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Field: sites. */
+  readonly form: FormState;
+}
+
+export const embeddingPage = (model: EmbeddingModel): VNode => {
+  const { app, sites, form, publicUrl } = model;
+  const filled = Object.keys(form.errors).length > 0 ? form : { ...form, values: { sites: sites.join('\n') } };
+  const snippet = snippetFor(publicUrl);
+  return appPage(
+    model,
+    { title: 'Embedding', section: 'embedding' },
+    html`<div class="halves">
+      ${card(
+        { title: 'Sites that may show your payment pages' },
+        html`<form class="inside" method="post" action=${appPaths(app.appId).embedding}>
+          ${problems(form)}
+          <p class="muted">Payers can stay on your site while they pay: it shows the payment’s page in a frame. No site may
+          do that unless it stands here. Links to the page work from everywhere.</p>
+          ${linesField({
+            form: filled,
+            name: 'sites',
+            label: 'Sites',
+            optional: true,
+            rows: 5,
+            maxlength: 4_000,
+            placeholder: 'https://shop.example',
+            hint: 'One a line, ten at most: https and the name, without a path. Leave it empty to stop all framing.',
+          })}
+          ${submit('Save')}
+        </form>`,
+      )}
+      ${card(
+        { title: 'On your site', controls: copyButton(snippet, 'Snippet') },
+        inside(html`<div class="rows">
+          <p class="muted">The link is a payment’s <code>paymentLink</code>. It opens in a frame over your page; without
+          scripts, and where the frame is not allowed, it leads to the payment’s page.</p>
+          <pre class="code" dir="ltr" tabindex="0">${snippet}</pre>
+          <p class="muted">Your page hears <code>payment</code> events, to show what happens. Fulfil an order by webhook or feed
+          alone: what a browser says is no proof.</p>
+        </div>`),
+      )}
+    </div>`,
+  );
+};
+
+/** As docs/embedding.md has it. */
+export const snippetFor = (publicUrl: string): string =>
+  [
+    `<a href="${publicUrl}/pay/…" data-payment>Pay with stablecoins</a>`,
+    `<script type="module" src="${publicUrl}/embed.js"></script>`,
+  ].join('\n');
