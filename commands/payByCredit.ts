@@ -1,12 +1,13 @@
 /** A buyer pays a merchant out of credit, by a message that he signed (service reference 4.10). */
 import { createHash } from 'node:crypto';
 import { messageText } from '../domain/cashbackMessage.ts';
+import type { ChainId } from '../domain/chains.ts';
 import { credit, isExpired, isUsed, type Spending, type SpendOrder, spend } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { inTurn } from './inTurn.ts';
-import type { Clock, MessageSigners } from './ports.ts';
+import { type Clock, type MessageSigners, type SignedMessage, Unavailable } from './ports.ts';
 
 export interface PayByCreditDeps {
   readonly handle: Handle;
@@ -55,11 +56,20 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     const state = await currentState(handle, credit, account);
     if (!isUsed(state, digest) && isExpired(order.signedAt, clock.now())) return 'EXPIRED';
     const message = { text, signature: request.signature };
-    const isSigned =
-      (await signers.isSignedBy(account, message)) || (await signers.isAcceptedBy(account, message, state.earnedOn));
-    if (!isSigned) return 'NOT_VALID_SIGN';
+    const signed = await isSigned(account, message, state.earnedOn);
+    if (signed !== true) return signed || 'NOT_VALID_SIGN';
     return resultOf(await oneByOne(account, () => decide(order, by)));
   };
+
+  /** @returns a refusal while a contract cannot be asked: nobody knows whether it has signed */
+  async function isSigned(account: string, message: SignedMessage, chainIds: readonly ChainId[]) {
+    try {
+      return (await signers.isSignedBy(account, message)) || (await signers.isAcceptedBy(account, message, chainIds));
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      return { ...refuse('unavailable', error.message), retryAfter_s: error.retryAfter_s };
+    }
+  }
 
   async function decide(order: SpendOrder, by: By): Promise<Spending['verdict']> {
     let verdict: Spending['verdict'] = 'busy';

@@ -1,13 +1,20 @@
 /** Who signed a text, whatever family his address is of. */
-import type { MessageSigners } from '../../commands/ports.ts';
+import { type AskingPlaces, askingPlaces } from '../../commands/askingContracts.ts';
+import { type MessageSigners, Unavailable } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { allFamilies } from './families.ts';
 import type { OpenChain } from './family.ts';
 
+const fullRetry_s = 2;
+
 /** @param chains where contracts can be asked */
-export function createMessageSigners(chains: ReadonlyMap<ChainId, Pick<OpenChain, 'acceptsMessage'>>): MessageSigners {
+export function createMessageSigners(
+  chains: ReadonlyMap<ChainId, Pick<OpenChain, 'acceptsMessage'>>,
+  places: AskingPlaces = askingPlaces,
+): MessageSigners {
   const schemes = allFamilies.flatMap(({ messages }) => messages ?? []);
   const schemeOf = (address: string) => schemes.find((scheme) => scheme.signer(address) !== null);
+  const inProgress = placesFor(places);
   return {
     canonical(text) {
       for (const scheme of schemes) {
@@ -20,8 +27,26 @@ export function createMessageSigners(chains: ReadonlyMap<ChainId, Pick<OpenChain
     isSignedBy: async (address, message) => (await schemeOf(address)?.isSignedBy(address, message)) ?? false,
 
     async isAcceptedBy(contract, message, chainIds) {
-      const accepted = await Promise.all(chainIds.map((id) => chains.get(id)?.acceptsMessage?.(contract, message)));
-      return accepted.length > 0 && accepted.every((said) => said === true);
+      if (chainIds.length === 0) return false;
+      const accepted = await inProgress(contract, () =>
+        Promise.all(chainIds.map((id) => chains.get(id)?.acceptsMessage?.(contract, message))),
+      );
+      return accepted.every((said) => said === true);
     },
+  };
+}
+
+/** @throws Unavailable while all places are taken */
+function placesFor({ perContract, perInstance }: AskingPlaces) {
+  const asked: string[] = [];
+  return async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {
+    if (asked.length >= perInstance || asked.filter((other) => other === contract).length >= perContract)
+      throw new Unavailable('too many signatures of contract wallets are being checked: try again', fullRetry_s);
+    asked.push(contract);
+    try {
+      return await ask();
+    } finally {
+      asked.splice(asked.indexOf(contract), 1);
+    }
   };
 }

@@ -1,4 +1,5 @@
 /** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
+import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
 import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
@@ -25,6 +26,7 @@ const count = (value: number | bigint): string => value.toLocaleString('en-US');
 const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;
 const perHour = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} an hour`;
 const perMinute = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} a minute`;
+const busy = '503 `unavailable`, Retry-After';
 const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
 
@@ -34,7 +36,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['its headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
   ['its headers’ arrival', seconds(defaultConnectionLimits.headersTimeout_ms), '408 `requestTimeout`'],
   ['the whole request’s arrival', seconds(defaultConnectionLimits.requestTimeout_ms), '408 `requestTimeout`'],
-  ['requests in progress, of one instance', count(defaultLimits.concurrentMax), '503 `unavailable`, Retry-After'],
+  ['requests in progress, of one instance', count(defaultLimits.concurrentMax), busy],
   ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
   ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
   ['requests without a valid key, of one address', perMinute(defaultRates.address), limited],
@@ -61,16 +63,23 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
   ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
   ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
-  ['the same of one instance', count(defaultListenerLimits.perInstance), '503 `unavailable`, Retry-After'],
+  ['the same of one instance', count(defaultListenerLimits.perInstance), busy],
   [
     'open pages of one payment that are told its news',
     count(defaultPageListenerLimits.perPayment),
     `${limited}; the page looks by itself every 5 s`,
   ],
   ['the same of one instance', count(defaultPageListenerLimits.perInstance), '503 `unavailable`, the same'],
+  ['signatures of one contract wallet that are checked at a time', count(askingPlaces.perContract), busy],
+  ['the same of one instance, of all contract wallets', count(askingPlaces.perInstance), busy],
+  [
+    'what a contract wallet’s check may take, on each node',
+    `${count(askingLimits.gas)} gas, ${seconds(askingLimits.time_ms)}, ${count(askingLimits.answer_bytes)} bytes`,
+    '`NOT_VALID_SIGN`; 503 `unavailable` where no node answers in time',
+  ],
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
-  ['the same of one instance', count(defaultExportLimits.perInstance), '503 `unavailable`, Retry-After'],
+  ['the same of one instance', count(defaultExportLimits.perInstance), busy],
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
   [
     'a picture that is sent for a logo',

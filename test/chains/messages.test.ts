@@ -8,7 +8,6 @@ import { type Hex, hashMessage } from 'viem';
 import { type CashbackMessage, messageText } from '../../domain/cashbackMessage.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { createEvmAcceptance } from '../../src/chains/evm/messages.ts';
-import { createEvmRpc } from '../../src/chains/evm/rpc.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { chainClient, sharedAnvil } from '../support/anvil.ts';
@@ -206,18 +205,20 @@ const code = {
   saysNothing: '0x00',
   reverts: '0x60006000fd',
   neverEnds: '0x5b600056',
+  /** The magic value, and 1 MB of zeros behind it. */
+  saysYesAtLength: '0x631626ba7e60e01b600052620f42406000f3',
 } as const satisfies Record<string, Hex>;
 
 describe('messages of contract wallets', () => {
   const text = messageText({ ...message, fromAddress: '0x00000000000000000000000000000000000000c1' });
   const signed = { text, signature: '0xc0ffee' };
-  const [yes, bool, nothing, reverting, burning, empty] = [1, 2, 3, 4, 5, 6].map(
+  const [yes, bool, nothing, reverting, burning, long, empty] = [1, 2, 3, 4, 5, 6, 7].map(
     (n) => `0x${(0xc0de00 + n).toString(16).padStart(40, '0')}` as Hex,
-  ) as [Hex, Hex, Hex, Hex, Hex, Hex];
+  ) as [Hex, Hex, Hex, Hex, Hex, Hex, Hex];
   const open = new Map<ChainId, Pick<OpenChain, 'acceptsMessage'>>();
   const asked = createMessageSigners(open);
   const acceptanceAt = (chainId: 1 | 8453, ...rpcUrls: string[]) => ({
-    acceptsMessage: createEvmAcceptance(chainId, createEvmRpc({ chainId, rpcUrls, callTimeout_ms: 3_000 })),
+    acceptsMessage: createEvmAcceptance({ chainId, rpcUrls }),
   });
 
   before(async () => {
@@ -232,6 +233,7 @@ describe('messages of contract wallets', () => {
     await put(nothing, code.saysNothing);
     await put(reverting, code.reverts);
     await put(burning, code.neverEnds);
+    await put(long, code.saysYesAtLength);
     const slot = `0x${'0'.repeat(64)}` as const;
     await base.setStorageAt({ address: yes, index: slot, value: hashMessage(text) });
   });
@@ -241,8 +243,8 @@ describe('messages of contract wallets', () => {
     assert.equal(await asked.isAcceptedBy(yes, { ...signed, text: `${text} ` }, [8453]), false);
   });
 
-  it('do not count where the contract says anything else, reverts, burns gas, or is not there', async () => {
-    for (const other of [bool, nothing, reverting, burning, empty]) {
+  it('do not count where the contract says anything else, reverts, burns gas, answers 1 MB, or is not there', async () => {
+    for (const other of [bool, nothing, reverting, burning, long, empty]) {
       assert.equal(await asked.isAcceptedBy(other, signed, [8453]), false, other);
     }
   });
@@ -263,6 +265,37 @@ describe('messages of contract wallets', () => {
   it('are unavailable, not refused, while no node answers', async () => {
     const away = acceptanceAt(8453, 'http://127.0.0.1:1');
     await assert.rejects(away.acceptsMessage(yes, signed), { name: 'Unavailable', message: /Base/ });
+  });
+
+  it('have room for so many at a time, and for two of one contract: beyond that somebody has to come again', async () => {
+    const answer = Promise.withResolvers<boolean>();
+    let calls = 0;
+    const slow = async () => {
+      calls += 1;
+      return answer.promise;
+    };
+    const some = createMessageSigners(new Map([[8453 as const, { acceptsMessage: slow }]]), {
+      perContract: 2,
+      perInstance: 3,
+    });
+    const full = { name: 'Unavailable', message: /too many signatures of contract wallets/, retryAfter_s: 2 };
+    const going = [yes, yes, bool].map((contract) => some.isAcceptedBy(contract, signed, [8453]));
+    await assert.rejects(some.isAcceptedBy(yes, signed, [8453]), full);
+    await assert.rejects(some.isAcceptedBy(nothing, signed, [8453]), full);
+    assert.equal(await some.isAcceptedBy(nothing, signed, []), false);
+    assert.equal(calls, 3);
+    answer.resolve(true);
+    assert.deepEqual(await Promise.all(going), [true, true, true]);
+    assert.equal(await some.isAcceptedBy(yes, signed, [8453]), true);
+  });
+
+  it('give their places back when they fail', async () => {
+    const failing = async () => assert.fail('no node answers');
+    const one = createMessageSigners(new Map([[8453 as const, { acceptsMessage: failing }]]), {
+      perContract: 1,
+      perInstance: 1,
+    });
+    for (const _ of [1, 2, 3]) await assert.rejects(one.isAcceptedBy(yes, signed, [8453]), /no node answers/);
   });
 
   it('believe no single node that lies', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
 import { type Body, type Buyer, buyers, type CreditWorld, createCreditWorld, signedBody } from '../support/credit.ts';
 import { startWorld, steppedClock, type World } from './world.ts';
@@ -10,8 +11,12 @@ describe('POST /v1/cashbacksign', () => {
   let world: World;
   let credit: CreditWorld;
   let buyersMade = 0;
+  /** A contract wallet of a chain whose nodes do not answer. */
+  const unasked = '0x00000000000000000000000000000000000000C1';
+  const away = () => Promise.reject(new Unavailable('Base cannot be asked at present', 5));
   before(async () => {
-    credit = createCreditWorld(clock, () => `${world.url}${path}`, '/cashback');
+    const base = { acceptsMessage: async (contract: string) => (contract === unasked ? away() : false) };
+    credit = createCreditWorld(clock, () => `${world.url}${path}`, '/cashback', new Map([[8453, base]]));
     world = await startWorld({ clock, cashback: credit.deps });
   });
   after(() => world.stop());
@@ -120,6 +125,15 @@ describe('POST /v1/cashbacksign', () => {
         assert.deepEqual([status, body.payment_status], [200, 'NOT_VALID_SIGN']);
       }
     });
+  });
+
+  it('answers 503 with Retry-After, and spends nothing, while a contract wallet cannot be asked', async () => {
+    await credit.give(unasked, 250n);
+    const wallet = { address: unasked, sign: async () => '0xc0ffee' };
+    const { status, headers, body } = await post(await signed(wallet));
+    assert.deepEqual([status, body.error, headers['retry-after']], [503, 'unavailable', '5']);
+    assert.match(body.message, /Base cannot be asked/);
+    assert.equal(await credit.balance_cents(unasked), 250n);
   });
 
   describe('pays once', () => {

@@ -74,7 +74,13 @@ export interface CreditWorld {
   spendings(address: string): Promise<number>;
 }
 
-export function createCreditWorld(clock: Clock, service: () => string, path = ''): CreditWorld {
+/** @param chains where contracts sign: nowhere when left out */
+export function createCreditWorld(
+  clock: Clock,
+  service: () => string,
+  path = '',
+  chains: Parameters<typeof createMessageSigners>[0] = new Map(),
+): CreditWorld {
   const store = memoryEventStore();
   const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
   let given = 0;
@@ -86,7 +92,7 @@ export function createCreditWorld(clock: Clock, service: () => string, path = ''
         handle,
         clock,
         service,
-        signers: createMessageSigners(new Map()),
+        signers: createMessageSigners(chains),
         isCurrency: (code) => ['EUR', 'USD', 'JPY'].includes(code),
       }),
       of: async () => ({ balance_cents: 0, received_cents: 0, withdrawn_cents: 0, received: 0, payments: [] }),

@@ -46,7 +46,7 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
       poll_ms: config.pollInterval_ms,
-      acceptsMessage: createEvmAcceptance(config.chainId, rpc),
+      acceptsMessage: createEvmAcceptance(config),
     },
   ];
 }

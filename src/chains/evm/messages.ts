@@ -1,11 +1,13 @@
 /** Who signed a text on EVM: a key (EIP-191), or a contract that takes the signature for its own (ERC-1271). */
 import { encodeFunctionData, type Hex, hashMessage, numberToHex, parseAbi, recoverMessageAddress } from 'viem';
+import { askingLimits } from '../../../commands/askingContracts.ts';
 import { type SignedMessage, Unavailable } from '../../../commands/ports.ts';
-import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { chainOf } from '../../../domain/chains.ts';
 import type { MessageScheme } from '../family.ts';
 import { checksummed } from './addresses.ts';
+import type { EvmChainConfig } from './config.ts';
 import { simulate } from './reads.ts';
-import { ChainUnavailable, type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
+import { ChainUnavailable, createEvmRpc, type EvmNode, RpcFailed } from './rpc.ts';
 
 /** Half of the order of secp256k1. Above it lies the twin of every signature, which wallets do not make (EIP-2). */
 const lowerHalf = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -31,15 +33,18 @@ export const evmMessages: MessageScheme = {
 };
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
+const { gas, time_ms, answer_bytes } = askingLimits;
 /** What a yes returns: the function’s selector, padded to a word. */
 const accepted = `0x1626ba7e${'0'.repeat(56)}`;
 /** What contracts of several owners need, and far above. */
 const contractSignature = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
-/** A contract that burns more is not waited for. */
-const gasMax = 3_000_000n;
 
-/** Asks every node of a chain; all that answer must say yes, for one that lies would give a buyer’s credit away. */
-export function createEvmAcceptance(chainId: ChainId, rpc: EvmRpc) {
+/**
+ * Asks every node of a chain; all that answer must say yes, for one that lies would give a buyer’s credit away. The contracts are
+ * strangers': over connections of their own, slow ones hold up no payment.
+ */
+export function createEvmAcceptance({ chainId, rpcUrls }: Pick<EvmChainConfig, 'chainId' | 'rpcUrls'>) {
+  const rpc = createEvmRpc({ chainId, rpcUrls, callTimeout_ms: time_ms, answerMax_bytes: answer_bytes });
   return async (contract: string, { text, signature }: SignedMessage): Promise<boolean> => {
     if (!contractSignature.test(signature)) return false;
     const args = [hashMessage(text), signature as Hex] as const;
@@ -57,8 +62,8 @@ export function createEvmAcceptance(chainId: ChainId, rpc: EvmRpc) {
 
 /** Without code nothing answers: the call would return nothing, which is no yes. */
 async function accepts(node: EvmNode, contract: string, data: Hex): Promise<boolean> {
-  const said = await simulate(node, { to: contract, data, gas: numberToHex(gasMax) }).catch((error: unknown) => {
-    if (error instanceof RpcFailed && error.kind === 'refused') return '0x' as const;
+  const said = await simulate(node, { to: contract, data, gas: numberToHex(gas) }).catch((error: unknown) => {
+    if (error instanceof RpcFailed && (error.kind === 'refused' || error.kind === 'tooLarge')) return '0x' as const;
     throw error;
   });
   return said === accepted;

@@ -1,5 +1,5 @@
 import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
-import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
+import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import type { EvmChainConfig } from './config.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
@@ -12,11 +12,13 @@ export const createEvmRpc = ({
   chainId,
   rpcUrls,
   callTimeout_ms,
-}: Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'callTimeout_ms'>): EvmRpc =>
+  answerMax_bytes,
+}: Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'callTimeout_ms'> & Pick<ChainRpcOptions, 'answerMax_bytes'>): EvmRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
     callTimeout_ms,
+    answerMax_bytes,
     async verify(node) {
       const id = Number(await node.request('eth_chainId', []));
       if (id === chainId) return;

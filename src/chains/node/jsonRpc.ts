@@ -6,10 +6,13 @@ import { urlToHttpOptions } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { TransientError } from '../../../commands/ports.ts';
 
-/** A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time. */
+/**
+ * A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `unreachable`: no answer in time; `tooLarge`:
+ * more than there is room for.
+ */
 export class RpcFailed extends TransientError {
   override readonly name = 'RpcFailed';
-  readonly kind: 'refused' | 'unreachable' | 'malformed';
+  readonly kind: 'refused' | 'unreachable' | 'malformed' | 'tooLarge';
   readonly code: number | undefined;
   readonly detail: string;
   constructor(node: string, method: string, kind: RpcFailed['kind'], detail: string, code?: number) {
@@ -81,7 +84,7 @@ export const optional = <T>(value: unknown, read: (value: unknown) => T): T | un
 
 const retries = 2;
 const retryPause_ms = 150;
-const bodyMax_bytes = 10 * 1024 * 1024;
+const answerUsualMax_bytes = 10 * 1024 * 1024;
 const socketsMax = 16;
 
 /** The node gave no answer that JSON-RPC knows. Its message names neither URL nor body. */
@@ -98,6 +101,13 @@ export class NoAnswer extends Error {
   }
 }
 
+/** The node answered well, with more than there is room for. */
+export class AnswerTooLarge extends NoAnswer {
+  constructor(max_bytes: number) {
+    super(`the answer is larger than ${max_bytes} bytes`, false);
+  }
+}
+
 export type RpcParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** What the node answered; `error` is its own refusal. */
@@ -109,8 +119,11 @@ export interface RpcAnswer {
 /** @throws NoAnswer; what the signal was aborted with */
 export type Call = (method: string, params: RpcParams, signal?: AbortSignal) => Promise<RpcAnswer>;
 
-/** @param timeout_ms for one call, body and retries included */
-export function createTransport(url: string, timeout_ms: number): Call {
+/**
+ * @param timeout_ms for one call, body and retries included
+ * @param answerMax_bytes what is longer is not read to its end
+ */
+export function createTransport(url: string, timeout_ms: number, answerMax_bytes = answerUsualMax_bytes): Call {
   const target = new URL(url);
   const { Agent, request } = target.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
@@ -131,7 +144,7 @@ export function createTransport(url: string, timeout_ms: number): Call {
       signal.addEventListener('abort', cut, { once: true });
       asked
         .once('response', (response) => {
-          textOf(response)
+          textOf(response, answerMax_bytes)
             .then((text) => answerOf(response, text))
             .then(resolve, reject);
         })
@@ -181,7 +194,7 @@ const pause_ms = (answer: RpcAnswer | NoAnswer, tries: number): number =>
 const noAnswer = (error: unknown): NoAnswer =>
   error instanceof NoAnswer ? error : new NoAnswer('connection failed or timed out', true);
 
-const textOf = (response: IncomingMessage): Promise<string> =>
+const textOf = (response: IncomingMessage, max_bytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
     // A body that breaks off ends the unpacked stream as well.
@@ -191,8 +204,8 @@ const textOf = (response: IncomingMessage): Promise<string> =>
     stream
       .on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes <= bodyMax_bytes) return void chunks.push(chunk);
-        reject(new NoAnswer(`the answer is larger than ${bodyMax_bytes} bytes`, false));
+        if (bytes <= max_bytes) return void chunks.push(chunk);
+        reject(isGood(response) ? new AnswerTooLarge(max_bytes) : new NoAnswer(`HTTP ${response.statusCode}`, false));
         response.destroy();
       })
       .once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
@@ -200,10 +213,13 @@ const textOf = (response: IncomingMessage): Promise<string> =>
       .once('close', () => reject(new Error('the answer breaks off')));
   });
 
+const isGood = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
 /** A status of failure may carry an error of JSON-RPC, which says more. */
-function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): RpcAnswer {
+function answerOf(response: IncomingMessage, text: string): RpcAnswer {
+  const { statusCode = 0, headers } = response;
   const answer = parsed(text);
-  const ok = statusCode >= 200 && statusCode < 300;
+  const ok = isGood(response);
   if (ok && answer) return answer;
   if (typeof answer?.error?.code === 'number' && typeof answer.error.message === 'string') return answer;
   const after_s = Number.parseInt(headers['retry-after'] ?? '', 10);

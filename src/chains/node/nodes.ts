@@ -1,7 +1,7 @@
 /** The nodes of one chain: fail-over from one to the next, and what they must agree on. Answers of nodes are never mixed in one reading. */
 import { TransientError } from '../../../commands/ports.ts';
 import type { Fate } from '../ports.ts';
-import { type ChainNode, createTransport, NoAnswer, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import { AnswerTooLarge, type ChainNode, createTransport, NoAnswer, RpcFailed, type RpcParams } from './jsonRpc.ts';
 
 /** No node of the chain could answer. Nothing was changed; try again later. */
 export class ChainUnavailable extends TransientError {
@@ -44,12 +44,15 @@ export interface ChainRpcOptions {
   readonly rpcUrls: readonly string[];
   /** For one call, its retries included. */
   readonly callTimeout_ms: number;
+  /** Of one answer; 10 MiB when left out. */
+  readonly answerMax_bytes?: number | undefined;
   /** Asked once of each node before anything else. @throws RpcFailed when it serves another chain or lacks what is needed */
   readonly verify: (node: ChainNode) => Promise<void>;
 }
 
-export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: ChainRpcOptions): ChainRpc {
-  const connections = rpcUrls.map((url, at) => connect(url, at + 1, callTimeout_ms, verify));
+export function createChainRpc(options: ChainRpcOptions): ChainRpc {
+  const { chainId, rpcUrls } = options;
+  const connections = rpcUrls.map((url, at) => connect(url, at + 1, options));
   let preferred = 0;
 
   async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
@@ -107,14 +110,20 @@ export function createChainRpc({ chainId, rpcUrls, callTimeout_ms, verify }: Cha
 /** @returns the node for a reading that ends with the signal */
 export type Connection = (signal?: AbortSignal) => ChainNode;
 
-function connect(url: string, number: number, timeout_ms: number, verify: ChainRpcOptions['verify']): Connection {
-  const transport = createTransport(url, timeout_ms);
+function connect(
+  url: string,
+  number: number,
+  { callTimeout_ms, answerMax_bytes, verify }: ChainRpcOptions,
+): Connection {
+  const transport = createTransport(url, callTimeout_ms, answerMax_bytes);
   const name = `node ${number} (${new URL(url).host})`;
   let verified = false;
 
   async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
     const { result, error } = await transport(method, params, signal).catch((failure: unknown) => {
-      throw failure instanceof NoAnswer ? new RpcFailed(name, method, 'unreachable', failure.message) : failure;
+      if (!(failure instanceof NoAnswer)) throw failure;
+      const kind = failure instanceof AnswerTooLarge ? 'tooLarge' : 'unreachable';
+      throw new RpcFailed(name, method, kind, failure.message);
     });
     if (error) throw new RpcFailed(name, method, 'refused', String(error.message), error.code);
     return result;
