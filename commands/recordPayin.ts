@@ -1,4 +1,5 @@
 /** What a payment's source chain shows: that money came, that it left again, that the time to pay is over. */
+import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
 import { expire } from '../domain/payment/close.ts';
 import type { Transfer } from '../domain/payment/events.ts';
@@ -45,8 +46,14 @@ export function recordOrphan(
   return handle(paymentDecider, paymentId, (state) => payins.orphanPayin(state, seen), { cause, appId });
 }
 
-/** @param chainTime how far the source chain's final scan has come, in the chain's own time */
-export function expirePayment({ handle, clock }: Deps, { paymentId, appId }: PaymentRef, chainTime: Instant): Outcome {
-  const cause = `worker:expiry final scan reached ${chainTime}` as const;
-  return handle(paymentDecider, paymentId, (state) => expire(state, { chainTime, now: clock.now() }), { cause, appId });
+/** @param scanned how far the final scan of each chain has come that the payment can be paid on, in the chain's own time */
+export function expirePayment(
+  { handle, clock }: Deps,
+  { paymentId, appId }: PaymentRef,
+  scanned: ReadonlyMap<ChainId, Instant | null>,
+): Outcome {
+  const reached = [...scanned.values()].map(String).sort()[0];
+  const cause = `worker:expiry final scan reached ${reached}` as const;
+  const scannedTo = (chainId: ChainId): Instant | null => scanned.get(chainId) ?? null;
+  return handle(paymentDecider, paymentId, (state) => expire(state, { scannedTo, now: clock.now() }), { cause, appId });
 }

@@ -46,6 +46,7 @@ export const meanings: {
 } = {
   payment: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
+    SourceChosen: 'The payer chose what to pay from; the deposit of that chain’s family is disclosed with it',
     PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
     PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
     PayinOrphaned: 'The block that held a transfer left the chain',
@@ -87,6 +88,7 @@ export const meanings: {
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
     EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',
     KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
+    PayFromSet: 'What payers of the app may choose to pay from, from the next payment on',
     ApiKeyIssued: 'An API key, known by its SHA-256 alone',
     ApiKeyRenamed: 'What people call the key',
     ApiKeyRevoked: 'The key stops',

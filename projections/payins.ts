@@ -1,5 +1,6 @@
 import { formatAmount } from '../domain/money.ts';
-import type { Payin, Payment } from '../domain/payment/state.ts';
+import type { Payin } from '../domain/payment/counting.ts';
+import type { Payment } from '../domain/payment/state.ts';
 import { agreedUsd } from './deposits.ts';
 import { ofStates, upsert } from './projection.ts';
 

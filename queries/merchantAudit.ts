@@ -98,6 +98,10 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return event.data.sites.length === 0
         ? 'let no site show its payment pages in a frame'
         : `let sites show its payment pages in a frame: ${event.data.sites.join(', ')}`;
+    case 'PayFromSet':
+      return event.data.payFrom.length === 0
+        ? 'lets payers choose no other chain'
+        : `lets payers choose: ${event.data.payFrom.map(({ chainId, tokenSymbol }) => `${tokenSymbol} on chain ${chainId}`).join(', ')}`;
     case 'ApiKeyIssued':
       return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
     case 'ApiKeyRenamed':

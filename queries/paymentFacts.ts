@@ -1,6 +1,7 @@
 /** What a payment's events tell: typed facts, whole tokens, nothing that only the log needs. */
 import type { ChainId, TokenSymbol } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
+import type { Payin, Standing } from '../domain/payment/counting.ts';
 import type {
   BounceCode,
   DeathProof,
@@ -10,7 +11,7 @@ import type {
   TokenRef,
 } from '../domain/payment/events.ts';
 import { transferId } from '../domain/payment/events.ts';
-import type { Payin, Payment, Standing } from '../domain/payment/state.ts';
+import type { Payment } from '../domain/payment/state.ts';
 import type { Attempt, TransferLeg } from '../domain/payment/transfer.ts';
 import type { Instant } from '../domain/time.ts';
 

@@ -3,13 +3,13 @@
  * The schemas ARE the storage format and must be versioned with care.
  */
 import Type, { type Static } from 'typebox';
-import { type ChainId, chainIds } from '../chains.ts';
+import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
 import { TokenRef } from '../payment/events.ts';
 import { closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
 
 /**
  * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
- * 3: sites that may show payment pages in a frame.
+ * 3: sites that may show payment pages in a frame, what payers may choose to pay from.
  */
 export const merchantSchemaVersion = 3;
 
@@ -28,6 +28,14 @@ const SettlementWallet = Type.Object(
     receiverMemo: nullable(Text(128)),
   },
   closed,
+);
+
+const PayFrom = Type.Array(
+  Type.Object(
+    { chainId: Type.Unsafe<ChainId>({ type: 'integer', enum: [...chainIds] }), tokenSymbol: oneOf(tokenSymbols) },
+    closed,
+  ),
+  { maxItems: 12 },
 );
 
 const KeyName = Text(100);
@@ -66,6 +74,7 @@ export const merchantEventSchemas = {
   /** Origins as browsers spell them. */
   EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),
+  PayFromSet: Type.Object({ payFrom: PayFrom }, closed),
   ApiKeyIssued: IssuedKey,
   ApiKeyRenamed: Type.Object({ keyId: Id, name: KeyName }, closed),
   ApiKeyRevoked: Type.Object({ keyId: Id }, closed),
@@ -78,6 +87,7 @@ export type MerchantEvent = {
 }[MerchantEventType];
 export type SettlementWallet = Static<typeof SettlementWallet>;
 export type SettlementChange = Static<Schemas['SettlementChangeRequested']>;
+export type PayFrom = Static<typeof PayFrom>;
 export type IssuedKey = Static<typeof IssuedKey>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
 /** A webhook secret as it is kept: encrypted, and by what its owner knows it. */

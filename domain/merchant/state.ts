@@ -4,6 +4,7 @@ import type { Instant } from '../time.ts';
 import type {
   IssuedKey,
   MerchantEvent,
+  PayFrom,
   Registration,
   RotatedSecret,
   SettlementChange,
@@ -28,6 +29,8 @@ export interface MerchantState {
   readonly keylessCreation: boolean;
   /** Origins that may show its payment pages in a frame, sorted. */
   readonly embeddingSites: readonly string[];
+  /** What payers may choose to pay from, beside what each payment says itself. */
+  readonly payFrom: PayFrom;
   readonly keys: readonly KnownKey[];
   /** How many events there are. */
   readonly changes: number;
@@ -45,6 +48,7 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     webhookSecret: null,
     keylessCreation: false,
     embeddingSites: [],
+    payFrom: [],
     keys: [],
     changes: 0,
   },
@@ -74,6 +78,8 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { keylessCreation: event.data.allowed };
     case 'EmbeddingSitesSet':
       return { embeddingSites: event.data.sites };
+    case 'PayFromSet':
+      return { payFrom: event.data.payFrom };
     case 'ApiKeyIssued':
       return { keys: [...state.keys, { ...event.data, revoked: false }] };
     case 'ApiKeyRenamed':

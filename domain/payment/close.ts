@@ -1,37 +1,52 @@
 /** How a payment ends without a payout: expired or bounced. */
+import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import type { BounceCode, PaymentEvent } from './events.ts';
-import { counted, type Payin, type Payment, type PaymentState, type Standing, sumOf } from './state.ts';
+import { allCounted, awaitedChains, counted, type Payin, type Standing, sumOf } from './counting.ts';
+import type { BounceCode, PaymentEvent, PaymentEventData } from './events.ts';
+import { isSameAsset } from './sources.ts';
+import type { Payment, PaymentState } from './state.ts';
 import { canLand } from './transfer.ts';
 
-/**
- * Ends a payment that was not funded in time.
- *
- * @param chainTime how far the source chain has been scanned to its final depth: our own clock never expires a paid payment
- */
-export function expire(
-  p: PaymentState,
-  { chainTime, now }: { chainTime: Instant; now: Instant },
-): Decision<PaymentEvent> {
+export interface Scanned {
+  /** How far a chain has been scanned to its final depth, in its own time: our own clock never expires a paid payment. */
+  readonly scannedTo: (chainId: ChainId) => Instant | null;
+  readonly now: Instant;
+}
+
+/** Ends a payment that was not funded in time. Every chain that it could be paid on must have come past its end. */
+export function expire(p: PaymentState, { scannedTo, now }: Scanned): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   if (p.funded || p.closed) return [];
-  if (chainTime <= p.terms.expiresAt) {
-    return refuse('illegalStep', `the chain is scanned to ${chainTime}, not yet past ${p.terms.expiresAt}: wait`);
+  const [chainTime] = awaitedChains(p)
+    .map((chainId) => scannedTo(chainId) ?? '')
+    .sort();
+  if (!isPast(chainTime, p.terms.expiresAt)) {
+    return refuse('illegalStep', `a chain is scanned to ${chainTime}, not yet past ${p.terms.expiresAt}: wait`);
   }
-  const onTime = counted(p);
+  const onTime = allCounted(p);
   if (onTime.some((payin) => payin.phase === 'detected')) {
     return refuse('illegalStep', 'a payin that was on time is not final yet: wait');
   }
-  if (onTime.length > 0) return [bounced('amountTooLow', onTime, now)];
+  if (onTime.length > 0) return [bounced(p, 'amountTooLow', ofOneSource(p, onTime), now)];
   return [{ type: 'PaymentExpired', data: { chainTime, expiredAt: now } }, ...closeHeld(p, now)];
+}
+
+const isPast = (chainTime: Instant | '' | undefined, end: Instant): chainTime is Instant =>
+  chainTime !== undefined && chainTime > end;
+
+/** What came from where the payer chose to pay from, else from where the first money came. */
+function ofOneSource(p: Payment, [first, ...others]: readonly Payin[]): readonly Payin[] {
+  const chosen = counted(p);
+  if (chosen.length > 0 || !first) return chosen;
+  return [first, ...others.filter(({ transfer }) => isSameAsset(transfer, first.transfer))];
 }
 
 /** Money that came but cannot be paid out: late, in another token, on another chain. */
 export function closeHeld(p: Payment, now: Instant): readonly PaymentEvent[] {
   const held = p.payins.find((payin) => payin.phase === 'confirmed' && codeOf[payin.standing]);
   const code = held && codeOf[held.standing];
-  return code ? [bounced(code, [held], now)] : [];
+  return code ? [bounced(p, code, [held], now)] : [];
 }
 
 const codeOf: Partial<Record<Standing, BounceCode>> = {
@@ -50,12 +65,29 @@ export function bounceImpossible(p: PaymentState, now: Instant): Decision<Paymen
   return [
     {
       type: 'PaymentBounced',
-      data: { code: 'payoutImpossible', received: p.funded.received.toString(), bouncedAt: now },
+      data: {
+        code: 'payoutImpossible',
+        received: p.funded.received.toString(),
+        ...assetOf(p, p.terms.source),
+        bouncedAt: now,
+      },
     },
   ];
 }
 
-const bounced = (code: BounceCode, payins: readonly Payin[], now: Instant): PaymentEvent => ({
+/** @param payins of one chain and token */
+export const bounced = (p: Payment, code: BounceCode, payins: readonly Payin[], now: Instant): PaymentEvent => ({
   type: 'PaymentBounced',
-  data: { code, received: sumOf(payins).toString(), bouncedAt: now },
+  data: {
+    code,
+    received: sumOf(payins).toString(),
+    ...assetOf(p, payins[0]?.transfer ?? p.terms.source),
+    bouncedAt: now,
+  },
 });
+
+type Asset = NonNullable<PaymentEventData<'PaymentBounced'>['asset']>;
+
+/** Said where it is not what the payment was created with. */
+const assetOf = ({ sources }: Payment, { chainId, token }: Asset): { readonly asset?: Asset } =>
+  isSameAsset(sources[0], { chainId, token }) ? {} : { asset: { chainId, token } };

@@ -1,10 +1,11 @@
 /** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
 import type { Chain, Token } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
-import { formatAmount, rescale, unitsText } from '../money.ts';
+import { formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, type RouteDecimals } from './fees.ts';
+import { type Alternative, alternativesMax, alternativeTerms, limitsIn } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
 /** What a customer is to pay and whom that pays, as it was asked for. */
@@ -20,6 +21,10 @@ export interface AskedTerms {
     receiverAddress: string;
     receiverMemo: string | null;
   };
+  /** What else the payer may pay from: each once, without the source itself. Each can express what the receiver gets. */
+  readonly alternatives?: readonly Alternative[];
+  /** Whether it was asked for; else it is what the app's settings say at present. */
+  readonly asksAlternatives?: boolean;
 }
 
 export interface Terms extends AskedTerms {
@@ -37,9 +42,6 @@ export interface Terms extends AskedTerms {
   readonly now: Instant;
 }
 
-/** What anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
-export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 10_000n, decimals: 0 } } as const;
-
 /** A payment lives one hour (service reference 8). */
 export const lifetime_ms = hour_ms;
 
@@ -54,8 +56,8 @@ export function createPayment(state: PaymentState, terms: Terms): Decision<Payme
  * An order that is sent again is the payment that it has. The app's own key may say anything else with it; without a key the terms must
  * be the same ones, for whoever sends others would take this payment for theirs.
  */
-export function repeatOrder({ terms }: Payment, asked: AskedTerms): Decision<PaymentEvent> {
-  if (!terms.keyless || sameTerms(terms, asked)) return [];
+export function repeatOrder({ terms, sources: [source] }: Payment, asked: AskedTerms): Decision<PaymentEvent> {
+  if (!terms.keyless || (sameTerms({ ...terms, source }, asked) && sameAlternatives(terms, asked))) return [];
   return refuse(
     'orderConflict',
     'this orderId was used on other terms: send them again, or another orderId',
@@ -73,6 +75,13 @@ function sameTerms({ type, intent, source, destination }: PaymentCreated, asked:
     destination.receiverAddress === asked.destination.receiverAddress &&
     destination.receiverMemo === asked.destination.receiverMemo
   );
+}
+
+function sameAlternatives({ alternatives = [] }: PaymentCreated, asked: AskedTerms): boolean {
+  if (!asked.asksAlternatives) return true;
+  const wanted = asked.alternatives?.map(({ chain, token }) => `${chain.id} ${token.address}`) ?? [];
+  const known = alternatives.map(({ chainId, token }) => `${chainId} ${token.address}`);
+  return wanted.toSorted().join() === known.toSorted().join();
 }
 
 /** The amount of the other side follows from the fee, which may have changed since. */
@@ -114,8 +123,9 @@ export function agree(terms: Money): Agreed | Refusal | null {
 
 function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
   const { source, destination, feePolicy, now } = terms;
-  const limit = ({ value, decimals }: { value: bigint; decimals: number }) =>
-    unitsText(rescale(value, decimals, source.token.decimals));
+  const alternatives = (terms.alternatives ?? [])
+    .slice(0, alternativesMax)
+    .map((each) => alternativeTerms(each, agreed?.destination ?? null, destination.token));
   return {
     paymentId: terms.paymentId,
     appId: terms.appId,
@@ -143,7 +153,8 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
       basisPoints: feePolicy.basisPoints,
       amount: agreed ? unitsText(agreed.fee) : null,
     },
-    limits: agreed ? null : { min: limit(anyAmountLimits.min), max: limit(anyAmountLimits.max) },
+    limits: agreed ? null : limitsIn(source.token),
+    ...(alternatives.length > 0 && { alternatives }),
     deposit: terms.deposit,
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,

@@ -6,8 +6,11 @@ import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 
-/** 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out. */
-export const paymentSchemaVersion = 3;
+/**
+ * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
+ * 4: payers may choose what they pay from; a bounce says which money it is about.
+ */
+export const paymentSchemaVersion = 4;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
@@ -32,6 +35,25 @@ export const Deposit = Type.Object(
     /** One-way derivation that the address was made from; never the payment id. */
     salt: Text(128),
   },
+  closed,
+);
+
+const Fee = Type.Object(
+  {
+    /** In source units. */
+    fixed: Amount,
+    basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    /** In source units; null for anyAmount until funded. */
+    amount: nullable(Amount),
+  },
+  closed,
+);
+/** Bounds of what anyAmount accepts, in source units. */
+const Limits = nullable(Type.Object({ min: Amount, max: Amount }, closed));
+
+/** What a payment can be paid from, and what is paid there. */
+const SourceTerms = Type.Object(
+  { chainId: Chain, token: TokenRef, amount: nullable(Amount), fee: Fee, limits: Limits },
   closed,
 );
 
@@ -122,18 +144,10 @@ export const paymentEventSchemas = {
         { chainId: Chain, token: TokenRef, amount: nullable(Amount), receiverAddress: Address, receiverMemo: Memo },
         closed,
       ),
-      fee: Type.Object(
-        {
-          /** In source units. */
-          fixed: Amount,
-          basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
-          /** In source units; null for anyAmount until funded. */
-          amount: nullable(Amount),
-        },
-        closed,
-      ),
-      /** Bounds of what anyAmount accepts, in source units. */
-      limits: nullable(Type.Object({ min: Amount, max: Amount }, closed)),
+      fee: Fee,
+      limits: Limits,
+      /** What else the payer may pay from, so that the receiver gets the same; missing where there is nothing else. */
+      alternatives: Type.Optional(Type.Array(SourceTerms, { minItems: 1, maxItems: 12 })),
       deposit: Deposit,
       /** The share that its payers earn once it is completed; missing where it was none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
@@ -143,6 +157,8 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
+  /** The deposit is that of the chain's family: each family has one, disclosed when it is first chosen. */
+  SourceChosen: Type.Object({ chainId: Chain, tokenAddress: Address, deposit: Deposit, chosenAt: Time }, closed),
   PayinRegistered: Type.Object({ txHash: Hash, senderAddress: Address, registeredAt: Time }, closed),
   PayinDetected: Type.Object({ transfer: Transfer }, closed),
   PayinOrphaned: Type.Object({ transferId: TransferId, blockHash: Hash }, closed),
@@ -153,6 +169,8 @@ export const paymentEventSchemas = {
     {
       rule: oneOf(fundingRules),
       transferIds: Type.Array(TransferId, { minItems: 1, maxItems: 1_000 }),
+      /** Which of the alternatives it is paid from; missing where it is what the payment was created with. */
+      source: Type.Optional(Type.Object({ chainId: Chain, tokenAddress: Address }, closed)),
       /** All in source units, except payout in destination units: received = payout + fee + excess + dust. */
       received: Amount,
       sourceAmount: Amount,
@@ -180,7 +198,16 @@ export const paymentEventSchemas = {
   PayoutOrphaned: Type.Object({ attempt: Attempt, hash: Hash, blockHash: Hash }, closed),
   PayoutConfirmed: Type.Object(Settled, closed),
   PaymentExpired: Type.Object({ chainTime: Time, expiredAt: Time }, closed),
-  PaymentBounced: Type.Object({ code: oneOf(bounceCodes), received: Amount, bouncedAt: Time }, closed),
+  PaymentBounced: Type.Object(
+    {
+      code: oneOf(bounceCodes),
+      received: Amount,
+      /** Which money that is; missing where it is what the payment was created with, and in older ones. */
+      asset: Type.Optional(Type.Object({ chainId: Chain, token: TokenRef }, closed)),
+      bouncedAt: Time,
+    },
+    closed,
+  ),
   RefundAddressSet: Type.Object({ address: Address, memo: Memo, setAt: Time }, closed),
   RefundRequested: Type.Object(
     {
@@ -211,6 +238,7 @@ export type PaymentType = (typeof paymentTypes)[number];
 export type BounceCode = (typeof bounceCodes)[number];
 export type Transfer = Static<typeof Transfer>;
 export type TokenRef = Static<typeof TokenRef>;
+export type SourceTerms = Static<typeof SourceTerms>;
 export type Deposit = Static<typeof Deposit>;
 export type SignedAttempt = PaymentEventData<'PayoutSigned'>;
 export type DeathProof = Static<typeof DeathProof>;

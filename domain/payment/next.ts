@@ -1,6 +1,7 @@
 import type { Instant } from '../time.ts';
+import { lostFunding } from './counting.ts';
 import type { SignedAttempt } from './events.ts';
-import { lostFunding, type PaymentState } from './state.ts';
+import type { PaymentState } from './state.ts';
 import { liveAttempts, type Order } from './transfer.ts';
 
 /** What the process owes the payment now. Subscribers only interpret it. */

@@ -2,7 +2,8 @@
 import { assert, type Decision, refuse } from '../decider.ts';
 import { rescale } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { closeHeld } from './close.ts';
+import { bounced, closeHeld } from './close.ts';
+import { counted, type Payin, paidFrom, sourceOf, sumOf } from './counting.ts';
 import {
   type BounceCode,
   type Deposit,
@@ -12,7 +13,8 @@ import {
   transferId,
 } from './events.ts';
 import { type RouteDecimals, type Split, splitAny } from './fees.ts';
-import { counted, evolve, type Payin, type Payment, type PaymentState, sumOf } from './state.ts';
+import { isSameAsset, leastOf } from './sources.ts';
+import { evolve, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './view.ts';
 
 export interface Sighting {
@@ -75,9 +77,9 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
 }
 
 /** Under a hundredth of what the payment is about: cheap enough to flood it with. */
-function isDust({ terms }: Payment, { token, amount }: Transfer): boolean {
-  const least = BigInt(terms.source.amount ?? terms.limits?.min ?? 0);
-  return token.address !== terms.source.token.address || BigInt(amount) * 100n < least;
+function isDust(p: Payment, transfer: Transfer): boolean {
+  const source = sourceOf(p, transfer);
+  return !source || BigInt(transfer.amount) * 100n < leastOf(source);
 }
 
 const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>
@@ -133,17 +135,27 @@ type Outcome =
   | BounceCode
   | 'notYet';
 
-/** PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. */
+/**
+ * PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. Each source adds up by itself:
+ * the first that reaches what is due funds the payment.
+ */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   if (p.funded || p.closed) return [];
+  for (const source of p.sources) {
+    const events = fundFrom(paidFrom(p, source), now);
+    if (events.length > 0) return events;
+  }
+  return [];
+}
+
+/** @param p as it is when it is paid from the source */
+function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
   const payins = counted(p).filter((payin) => payin.phase === 'confirmed');
   if (payins.length === 0) return [];
   const received = sumOf(payins);
   const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, payins, received) : splitAsAgreed(p, received);
   if (outcome === 'notYet') return [];
-  if (typeof outcome === 'string') {
-    return [{ type: 'PaymentBounced', data: { code: outcome, received: received.toString(), bouncedAt: now } }];
-  }
+  if (typeof outcome === 'string') return [bounced(p, outcome, payins, now)];
   return [funded(p, payins, received, outcome, now)];
 }
 
@@ -193,6 +205,7 @@ function funded(
     data: {
       rule,
       transferIds: payins.map((payin) => payin.id),
+      ...fundedFrom(p),
       received: received.toString(),
       sourceAmount: sourceAmount.toString(),
       fee: fee.toString(),
@@ -202,4 +215,10 @@ function funded(
       fundedAt: now,
     },
   };
+}
+
+/** Said where it is not what the payment was created with. */
+function fundedFrom({ sources, terms }: Payment): Pick<PaymentEventData<'PaymentFunded'>, 'source'> {
+  const { chainId, token } = terms.source;
+  return isSameAsset(sources[0], terms.source) ? {} : { source: { chainId, tokenAddress: token.address } };
 }

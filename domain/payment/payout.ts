@@ -2,8 +2,9 @@
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { lostFunding } from './counting.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
-import { lostFunding, type PaymentState } from './state.ts';
+import type { PaymentState } from './state.ts';
 import { checkDied, checkSettle, checkSign, liveAttempts, type Settled } from './transfer.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');

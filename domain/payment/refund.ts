@@ -3,8 +3,10 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { sumOf } from './counting.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt, TokenRef } from './events.ts';
-import { type Funding, type Payment, type PaymentState, type Refund, sumOf } from './state.ts';
+import type { Funding } from './funding.ts';
+import type { Payment, PaymentState, Refund } from './state.ts';
 import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
 
 /** Money of a payment that no payout will use: it can only go back. */

@@ -2,8 +2,9 @@
 import type { TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
-import { counted, type Payin, type Payment, type Standing, sumOf } from './state.ts';
+import type { Payment } from './state.ts';
 import type { TransferLeg } from './transfer.ts';
 import { statusOf } from './view.ts';
 

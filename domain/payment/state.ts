@@ -1,55 +1,26 @@
 /** The state of a payment: its terms and three legs (payins, payout, refunds), folded from its events. */
-
-import type { Decider } from '../decider.ts';
-import { InvariantBroken } from '../decider.ts';
-import type { Instant } from '../time.ts';
-import type { BounceCode, PaymentCreated, PaymentEvent, PaymentEventData, Transfer } from './events.ts';
-import { transferId } from './events.ts';
+import type { ChainId } from '../chains.ts';
+import { type Decider, InvariantBroken } from '../decider.ts';
+import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
+import { type PaymentCreated, type PaymentEvent, type PaymentEventData, type Transfer, transferId } from './events.ts';
+import { fundingOf } from './funding.ts';
+import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
 import { died, newLeg, settle, signed, type TransferLeg, unsettle } from './transfer.ts';
-
-/** Why a transfer counts towards the payment, or is only held for a refund. */
-export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain';
-
-export interface Payin {
-  readonly id: string;
-  readonly transfer: Transfer;
-  readonly amount: bigint;
-  readonly standing: Standing;
-  readonly phase: 'detected' | 'confirmed' | 'orphaned' | 'lost';
-}
-
-export interface Funding {
-  readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
-  readonly transferIds: readonly string[];
-  readonly received: bigint;
-  readonly sourceAmount: bigint;
-  readonly fee: bigint;
-  readonly excess: bigint;
-  readonly dust: bigint;
-  readonly payout: bigint;
-  readonly fundedAt: Instant;
-}
-
-export type Closure =
-  | { readonly kind: 'expired'; readonly at: Instant }
-  | { readonly kind: 'bounced'; readonly code: BounceCode; readonly at: Instant };
 
 export interface Refund extends TransferLeg {
   readonly refund: number;
   readonly reason: PaymentEventData<'RefundRequested'>['reason'];
 }
 
-export interface Payment {
-  readonly terms: PaymentCreated;
+export interface Payment extends Paid {
+  /** How often its payer chose what to pay from. */
+  readonly choices: number;
   /** The last hint where the payin is to be looked for, and how many there were. */
   readonly registered: { readonly txHash: string; readonly senderAddress: string } | null;
   readonly registrations: number;
-  readonly payins: readonly Payin[];
-  readonly funded: Funding | null;
   readonly payout: TransferLeg | null;
   readonly refundAddress: { readonly address: string; readonly memo: string | null } | null;
   readonly refunds: readonly Refund[];
-  readonly closed: Closure | null;
 }
 
 /** `null` before the payment is created. */
@@ -63,17 +34,21 @@ export function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     return newPayment(event.data);
   }
   if (!state) throw new InvariantBroken(`${event.type} before PaymentCreated`);
-  return (
+  const next =
     evolvePayin(state, event) ??
     evolvePayout(state, event) ??
     evolveClosing(state, event) ??
     evolveRefund(state, event) ??
-    state
-  );
+    state;
+  return paidFrom(next, sourceInForce(next));
 }
 
 const newPayment = (terms: PaymentCreated): Payment => ({
   terms,
+  sources: sourcesOf(terms),
+  deposits: { [familyOf(terms.source)]: terms.deposit },
+  chosen: sourcesOf(terms)[0],
+  choices: 0,
   registered: null,
   registrations: 0,
   payins: [],
@@ -86,6 +61,11 @@ const newPayment = (terms: PaymentCreated): Payment => ({
 
 function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
   switch (event.type) {
+    case 'SourceChosen': {
+      const { chainId, tokenAddress, deposit } = event.data;
+      const deposits = { ...p.deposits, [familyOf({ chainId })]: deposit };
+      return { ...p, deposits, chosen: namedSource(p, { chainId, tokenAddress }), choices: p.choices + 1 };
+    }
     case 'PayinRegistered': {
       const { txHash, senderAddress } = event.data;
       return { ...p, registered: { txHash, senderAddress }, registrations: p.registrations + 1 };
@@ -98,8 +78,11 @@ function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
       return { ...p, payins: withPhase(p.payins, event.data.transferId, 'orphaned') };
     case 'PayinLost':
       return { ...p, payins: withPhase(p.payins, event.data.transferId, 'lost') };
-    case 'PaymentFunded':
-      return { ...p, funded: fundingOf(event.data), payins: withSurplus(p.payins, event.data.transferIds) };
+    case 'PaymentFunded': {
+      const { transferIds, source } = event.data;
+      const chosen = source ? namedSource(p, source) : p.sources[0];
+      return { ...p, chosen, funded: fundingOf(event.data), payins: withSurplus(p.payins, transferIds) };
+    }
     default:
       return undefined;
   }
@@ -128,8 +111,10 @@ function evolveClosing(p: Payment, event: PaymentEvent): Payment | undefined {
   switch (event.type) {
     case 'PaymentExpired':
       return { ...p, closed: { kind: 'expired', at: event.data.expiredAt } };
-    case 'PaymentBounced':
-      return { ...p, closed: { kind: 'bounced', code: event.data.code, at: event.data.bouncedAt } };
+    case 'PaymentBounced': {
+      const { code, asset, bouncedAt: at } = event.data;
+      return { ...p, chosen: bouncedSource(p, asset), closed: { kind: 'bounced', code, at } };
+    }
     default:
       return undefined;
   }
@@ -182,37 +167,18 @@ const withSurplus = (payins: readonly Payin[], funding: readonly string[]): read
     payin.standing === 'counted' && !funding.includes(payin.id) ? { ...payin, standing: 'surplus' } : payin,
   );
 
-/** Whether a transfer counts. On time is what the chain's clock says, not ours. */
-export function standingOf(p: Payment, transfer: Transfer): Standing {
-  const { source, expiresAt } = p.terms;
-  if (transfer.chainId !== source.chainId) return 'wrongChain';
-  if (transfer.token.address !== source.token.address) return 'wrongToken';
-  if (p.funded) return p.funded.transferIds.includes(transferId(transfer)) ? 'counted' : 'surplus';
-  if (p.closed) return p.closed.kind === 'bounced' ? 'surplus' : 'late';
-  return transfer.blockTime <= expiresAt ? 'counted' : 'late';
+function namedSource(
+  p: Payment,
+  { chainId, tokenAddress: address }: { chainId: ChainId; tokenAddress: string },
+): Source {
+  const source = sourceOf(p, { chainId, token: { address } });
+  if (!source) throw new InvariantBroken(`${address} on chain ${chainId} is no source of ${p.terms.paymentId}`);
+  return source;
 }
 
-/** Payins that count and are on the chain as far as is known. */
-export const counted = (p: Payment): readonly Payin[] =>
-  p.payins.filter(
-    (payin) => payin.standing === 'counted' && (payin.phase === 'detected' || payin.phase === 'confirmed'),
-  );
-
-/** Whether a payin that funded the payment is not on its chain at present. */
-export const lostFunding = (p: Payment): boolean =>
-  p.payins.some(({ id, phase }) => phase === 'lost' && p.funded?.transferIds.includes(id));
-
-export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);
-
-function fundingOf(data: PaymentEventData<'PaymentFunded'>): Funding {
-  const { rule, transferIds, fundedAt } = data;
-  const [received, sourceAmount, fee, excess, dust, payout] = [
-    data.received,
-    data.sourceAmount,
-    data.fee,
-    data.excess,
-    data.dust,
-    data.payout,
-  ].map(BigInt) as [bigint, bigint, bigint, bigint, bigint, bigint];
-  return { rule, transferIds, received, sourceAmount, fee, excess, dust, payout, fundedAt: fundedAt };
+/** Of money that is no source of the payment's, a bounce changes nothing about it. */
+function bouncedSource(p: Payment, asset: Asset | undefined): Source {
+  if (!asset) return p.sources[0];
+  const source = sourceOf(p, asset);
+  return source && p.deposits[familyOf(source)] ? source : p.chosen;
 }

@@ -2,7 +2,8 @@
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
-import type { Payin, Payment, Standing } from './state.ts';
+import type { Payin, Standing } from './counting.ts';
+import type { Payment } from './state.ts';
 import type { Attempt, TransferLeg } from './transfer.ts';
 
 export interface PaymentTransaction {

@@ -2,10 +2,11 @@
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount, rescale } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { allCounted, counted, sumOf } from './counting.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { Metadata } from './metadata.ts';
-import { counted, type Payment, sumOf } from './state.ts';
+import type { Payment } from './state.ts';
 
 export const paymentStatuses = [
   'payment_unpaid',
@@ -40,7 +41,7 @@ export function statusOf(p: Payment): PaymentStatus {
   if (p.payout && p.payout.attempts.length > 0) return 'payment_payout_started';
   if (p.payout && !sameChain) return 'payment_bridging';
   if (p.funded) return 'payment_payin_completed';
-  return counted(p).length > 0 ? 'payment_started' : 'payment_unpaid';
+  return allCounted(p).length > 0 ? 'payment_started' : 'payment_unpaid';
 }
 
 /** Everything that a bounced payment received has gone back, final on its chain. */

@@ -2,9 +2,10 @@
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
-import { anyAmountLimits, lifetime_ms } from '../../domain/payment/create.ts';
+import { lifetime_ms } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
+import { anyAmountLimits } from '../../domain/payment/sources.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { triesMax } from '../accounts/challenges.ts';
 import { codeLife_ms } from '../accounts/letters.ts';

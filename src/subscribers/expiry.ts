@@ -29,10 +29,13 @@ export function expiryWorker(deps: ExpiryDeps): Worker<PaymentKey> {
     async act({ paymentId }) {
       const payment = await currentState(handle, paymentDecider, paymentId);
       if (!payment || nextStep(payment, clock.now()).do !== 'expire') return;
-      const chainTime = await deps.scannedTo(payment.terms.source.chainId);
-      if (chainTime === null || chainTime <= payment.terms.expiresAt) return;
-      const outcome = await expirePayment(deps, payment.terms, chainTime);
-      // A payin that was on time is still becoming final: the list brings the payment again.
+      // All of its sources: the payer may choose another chain meanwhile, and the decision is on what is chosen by then.
+      const chainIds = [...new Set(payment.sources.map(({ chainId }) => chainId))];
+      const scanned = await Promise.all(
+        chainIds.map(async (chainId) => [chainId, await deps.scannedTo(chainId)] as const),
+      );
+      const outcome = await expirePayment(deps, payment.terms, new Map(scanned));
+      // A chain is not past the end, or a payin that was on time is still becoming final: the list brings the payment again.
       if (isRefusal(outcome) && outcome.refused !== 'illegalStep') throw new Error(outcome.message);
     },
   };

@@ -5,6 +5,7 @@ import { expirePayment, recordOrphan, recordPayin } from '../../commands/recordP
 import { isRefusal } from '../../domain/decider.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
+import type { Instant } from '../../domain/time.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { minute, payin, unpaid } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
@@ -111,13 +112,16 @@ describe('recording that a payin left the chain', () => {
   });
 });
 
+/** How far the payment's chain is scanned. */
+const reached = (at: Instant) => new Map([[8453, at] as const]);
+
 describe('expiring a payment', () => {
   it('goes by the chain’s time, and tells how far that had come', async () => {
     const { deps, store, time, typesIn } = await world();
     time.now = minute(600);
-    const early = await expirePayment(deps(), payment, minute(60));
+    const early = await expirePayment(deps(), payment, reached(minute(60)));
     assert.equal(isRefusal(early) && early.refused, 'illegalStep');
-    for (let times = 0; times < 2; times += 1) await accepted(expirePayment(deps(), payment, minute(61)));
+    for (let times = 0; times < 2; times += 1) await accepted(expirePayment(deps(), payment, reached(minute(61))));
     assert.deepEqual(await typesIn(stream), ['PaymentCreated', 'PaymentExpired']);
     const [, expired] = await store.read(stream);
     assert.deepEqual(expired?.data, { chainTime: minute(61), expiredAt: minute(600) });
@@ -132,7 +136,7 @@ describe('expiring a payment', () => {
         const { deps, typesIn } = await world(memoryEventStore({ at }));
         scheduled = true;
         const race = Promise.all([
-          expirePayment(deps(), payment, minute(61)),
+          expirePayment(deps(), payment, reached(minute(61))),
           recordPayin(deps(), payment, { transfer: payin(), final: true }),
         ]);
         await order.waitIdle();

@@ -220,7 +220,7 @@ function onPayment(state: PaymentState, step: Step, now: Instant): Decision<Paym
       return settled ? orphanPayout(state, { hash: settled.hash, blockHash: settled.blockHash }) : [];
     }
     case 'expire':
-      return step.n > 3 ? expire(state, { chainTime: p.minute(61), now }) : [];
+      return step.n > 3 ? expire(state, { scannedTo: () => p.minute(61), now }) : [];
     default: {
       const set = setRefundAddress(state, { address: p.customerWallet, memo: null, now });
       return state.refundAddress ? requestRefunds(state, now) : set;

@@ -4,12 +4,21 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { type Chain, type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
+import {
+  type Chain,
+  type ChainFamily,
+  type ChainId,
+  chainOf,
+  findToken,
+  type Token,
+  type TokenSymbol,
+} from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { createPayment, type Terms } from '../../domain/payment/create.ts';
 import type {
   BounceCode,
   DeathProof,
+  Deposit,
   PaymentEvent,
   PaymentEventData,
   PaymentEventType,
@@ -38,8 +47,8 @@ export const ethereumUsdc = asset(1);
 export const ethereumUsdt = asset(1, 'USDT');
 export const polygonUsdc = asset(137);
 export const bnbUsdc = asset(56);
-export const stellarUsdc = asset(1500);
 export const solanaUsdc = asset(501);
+export const stellarUsdc = asset(1500);
 
 export const minute = (minutes: number): Instant => plus(instant(Date.UTC(2026, 10, 21, 9)), minutes * minute_ms);
 export const created_at = minute(0);
@@ -72,6 +81,8 @@ export interface TermsSketch {
   readonly orderId?: string | null;
   readonly keyless?: boolean;
   readonly webhookUrl?: string | null;
+  /** What else the payer may pay from, each for the same fee. */
+  readonly alternatives?: readonly Asset[];
 }
 
 export function terms(sketch: TermsSketch = {}): Terms {
@@ -102,6 +113,10 @@ export function terms(sketch: TermsSketch = {}): Terms {
       salt: '0x01',
     },
     webhookUrl: sketch.webhookUrl ?? null,
+    alternatives: (sketch.alternatives ?? []).map((each) => ({
+      ...each,
+      feePolicy: { fixed: of(fee.fixed ?? '0.01', each), basisPoints: fee.basisPoints ?? 0 },
+    })),
     now: created_at,
   };
 }
@@ -153,7 +168,14 @@ export const lost = (transfer: Transfer = payin()) =>
 /** Amounts as texts, payout in destination units. */
 export function funded(
   by: readonly Transfer[] = [payin()],
-  { source = baseUsdc, destination = ethereumUsdc, at = minute(6), rule = 'agreed', ...amounts }: FundedSketch = {},
+  {
+    source = baseUsdc,
+    destination = ethereumUsdc,
+    at = minute(6),
+    rule = 'agreed',
+    fromAlternative,
+    ...amounts
+  }: FundedSketch = {},
 ) {
   const {
     received = '10.01',
@@ -172,6 +194,7 @@ export function funded(
     excess: digits(excess, source),
     dust: digits(dust, source),
     payout: digits(payout, destination),
+    ...(fromAlternative && { source: { chainId: source.chain.id, tokenAddress: source.token.address } }),
     fundedAt: at,
   });
 }
@@ -179,6 +202,8 @@ export function funded(
 type FundedAmounts = 'received' | 'sourceAmount' | 'fee' | 'excess' | 'dust' | 'payout';
 interface FundedSketch extends Partial<Record<FundedAmounts, string>> {
   readonly source?: Asset;
+  /** Whether `source` is not what the payment was created with. */
+  readonly fromAlternative?: boolean;
   readonly destination?: Asset;
   readonly at?: Instant;
   readonly rule?: PaymentEventData<'PaymentFunded'>['rule'];
@@ -254,6 +279,20 @@ export const expired = (chainTime: Instant = minute(61), at: Instant = minute(62
   event('PaymentExpired', { chainTime, expiredAt: at });
 export const bounced = (code: BounceCode, received: string, at: Instant = minute(62), asset?: Asset) =>
   event('PaymentBounced', { code, received: digits(received, asset), bouncedAt: at });
+/** Of money that is not of the kind which the payment was created with. */
+export const bouncedOther = (code: BounceCode, received: string, asset: Asset, at: Instant = minute(62)) =>
+  event('PaymentBounced', {
+    code,
+    received: digits(received, asset),
+    asset: { chainId: asset.chain.id, token: asset.token },
+    bouncedAt: at,
+  });
+
+/** Another deposit of the payment's, for a family of chains that it was not created on. */
+export const depositOn = (family: ChainFamily): Deposit => ({ ...terms().deposit, address: `deposit on ${family}` });
+
+export const chose = (from: Asset, deposit: Deposit = depositOn(from.chain.family), at: Instant = minute(2)) =>
+  event('SourceChosen', { chainId: from.chain.id, tokenAddress: from.token.address, deposit, chosenAt: at });
 
 export const refundAddressSet = (address = customerWallet) =>
   event('RefundAddressSet', { address, memo: null, setAt: minute(70) });

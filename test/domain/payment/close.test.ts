@@ -3,6 +3,7 @@ import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   attempt,
   bounced,
+  bouncedOther,
   confirmed,
   created,
   detected,
@@ -28,7 +29,7 @@ const { given } = specification(paymentDecider);
 const expiring =
   (chainTime = minute(61)) =>
   (state: Parameters<typeof expire>[0]) =>
-    expire(state, { chainTime, now: minute(62) });
+    expire(state, { scannedTo: () => chainTime, now: minute(62) });
 
 describe('expiry', () => {
   it('ends a payment that nobody paid, when its chain is scanned past its time', () => {
@@ -86,7 +87,7 @@ describe('expiry', () => {
     const wrong = payin({ in: ethereumUsdc });
     given([...unpaid, confirmed(wrong)])
       .when(expiring())
-      .then([expired(), bounced('wrongChain', '10.01')]);
+      .then([expired(), bouncedOther('wrongChain', '10.01', ethereumUsdc)]);
   });
 
   it('never ends a payment that is paid, and ends one once', () => {

@@ -124,7 +124,7 @@ describe('a payment into the Stellar contract', () => {
         .when(seen(rest))
         .then([detected(rest), confirmed(rest), paidOut([dust, rest], '0.02', '0.01')]);
       given([any, detected(dust), confirmed(dust)])
-        .when((state) => expire(state, { chainTime: minute(61), now: minute(62) }))
+        .when((state) => expire(state, { scannedTo: () => minute(61), now: minute(62) }))
         .then([bounced('amountTooLow', '0.0199999', minute(62), stellarUsdc)]);
     });
 

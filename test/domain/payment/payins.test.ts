@@ -4,6 +4,7 @@ import { orphanPayin, payinsMax, recordPayin } from '../../../domain/payment/pay
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   bounced,
+  bouncedOther,
   confirmed,
   created,
   detected,
@@ -251,7 +252,11 @@ describe('a payin', () => {
       const wrong = payin({ in: ethereumUsdc, at: minute(90) });
       given([...unpaid, expired()])
         .when(seenFinal({ in: ethereumUsdc, at: minute(90) }, minute(91)))
-        .then([detected(wrong), confirmed(wrong, minute(91)), bounced('wrongChain', '10.01', minute(91))]);
+        .then([
+          detected(wrong),
+          confirmed(wrong, minute(91)),
+          bouncedOther('wrongChain', '10.01', ethereumUsdc, minute(91)),
+        ]);
     });
 
     it('is only held when the payment bounced before', () => {

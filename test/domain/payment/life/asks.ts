@@ -1,6 +1,8 @@
 /** Everything that can be asked of a payment, sensible or not, as fast-check draws it. */
 import fc from 'fast-check';
+import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
+import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
 import { type PaymentEvent, type SignedAttempt, type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { nextStep } from '../../../../domain/payment/next.ts';
@@ -15,6 +17,7 @@ import {
   baseUsdc,
   bnbUsdc,
   customerWallet,
+  depositOn,
   ethereumUsdt,
   feeCaps,
   hashOf,
@@ -25,6 +28,7 @@ import {
   payin,
   polygonUsdc,
   reverted,
+  solanaUsdc,
   type TermsSketch,
   treasuryAccount,
 } from '../../../support/payments.ts';
@@ -44,24 +48,29 @@ export const sketches: readonly TermsSketch[] = [
   { type: 'exactIn', amount: '10.00', from: bnbUsdc, to: polygonUsdc, fee: { fixed: '0.01', basisPoints: 30 } },
   { type: 'exactOut', amount: '9.99', from: baseUsdc, to: baseUsdc, keyless: true },
   { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, fee: { fixed: '0.01', basisPoints: 7 } },
+  { type: 'exactOut', amount: '10.00', alternatives: [polygonUsdc, solanaUsdc] },
+  { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, alternatives: [solanaUsdc, polygonUsdc] },
 ];
 
 /** Transfers that may come: each has its own hash, and always the same amount. */
-const comings: readonly { amount: string; at?: Instant; elsewhere?: true }[] = [
+const comings: readonly { amount: string; at?: Instant; in?: Asset }[] = [
   { amount: '10.02' },
   { amount: '5' },
   { amount: '5.05' },
   { amount: '12.34' },
   { amount: '0.000001' },
   { amount: '10.10', at: minute(75) },
-  { amount: '7', elsewhere: true },
+  { amount: '7', in: polygonUsdc },
+  { amount: '10.01', in: polygonUsdc },
+  { amount: '4', in: solanaUsdc },
+  { amount: '6.01', in: solanaUsdc },
   { amount: '10001' },
 ];
 
 function coming(p: Payment, which: number, block: number): Transfer {
-  const { amount = '1', at = minute(20), elsewhere } = comings[which % comings.length] ?? {};
-  const source = [baseUsdc, bnbUsdc].find(({ chain }) => chain.id === p.terms.source.chainId) as Asset;
-  const asset = elsewhere ? polygonUsdc : source;
+  const { amount = '1', at = minute(20), in: elsewhere } = comings[which % comings.length] ?? {};
+  const source = [baseUsdc, bnbUsdc].find(({ chain }) => chain.id === p.sources[0].chainId) as Asset;
+  const asset = elsewhere ?? source;
   return payin({ amount, tx: `tx${which}`, block: 100 + block, at, in: asset });
 }
 
@@ -173,7 +182,7 @@ export const advance: Ask = ask('advance', (p, now) => {
     case 'wait':
       return see(0, 0, true).of(p, now);
     case 'expire':
-      return (state) => expire(state, { chainTime: now, now });
+      return (state) => expire(state, { scannedTo: () => now, now });
     case 'requestPayout':
       return (state) => payouts.requestPayout(state, now);
     case 'sign':
@@ -203,7 +212,13 @@ const address = (which: number): Ask =>
     const to = { address: which ? customerWallet : merchantWallet, memo: null, now };
     return (state) => refunds.setRefundAddress(state, to);
   });
-const expiry = ask('expire', (_, now) => (state) => expire(state, { chainTime: now, now }));
+const choose = (which: number): Ask =>
+  ask(`choose ${which}`, (p, now) => {
+    const { chainId, token } = p.sources[which] ?? p.sources[0];
+    const deposit = depositOn(chainOf(chainId).family);
+    return (state) => chooseSource(state, { chainId, tokenAddress: token.address, deposit, now });
+  });
+const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
 const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
 const refundAll = ask('refund', (_, now) => (state) => refunds.requestRefunds(state, now));
@@ -227,6 +242,7 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(transfer, block, fc.boolean()).map((t) => see(...t)) },
   { weight: 2, arbitrary: fc.tuple(transfer, block).map((t) => lose(...t)) },
   { weight: 1, arbitrary: fc.nat(1).map(register) },
+  { weight: 2, arbitrary: fc.nat(2).map(choose) },
   { weight: 2, arbitrary: fc.constant(expiry) },
   { weight: 1, arbitrary: fc.constant(order) },
   { weight: 3, arbitrary: manner.map(signPayout) },

@@ -1,9 +1,12 @@
 /** What holds of every payment, whatever was asked of it: checked before and after each single event. */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { rescale } from '../../../../domain/money.ts';
+import { sumOf } from '../../../../domain/payment/counting.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { routeOf } from '../../../../domain/payment/payins.ts';
-import { type Payment, sumOf } from '../../../../domain/payment/state.ts';
+import { familyOf, isSameAsset } from '../../../../domain/payment/sources.ts';
+import type { Payment } from '../../../../domain/payment/state.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
 
@@ -50,8 +53,24 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     assert.ok(from === to || moves[from].includes(to), `${from} → ${to}`);
   },
 
-  'the terms never change'({ before, after }) {
-    assert.equal(after.terms, before.terms);
+  'the terms never change, but for which of its sources the payment is paid from'({ before, after }) {
+    assert.equal(after.sources, before.sources);
+    const { source, fee, limits, deposit: _, ...terms } = after.terms;
+    assert.partialDeepStrictEqual(before.terms, terms);
+    assert.ok(after.sources.some((each) => isDeepStrictEqual(each, { ...source, fee, limits })));
+    if (before.funded) assert.deepEqual(after.terms, before.terms);
+  },
+
+  'a deposit that was disclosed stays, and is the one that is shown'({ before, after }) {
+    assert.partialDeepStrictEqual(after.deposits, before.deposits);
+    assert.equal(after.terms.deposit, after.deposits[familyOf(after.terms.source)]);
+  },
+
+  'what funded a payment came all from one source, and whatever else counted is held'({ event, after }) {
+    if (event.type !== 'PaymentFunded') return;
+    const counting = after.payins.filter(({ standing }) => standing === 'counted');
+    assert.ok(counting.every(({ transfer }) => isSameAsset(transfer, after.terms.source)));
+    assert.ok(counting.every(({ id }) => event.data.transferIds.includes(id)));
   },
 
   'at most one nonce of a transfer is live'({ after }) {

@@ -1,0 +1,100 @@
+/** What came in for a payment: whether it counts, and what the payment is paid from by it. */
+import type { ChainId } from '../chains.ts';
+import type { Instant } from '../time.ts';
+import { type BounceCode, type PaymentCreated, type Transfer, transferId } from './events.ts';
+import type { Funding } from './funding.ts';
+import {
+  type Asset,
+  type Deposits,
+  familyOf,
+  isSameAsset,
+  leastOf,
+  type Source,
+  type Sources,
+  termsFrom,
+} from './sources.ts';
+
+/** Why a transfer counts towards the payment, or is only held for a refund. */
+export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain';
+
+export interface Payin {
+  readonly id: string;
+  readonly transfer: Transfer;
+  readonly amount: bigint;
+  readonly standing: Standing;
+  readonly phase: 'detected' | 'confirmed' | 'orphaned' | 'lost';
+}
+
+export type Closure =
+  | { readonly kind: 'expired'; readonly at: Instant }
+  | { readonly kind: 'bounced'; readonly code: BounceCode; readonly at: Instant };
+
+/** A payment as far as its money has come in. */
+export interface Paid {
+  /** As created; source, fee, limits and deposit are those that it is paid from now. */
+  readonly terms: PaymentCreated;
+  /** All that it can be paid from; the first is the one that it was created with. */
+  readonly sources: Sources;
+  readonly deposits: Deposits;
+  /** What its payer chose last, or what funded it. */
+  readonly chosen: Source;
+  readonly payins: readonly Payin[];
+  readonly funded: Funding | null;
+  readonly closed: Closure | null;
+}
+
+/** Whether a transfer counts. On time is what the chain's clock says, not ours. */
+export function standingOf(p: Paid, transfer: Transfer): Standing {
+  const onChain = disclosed(p).filter(({ chainId }) => chainId === transfer.chainId);
+  if (onChain.length === 0) return 'wrongChain';
+  if (!onChain.some((source) => isSameAsset(source, transfer))) return 'wrongToken';
+  if (p.funded) return p.funded.transferIds.includes(transferId(transfer)) ? 'counted' : 'surplus';
+  if (p.closed) return p.closed.kind === 'bounced' ? 'surplus' : 'late';
+  return transfer.blockTime <= p.terms.expiresAt ? 'counted' : 'late';
+}
+
+/** Payins that count and are on the chain as far as is known, whatever they pay from. */
+export const allCounted = (p: Paid): readonly Payin[] =>
+  p.payins.filter(
+    (payin) => payin.standing === 'counted' && (payin.phase === 'detected' || payin.phase === 'confirmed'),
+  );
+
+/** Those of what the payment is paid from. Only what comes from one source adds up. */
+export const counted = (p: Paid): readonly Payin[] => countedFrom(p, p.terms.source);
+
+const countedFrom = (p: Paid, source: Asset): readonly Payin[] =>
+  allCounted(p).filter(({ transfer }) => isSameAsset(transfer, source));
+
+export const sourceOf = (p: Paid, asset: Asset): Source | undefined =>
+  p.sources.find((source) => isSameAsset(source, asset));
+
+/** From where all that is due has been seen, final or not: nothing else has to be paid. */
+export const seenWhole = (p: Paid): Source | undefined =>
+  p.sources.find((source) => {
+    const payins = countedFrom(p, source);
+    return payins.length > 0 && sumOf(payins) >= leastOf(source);
+  });
+
+/** What the payment is paid from: what funded it, else where all of the money has been seen, else the payer's choice. */
+export const sourceInForce = (p: Paid): Source => (p.funded || p.closed ? p.chosen : (seenWhole(p) ?? p.chosen));
+
+/** The payment as it is when it is paid from this source. */
+export function paidFrom<P extends Paid>(p: P, source: Source): P {
+  if (p.sources.length === 1) return p;
+  const deposit = p.deposits[familyOf(source)] ?? p.terms.deposit;
+  if (isSameAsset(p.terms.source, source) && p.terms.deposit === deposit) return p;
+  return { ...p, terms: termsFrom(p.terms, source, deposit) };
+}
+
+/** The chains on which payers were told an address: money may come on any of them. */
+export const awaitedChains = (p: Paid): readonly ChainId[] => [...new Set(disclosed(p).map(({ chainId }) => chainId))];
+
+/** The sources whose deposits payers were told. */
+const disclosed = ({ sources, deposits }: Paid): readonly Source[] =>
+  sources.filter((source) => deposits[familyOf(source)]);
+
+/** Whether a payin that funded the payment is not on its chain at present. */
+export const lostFunding = (p: Paid): boolean =>
+  p.payins.some(({ id, phase }) => phase === 'lost' && p.funded?.transferIds.includes(id));
+
+export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);
