@@ -1,6 +1,12 @@
 /** What each chain family implements: where to pay to, what was paid, how to pay out, who may sign. */
 import type { ChainId } from '../domain/chains.ts';
-import type { DeathProof, SignedAttempt, TokenRef, Transfer } from '../domain/payment/events.ts';
+import {
+  type DeathProof,
+  type SignedAttempt,
+  type TokenRef,
+  type Transfer,
+  transferId,
+} from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
 
 /**
@@ -66,6 +72,17 @@ export const transferOf = (chainId: ChainId, log: TransferLog): Transfer => ({
   amount: log.amount.toString(),
 });
 
+/** Whether two nodes mean the same transfer, in the same place. What the catalogue says of the token is the same anyway. */
+export const sameTransfer = (a: Transfer, b: Transfer): boolean =>
+  transferId(a) === transferId(b) &&
+  a.blockHash === b.blockHash &&
+  a.blockTime === b.blockTime &&
+  a.token.address === b.token.address &&
+  a.amount === b.amount &&
+  a.from === b.from &&
+  a.to === b.to &&
+  (a.memo ?? null) === (b.memo ?? null);
+
 /** What one node shows at a moment. */
 export interface NodeHead {
   readonly blockNumber: bigint;
@@ -99,7 +116,16 @@ export interface Ingester {
   resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /** Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed. */
   lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
-  /** Whether another block is where this one was: only then what it held has left the chain. */
+  /**
+   * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.
+   * @param stake `usd`: what depends on it, in whole tokens; large sums take more nodes
+   */
+  agreed(
+    transfer: Transfer,
+    stake: { readonly pass: Pass; readonly usd: bigint },
+    signal: AbortSignal,
+  ): Promise<Agreement>;
+  /** Whether another block is where this one was, for all nodes that can say: only then what it held has left the chain. */
   hasLeft(block: { readonly blockNumber: bigint; readonly blockHash: string }, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */
   head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
@@ -138,12 +164,24 @@ export interface Signed {
 export type Fate =
   /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
   | { readonly kind: 'unknown' }
-  /** Waiting to be mined, or `mined` and not yet final. */
-  | { readonly kind: 'pending'; readonly mined: boolean }
-  /** Final at the payout depth of configuration: this attempt landed and succeeded. */
+  /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
+  | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
+  /** Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. */
   | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
   /** None of the attempts of this nonce can land any more. */
   | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
+
+/** Why nodes cannot be believed as they stand: they contradict each other, or fewer can say than must. The message has each one's answer. */
+export interface Dispute {
+  readonly reason: 'nodesDisagree' | 'nodesTooFew';
+  readonly message: string;
+}
+
+/** Whether as many nodes as must say the same of a fact. Those that disagree are told of even where enough agree. */
+export interface Agreement {
+  readonly agreed: boolean;
+  readonly dispute?: Dispute;
+}
 
 /** Where a transaction landed. */
 export interface Settled {
@@ -187,7 +225,7 @@ export interface PayoutRail {
   broadcast(bytes: string): Promise<void>;
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
   fate(attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<Fate>;
-  /** Whether an attempt that was final is still on the chain: false only when the block provably left it. */
+  /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
   stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
   /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
   balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;

@@ -72,7 +72,11 @@ export function readConfig(env: Env): Config {
   const problems: string[] = [];
   const read = createReader(env, problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
-  const served = chains.flatMap((chain) => readChainSettings(read, chain, familyOf(chain).choosesDepth) ?? []);
+  const production = mode === 'production';
+  const served = chains.flatMap((chain) => {
+    const { choosesDepth } = familyOf(chain);
+    return readChainSettings(read, chain, { choosesDepth, production }) ?? [];
+  });
   const chosen = read.list('ROLES');
   const config: Config = {
     mode,
@@ -101,7 +105,7 @@ export function readConfig(env: Env): Config {
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),
-    treasuries: readTreasuries(read, familiesOf(served), mode === 'production'),
+    treasuries: readTreasuries(read, familiesOf(served), production),
     signer: {
       perTransfer_usd: read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n),
       perHour_usd: read.whole('SIGNER_MAX_HOUR_USD', 100_000n),
@@ -132,7 +136,7 @@ export function readConfig(env: Env): Config {
   if (config.chains.length === 0)
     problems.push('RPC_URLS_<chainId>: name at least one chain, for example RPC_URLS_8453=https://…');
   problems.push(...missingKeys(config));
-  if (config.mode === 'production') problems.push(...productionProblems(config));
+  if (production) problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }

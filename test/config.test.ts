@@ -37,8 +37,26 @@ describe('configuration', () => {
     assert.equal(config.fee.fixed_microUsd, 10_000n);
     assert.deepEqual(config.roles, ['api', 'projections', 'subscribers']);
     assert.deepEqual(config.chains, [
-      { chainId: 8453, rpcUrls: ['https://base.example.com/a', 'https://base.example.com/b'] },
+      {
+        chainId: 8453,
+        rpcUrls: ['https://base.example.com/a', 'https://base.example.com/b'],
+        agree: { usual: 2, large: 2 },
+      },
     ]);
+  });
+
+  it('believes as many nodes as there are, up to two, and large sums to two always; but for trying out', () => {
+    const agreeOf = (env: Readonly<Record<string, string>>) => readConfig({ ...good, ...env }).chains[0]?.agree;
+    const three = 'https://a.example.com,https://b.example.com,https://c.example.com';
+    assert.deepEqual(agreeOf({ RPC_URLS_8453: three }), { usual: 2, large: 2 });
+    assert.deepEqual(agreeOf({ RPC_URLS_8453: three, AGREE_8453: '3' }), { usual: 3, large: 3 });
+    assert.deepEqual(agreeOf({ RPC_URLS_8453: three, AGREE_8453: '1' }), { usual: 1, large: 2 });
+    const one = { RPC_URLS_8453: 'https://a.example.com' };
+    assert.deepEqual(agreeOf(one), { usual: 1, large: 2 });
+    assert.deepEqual(agreeOf({ ...one, MODE: 'sandbox' }), { usual: 1, large: 1 });
+    assert.match(problemsOf({ ...good, AGREE_8453: '3' }).join(), /AGREE_8453: 3 nodes are to agree, .* names 2/);
+    const twice = { RPC_URLS_8453: 'https://a.example.com,https://a.example.com' };
+    assert.match(problemsOf({ ...good, ...twice }).join(), /RPC_URLS_8453: a node is named twice/);
   });
 
   it('takes depths as blocks, a tag, or both', () => {
@@ -269,6 +287,15 @@ describe('configuration', () => {
   });
 
   describe('in production', () => {
+    it('reaches nodes beyond this machine by https alone', () => {
+      const urls = (url: string) => ({ ...good, RPC_URLS_8453: `https://a.example.com,${url}` });
+      for (const url of ['http://node.example.com', 'http://10.0.0.7:8545', 'http://127.0.0.1.example.com'])
+        assert.match(problemsOf(urls(url)).join(), /RPC_URLS_8453: entry 2 is http: /);
+      for (const url of ['http://127.0.0.1:8545', 'http://localhost:8545', 'http://[::1]:8545'])
+        assert.deepEqual(problemsOf(urls(url)), []);
+      assert.deepEqual(problemsOf({ ...urls('http://10.0.0.7:8545'), MODE: 'sandbox' }), []);
+    });
+
     const mnemonic = 'test test test test test test test test test test test junk';
     const development = Array.from({ length: 10 }, (_, addressIndex) => mnemonicToAccount(mnemonic, { addressIndex }));
 

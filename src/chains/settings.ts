@@ -1,6 +1,7 @@
 /** What an operator may set of one chain. Without a node the chain is not served. */
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import type { Reader } from '../environment/reader.ts';
+import { usuallyAgree } from './node/agreement.ts';
 
 /** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
 export interface DepthSetting {
@@ -19,6 +20,8 @@ export interface ChainSettings extends DepthSettings {
   readonly chainId: ChainId;
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
+  /** How many nodes must say the same, of usual sums and of large ones. */
+  readonly agree: { readonly usual: number; readonly large: number };
   readonly largeFrom_usd?: bigint;
   readonly poll_ms?: number;
 }
@@ -33,13 +36,18 @@ const depthNames = {
  * @param choosesDepth whether the chain leaves it to its users what is final
  * @returns undefined for a chain that the operator gives no node of
  */
-export function readChainSettings(read: Reader, { id, name }: Chain, choosesDepth: boolean): ChainSettings | undefined {
+export function readChainSettings(
+  read: Reader,
+  { id, name }: Chain,
+  { choosesDepth, production }: { readonly choosesDepth: boolean; readonly production: boolean },
+): ChainSettings | undefined {
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return undefined;
-  for (const [index, url] of rpcUrls.entries()) {
-    // The URL may hold an API key, so the message names its number instead.
-    read.check(/^https?:\/\//.test(url) && URL.canParse(url), `RPC_URLS_${id}: entry ${index + 1} is no http(s) URL`);
-  }
+  const problem = rpcUrls.map((url) => urlProblem(url, production)).findIndex(Boolean);
+  const wrong = rpcUrls[problem];
+  // The URL may hold an API key, so the message names its number instead.
+  if (wrong) read.check(false, `RPC_URLS_${id}: entry ${problem + 1} ${urlProblem(wrong, production)}`);
+  else read.check(new Set(rpcUrls).size === rpcUrls.length, `RPC_URLS_${id}: a node is named twice`);
   const depths = readDepths(read, id);
   const fits = choosesDepth || Object.keys(depths).length === 0;
   read.check(fits, `CONFIRMATIONS_${id}: ${name} itself says what is final`);
@@ -48,10 +56,31 @@ export function readChainSettings(read: Reader, { id, name }: Chain, choosesDept
   return {
     chainId: id,
     rpcUrls,
+    agree: readAgree(read, id, { nodes: rpcUrls.length, production }),
     ...depths,
     ...(largeFrom_usd !== undefined && { largeFrom_usd }),
     ...(poll_ms !== undefined && { poll_ms }),
   };
+}
+
+/** What whoever stands on the way could change must not travel in clear. */
+function urlProblem(url: string, production: boolean): string | undefined {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return 'is no http(s) URL';
+  const { protocol, hostname } = new URL(url);
+  const inClear = production && protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return inClear ? 'is http: beyond this machine a node must be reached by https' : undefined;
+}
+
+/** Large sums take two nodes always, but for trying out. */
+function readAgree(
+  read: Reader,
+  id: ChainId,
+  { nodes, production }: { readonly nodes: number; readonly production: boolean },
+): ChainSettings['agree'] {
+  const name = `AGREE_${id}`;
+  const usual = read.integer(name, Math.min(usuallyAgree, nodes), 1, 9);
+  read.check(usual <= nodes, `${name}: ${usual} nodes are to agree, RPC_URLS_${id} names ${nodes}`);
+  return { usual, large: production ? Math.max(usual, usuallyAgree) : usual };
 }
 
 function readDepths(read: Reader, id: ChainId): DepthSettings {

@@ -1,6 +1,12 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
-import { PayoutBlocked, type PayoutRail, type Signer, SigningRefused } from '../../commands/chainPorts.ts';
+import {
+  type Dispute,
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  SigningRefused,
+} from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { requestPayout, settlePayout, signPayout } from '../../commands/makePayout.ts';
 import type { Clock, CrashPoint } from '../../commands/ports.ts';
@@ -9,7 +15,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { epochMs, hour_ms, type Instant, instant } from '../../domain/time.ts';
+import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import { boundedTimes, type Worker } from './worker.ts';
 
@@ -35,6 +41,7 @@ const rebroadcast_ms = 4_000;
 const bumpAfter_ms = 90_000;
 /** A payout that waits for float, gas or an operator is tried again so often. Waiting is no failure: it is never parked for it. */
 const blockedRetry_ms = 5_000;
+const disputeAgain_ms = 10 * minute_ms;
 
 const waitsFor: ReadonlySet<string> = new Set(['treasuryBusy', 'treasuryPaused', 'treasuryBehindChain']);
 
@@ -55,6 +62,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   const { handle, clock, crash, rail, poll_ms } = deps;
   const sentAt = boundedTimes();
   const recheckAt = boundedTimes();
+  const disputedAt = boundedTimes();
   let queue: Promise<unknown> = Promise.resolve();
 
   return {
@@ -131,6 +139,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     if (fate.kind === 'final' || fate.kind === 'dead') {
       return accepted(await settlePayout({ handle, clock }, payment, fate));
     }
+    if (fate.kind === 'pending' && fate.dispute) tellDispute(payment.terms.paymentId, fate.dispute);
     const latest = attempts.at(-1);
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
       const late = epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
@@ -144,6 +153,14 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     }
     recheckAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(poll_ms, rebroadcast_ms));
     return false;
+  }
+
+  /** Nodes are asked every few seconds: the same dispute is told of now and then. */
+  function tellDispute(paymentId: string, { reason, message }: Dispute): void {
+    const [key, now_ms] = [`${paymentId} ${reason}`, epochMs(clock.now())];
+    if (now_ms - (disputedAt.get(key) ?? Number.NEGATIVE_INFINITY) < disputeAgain_ms) return;
+    disputedAt.set(key, now_ms);
+    deps.alarm(paymentId, reason, message);
   }
 
   /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. */

@@ -14,7 +14,7 @@ function without<T, K extends keyof T>(whole: T, room: K): Omit<T, K> {
   return rest;
 }
 
-const opened = draft.open([{ chainId: 1500, rpcUrls: [] }], draft.readTreasury());
+const opened = draft.open([{ chainId: 1500, rpcUrls: [], agree: { usual: 1, large: 1 } }], draft.readTreasury());
 const chain = opened.chains[0] as NonNullable<(typeof opened.chains)[0]>;
 
 describe('a chain family', () => {

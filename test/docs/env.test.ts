@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { defaultEvmChainConfig, evmChainIds } from '../../src/chains/evm/config.ts';
+import { defaultAgree } from '../../src/chains/node/agreement.ts';
 import { solanaChainId } from '../../src/chains/solana/config.ts';
 import { stellarChainId } from '../../src/chains/stellar/config.ts';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -97,6 +98,7 @@ describe('.env.example', () => {
     assert.deepEqual(base?.payoutConfirmations, blocks(10));
     assert.equal(base?.largeFrom_usd, BigInt(largeFrom_usd));
     assert.equal(base?.poll_ms, pollInterval_ms);
+    assert.equal(base?.agree.usual, defaultAgree(['one']).usual);
   });
 
   it('explains every variable', () => {

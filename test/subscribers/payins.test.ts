@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import type { Agreement, Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -255,6 +255,7 @@ async function watching(transfers: readonly Transfer[]) {
     /** What looking a transaction up shows. */
     known: transfers,
     left: false,
+    agreement: { agreed: true } as Agreement,
     head: 110n,
     broken: false,
     moves: 0,
@@ -298,6 +299,7 @@ async function watching(transfers: readonly Transfer[]) {
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
+    agreed: async () => around.agreement,
     hasLeft: async () => around.left,
     head: async () => assert.fail('not asked for'),
     nodeHeads: [],

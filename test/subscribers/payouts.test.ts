@@ -103,6 +103,22 @@ describe('paying out', () => {
     assert.deepEqual(around.sent.slice(-2), [attempts()[1]?.bytes, attempts()[1]?.bytes]);
   });
 
+  it('neither sends nor settles what nodes contradict each other about, and tells of it now and then', async () => {
+    const { act, around, pass, attempts } = await paying();
+    await act();
+    const dispute = { reason: 'nodesDisagree', message: 'node 1: dead; node 2: final' } as const;
+    around.fate = { kind: 'pending', mined: true, dispute };
+    for (const _ of [1, 2, 3]) {
+      pass(100 * second);
+      await act();
+    }
+    assert.deepEqual([around.sent.length, attempts().length], [1, 1]);
+    assert.deepEqual(around.alarms, ['nodesDisagree']);
+    pass(600 * second);
+    await act();
+    assert.deepEqual(around.alarms, ['nodesDisagree', 'nodesDisagree']);
+  });
+
   it('goes on sending what is signed while the price is above the limit', async () => {
     const { act, around, pass, attempts } = await paying();
     await act();

@@ -1,4 +1,6 @@
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { defaultAgree } from '../node/agreement.ts';
+import type { Agree } from '../node/nodes.ts';
 
 export const evmChainIds = [8453, 56, 1, 42161, 137] as const satisfies readonly ChainId[];
 export type EvmChainId = (typeof evmChainIds)[number];
@@ -23,6 +25,7 @@ export interface EvmChainConfig {
   readonly chainId: EvmChainId;
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
+  readonly agree: Agree;
   readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
   /** Payins from this many whole tokens on wait for `finalLarge`. */
   readonly largeFrom_usd: number;
@@ -72,6 +75,7 @@ export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly str
   return {
     chainId,
     rpcUrls,
+    agree: defaultAgree(rpcUrls, BigInt(perChain[chainId].largeFrom_usd)),
     ...perChain[chainId],
     pollInterval_ms: Math.max(pollLeast_ms, chainOf(chainId).block_ms / 2),
     callTimeout_ms: 10_000,

@@ -53,15 +53,17 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
 
 /** The operator's settings over the chain's defaults. */
 function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
-  const { confirmations, confirmationsLarge, payoutConfirmations, largeFrom_usd, poll_ms } = setting;
+  const { agree, confirmations, confirmationsLarge, payoutConfirmations, poll_ms } = setting;
+  const { largeFrom_usd = BigInt(defaults.largeFrom_usd) } = setting;
   return {
     ...defaults,
+    agree: { ...agree, largeFrom_usd },
     depths: {
       final: confirmations ? depthOf(confirmations) : defaults.depths.final,
       finalLarge: confirmationsLarge ? depthOf(confirmationsLarge) : defaults.depths.finalLarge,
       payout: payoutConfirmations ? depthOf(payoutConfirmations) : defaults.depths.payout,
     },
-    largeFrom_usd: largeFrom_usd === undefined ? defaults.largeFrom_usd : Number(largeFrom_usd),
+    largeFrom_usd: Number(largeFrom_usd),
     pollInterval_ms: poll_ms ?? defaults.pollInterval_ms,
   };
 }

@@ -4,6 +4,7 @@ import { askingLimits } from '../../../commands/askingContracts.ts';
 import { type SignedMessage, Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import type { MessageScheme } from '../family.ts';
+import { defaultAgree } from '../node/agreement.ts';
 import { checksummed } from './addresses.ts';
 import type { EvmChainConfig } from './config.ts';
 import { simulate } from './reads.ts';
@@ -44,7 +45,13 @@ const contractSignature = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
  * strangers': over connections of their own, slow ones hold up no payment.
  */
 export function createEvmAcceptance({ chainId, rpcUrls }: Pick<EvmChainConfig, 'chainId' | 'rpcUrls'>) {
-  const rpc = createEvmRpc({ chainId, rpcUrls, callTimeout_ms: time_ms, answerMax_bytes: answer_bytes });
+  const rpc = createEvmRpc({
+    chainId,
+    rpcUrls,
+    agree: defaultAgree(rpcUrls),
+    callTimeout_ms: time_ms,
+    answerMax_bytes: answer_bytes,
+  });
   return async (contract: string, { text, signature }: SignedMessage): Promise<boolean> => {
     if (!contractSignature.test(signature)) return false;
     const args = [hashMessage(text), signature as Hex] as const;

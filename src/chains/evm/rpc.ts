@@ -11,12 +11,15 @@ export type EvmRpc = ChainRpc;
 export const createEvmRpc = ({
   chainId,
   rpcUrls,
+  agree,
   callTimeout_ms,
   answerMax_bytes,
-}: Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'callTimeout_ms'> & Pick<ChainRpcOptions, 'answerMax_bytes'>): EvmRpc =>
+}: Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
+  Pick<ChainRpcOptions, 'answerMax_bytes'>): EvmRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
+    agree,
     callTimeout_ms,
     answerMax_bytes,
     async verify(node) {

@@ -1,6 +1,5 @@
-/** The nodes of one chain: fail-over from one to the next, and what they must agree on. Answers of nodes are never mixed in one reading. */
+/** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
 import { TransientError } from '../../../commands/ports.ts';
-import type { Fate } from '../ports.ts';
 import { AnswerTooLarge, type ChainNode, createTransport, NoAnswer, RpcFailed, type RpcParams } from './jsonRpc.ts';
 
 /** No node of the chain could answer. Nothing was changed; try again later. */
@@ -16,6 +15,14 @@ export class ChainUnavailable extends TransientError {
   }
 }
 
+/** How many nodes must say the same. */
+export interface Agree {
+  readonly usual: number;
+  /** From `largeFrom_usd` on. With fewer nodes than this, large sums wait. */
+  readonly large: number;
+  readonly largeFrom_usd: bigint;
+}
+
 /**
  * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
  * call ends it.
@@ -24,6 +31,7 @@ export interface ChainRpc {
   readonly chainId: number;
   /** In the order of the configuration. */
   readonly nodes: readonly Connection[];
+  readonly agree: Agree;
   /**
    * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
    * @returns undefined when those that could answer had nothing
@@ -42,6 +50,7 @@ export interface ChainRpcOptions {
   readonly chainId: number;
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
+  readonly agree: Agree;
   /** For one call, its retries included. */
   readonly callTimeout_ms: number;
   /** Of one answer; 10 MiB when left out. */
@@ -51,7 +60,7 @@ export interface ChainRpcOptions {
 }
 
 export function createChainRpc(options: ChainRpcOptions): ChainRpc {
-  const { chainId, rpcUrls } = options;
+  const { chainId, rpcUrls, agree } = options;
   const connections = rpcUrls.map((url, at) => connect(url, at + 1, options));
   let preferred = 0;
 
@@ -88,6 +97,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
   return {
     chainId,
     nodes: connections,
+    agree,
     first,
     each,
     async answer(ask, signal) {
@@ -139,47 +149,6 @@ function connect(
       return call(method, params, signal);
     },
   });
-}
-
-/** What a node says of attempts; undefined when it knows nothing of them and cannot prove them dead. */
-type Said = Fate | undefined;
-
-/**
- * What a node's proof that attempts are dead is worth beside the other nodes' answers. A wrong one would pay twice.
- * @param all answers of the nodes that could be asked, the prover's among them
- */
-export type Assent = (dead: Fate, all: readonly Said[]) => Fate;
-
-const undecided: Fate = { kind: 'pending', mined: true };
-
-/** For a proof that shows what happened instead: it counts unless a node contradicts it. Then nothing is decided yet. */
-export const unlessDenied: Assent = (dead, all) =>
-  all.some((said) => said !== undefined && said.kind !== 'dead') ? undecided : dead;
-
-/** For a proof that the attempt is nowhere: every node must give it. A node that has the attempt is believed. */
-export const whenAllProve: Assent = (dead, all) => {
-  const without = all.filter((said) => said?.kind !== 'dead');
-  return without.length === 0 ? dead : (without.find((said) => said !== undefined) ?? undecided);
-};
-
-/**
- * Asks the nodes one after the other until one can say what became of attempts; `unknown` when none can. When it calls them dead, all
- * nodes are asked.
- */
-export async function agreedFate(
-  rpc: ChainRpc,
-  ask: (node: ChainNode) => Promise<Said>,
-  assent: Assent,
-  signal: AbortSignal,
-): Promise<Fate> {
-  try {
-    const said = await rpc.first(ask, signal);
-    if (said?.kind !== 'dead') return said ?? { kind: 'unknown' };
-    return assent(said, await rpc.every(ask, signal));
-  } catch (error) {
-    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
-    throw error;
-  }
 }
 
 /** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */

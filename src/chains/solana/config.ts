@@ -1,4 +1,6 @@
 import { type Chain, type ChainId, chainOf } from '../../../domain/chains.ts';
+import { defaultAgree } from '../node/agreement.ts';
+import type { Agree } from '../node/nodes.ts';
 
 export const solanaChainId = 501 satisfies ChainId;
 
@@ -14,6 +16,7 @@ export interface SolanaConfig {
   readonly chainId: typeof solanaChainId;
   /** In order of preference. They may hold API keys: never logged. */
   readonly rpcUrls: readonly string[];
+  readonly agree: Agree;
   /** The wallet that pays out, and to whose token account deposits are swept. */
   readonly treasury: string;
   readonly pollInterval_ms: number;
@@ -34,6 +37,7 @@ export const solanaFees: SolanaFees = {
 /** The recommended settings, to be overridden by the operator's. */
 export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => ({
   ...settings,
+  agree: defaultAgree(settings.rpcUrls),
   chainId: solanaChainId,
   pollInterval_ms: 1_000,
   callTimeout_ms: 10_000,

@@ -59,7 +59,14 @@ export const solana: Family<SolanaTreasury> = {
 };
 
 /** The operator's settings over the network's defaults. */
-function solanaConfig({ rpcUrls, poll_ms }: ChainSettings, { address: treasury }: Treasury): SolanaConfig {
+function solanaConfig(
+  { rpcUrls, poll_ms, agree, largeFrom_usd }: ChainSettings,
+  { address: treasury }: Treasury,
+): SolanaConfig {
   const defaults = defaultSolanaConfig({ rpcUrls, treasury });
-  return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
+  return {
+    ...defaults,
+    agree: { ...defaults.agree, ...agree, ...(largeFrom_usd !== undefined && { largeFrom_usd }) },
+    pollInterval_ms: poll_ms ?? defaults.pollInterval_ms,
+  };
 }

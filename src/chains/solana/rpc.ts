@@ -13,11 +13,13 @@ export type SolanaRpc = ChainRpc;
 export const createSolanaRpc = ({
   chainId,
   rpcUrls,
+  agree,
   callTimeout_ms,
-}: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'callTimeout_ms'>): SolanaRpc =>
+}: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'>): SolanaRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
+    agree,
     callTimeout_ms,
     async verify(node) {
       await verifyTokens(node);

@@ -1,5 +1,7 @@
 import { Networks } from '@stellar/stellar-sdk';
 import { type Chain, type ChainId, chainOf } from '../../../domain/chains.ts';
+import { defaultAgree } from '../node/agreement.ts';
+import type { Agree } from '../node/nodes.ts';
 
 export const stellarChainId = 1500 satisfies ChainId;
 
@@ -18,6 +20,7 @@ export interface StellarConfig {
   readonly chainId: typeof stellarChainId;
   /** In order of preference. They may hold API keys: never logged. */
   readonly rpcUrls: readonly string[];
+  readonly agree: Agree;
   readonly networkPassphrase: string;
   /** The account (G…) that receives payins and pays out. */
   readonly treasury: string;
@@ -44,6 +47,7 @@ const xlm = 10_000_000n;
 /** The recommended settings, to be overridden by the operator's. */
 export const defaultStellarConfig = (settings: StellarSettings): StellarConfig => ({
   channels: [],
+  agree: defaultAgree(settings.rpcUrls),
   ...settings,
   chainId: stellarChainId,
   pollInterval_ms: Math.max(pollLeast_ms, chainOf(stellarChainId).block_ms / 2),

@@ -53,7 +53,7 @@ export const stellar: Family<StellarTreasury> = {
 
 /** The operator's settings over the network's defaults. */
 function stellarConfig(
-  { rpcUrls = [], poll_ms }: Partial<ChainSettings>,
+  { rpcUrls = [], poll_ms, agree, largeFrom_usd }: Partial<ChainSettings>,
   { address, payinContract, channels }: StellarTreasury,
 ): StellarConfig {
   const defaults = defaultStellarConfig({
@@ -63,5 +63,9 @@ function stellarConfig(
     payinContract,
     channels: channels.map(({ account }) => account),
   });
-  return { ...defaults, pollInterval_ms: poll_ms ?? defaults.pollInterval_ms };
+  return {
+    ...defaults,
+    agree: { ...defaults.agree, ...agree, ...(largeFrom_usd !== undefined && { largeFrom_usd }) },
+    pollInterval_ms: poll_ms ?? defaults.pollInterval_ms,
+  };
 }

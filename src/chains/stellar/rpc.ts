@@ -11,12 +11,14 @@ export type StellarRpc = ChainRpc;
 export const createStellarRpc = ({
   chainId,
   rpcUrls,
+  agree,
   callTimeout_ms,
   networkPassphrase,
-}: Pick<StellarConfig, 'chainId' | 'rpcUrls' | 'callTimeout_ms' | 'networkPassphrase'>): StellarRpc =>
+}: Pick<StellarConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms' | 'networkPassphrase'>): StellarRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
+    agree,
     callTimeout_ms,
     async verify(node) {
       await verifyNetwork(node, networkPassphrase);

@@ -18,6 +18,7 @@ export function createIngester(chainId: ChainId): Ingester {
     cursorAt,
     async *scan() {},
     lookUp: async () => [],
+    agreed: async () => ({ agreed: true }),
     hasLeft: async () => false,
     head: async () => ({ blockNumber: 0n, chainTime: instant(0) }),
     nodeHeads: [async () => ({ blockNumber: 0n, mark: 'nothing' })],

@@ -33,6 +33,8 @@ export interface Headers {
   watch(node: EvmNode): Promise<Shown>;
   /** What the watcher saw last, once for each pass: one that comes again before the watcher does asks the node itself. */
   shownTo(pass: Pass, node: EvmNode): Promise<Shown>;
+  /** What the watcher saw last; undefined before it saw anything. */
+  seen(node: EvmNode): Shown | undefined;
   /** The blocks at these heights, in order, which the node must have below its newest. @throws RpcFailed when it lacks one */
   below(node: EvmNode, latest: Header, heights: readonly bigint[]): Promise<readonly Header[]>;
 }
@@ -66,6 +68,8 @@ export function createHeaders(tags: readonly FinalityTag[]): Headers {
       known.takenBy.add(pass);
       return known.shown;
     },
+
+    seen: (node) => knownOf(node).shown,
 
     async below(node, latest, heights) {
       const known = knownOf(node);

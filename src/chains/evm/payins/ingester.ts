@@ -1,6 +1,7 @@
 import { chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
+import { allDeny } from '../../node/agreement.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
 import { finalHeight, type Header, isOnChain, knownHeader } from '../reads.ts';
@@ -8,6 +9,7 @@ import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
 import { type BlocksRead, createTrail, nearHead_blocks, type RangeSize, readByHash, readByRange } from './blocks.ts';
 import { createHeaders, type Headers } from './headers.ts';
 import { createReceipts } from './transfers.ts';
+import { createWitnesses } from './witnesses.ts';
 
 /** A log of EVM does not tell which of its transaction's transfers it is. */
 export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;
@@ -29,9 +31,8 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     ...scanner,
     resolve,
     lookUp,
-    async hasLeft(block, signal) {
-      return (await rpc.first((node) => isOnChain(node, block), signal)) === false;
-    },
+    agreed: createWitnesses(config, rpc, headers),
+    hasLeft: (block, signal) => allDeny(rpc, (node) => isOnChain(node, block), signal),
     async head(signal) {
       const heads = await rpc.every((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));

@@ -41,7 +41,7 @@ export function toTransferLog(chain: Chain, log: RawLog, blockTime_s: number): T
  * The catalogue-token transfers of a transaction. `index` counts the receipt's own logs: it stays the same when a reorganisation puts
  * the transaction into another block, where the block-wide log index does not.
  */
-function transfersOf(chain: Chain, receipt: Receipt, blockTime_s: number): readonly Transfer[] {
+export function transfersOf(chain: Chain, receipt: Receipt, blockTime_s: number): readonly Transfer[] {
   if (!receipt.succeeded) return [];
   return receipt.logs.flatMap((log, index) => {
     const moved = movement(chain, log);

@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher, lower } from '../../bigints.ts';
-import { agreedFate, unlessDenied } from '../../node/nodes.ts';
+import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import {
@@ -27,26 +27,30 @@ type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders, depths), unlessDenied, signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders, depths), stakeOf(contenders.attempts), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Promise<Fate | undefined> {
   const head = (await knownHeader(node, 'latest')).number;
   const final = await finalHeight(node, head, depths.payout);
+  // What a shallow block says may be undone: an attempt is dead only at the chain's deepest finality.
+  const deepest = async () => lower(final, await finalHeight(node, head, depths.finalLarge));
   for (const attempt of contenders.attempts) {
     const receipt = await receiptOf(node, attempt.hash);
     if (!receipt) continue;
-    // In another block a reverted transaction may succeed: it is dead only at the chain's deepest finality.
-    const deep = receipt.succeeded ? final : lower(final, await finalHeight(node, head, depths.finalLarge));
-    return fateOfMined(node, contenders, attempt, receipt, deep);
+    return fateOfMined(node, contenders, attempt, receipt, receipt.succeeded ? final : await deepest());
   }
-  const mined = final < 0n ? undefined : await transactionWithNonce(node, contenders, final);
-  if (mined && !contenders.attempts.some(({ hash }) => hash === mined.hash)) {
-    const detail = `transaction ${mined.hash} in block ${mined.blockNumber} used nonce ${contenders.nonce}`;
+  const { account, nonce } = contenders;
+  const isUsed = final >= 0n && (await nonceAt(node, account, final)) > nonce;
+  const used = isUsed ? await transactionWithNonce(node, contenders, await deepest()) : undefined;
+  if (used && !contenders.attempts.some(({ hash }) => hash === used.hash)) {
+    const detail = `transaction ${used.hash} in block ${used.blockNumber} used nonce ${nonce}`;
     return dead(contenders, 'nonceUsed', detail);
   }
+  // Whatever used it may still be undone: until then there is nothing to send.
+  if (isUsed && !used) return { kind: 'pending', mined: true };
   for (const attempt of contenders.attempts) {
-    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: mined !== undefined };
+    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: isUsed };
   }
   return undefined;
 }
@@ -81,7 +85,7 @@ async function transactionWithNonce(
   final: bigint,
 ): Promise<{ readonly hash: string; readonly blockNumber: bigint } | undefined> {
   const usedAt = async (height: bigint) => (await nonceAt(node, account, height)) > nonce;
-  if (!(await usedAt(final))) return undefined;
+  if (final < 0n || !(await usedAt(final))) return undefined;
   let used = final;
   let step = 1n;
   while (used - step > 0n && (await usedAt(used - step))) {

@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
@@ -82,9 +83,7 @@ export function createEvmPayoutRail(
       return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths, signal);
     },
 
-    async stillFinal(settled, signal) {
-      return (await rpc.first((node) => isOnChain(node, settled), signal)) ?? true;
-    },
+    stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
 
     minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),
 

@@ -90,7 +90,8 @@ export function createSolanaSweep(
   async function land(sent: Sent, signal: AbortSignal): Promise<string | undefined> {
     for (;;) {
       signal.throwIfAborted();
-      const fate = await fateOf(rpc, sent, signal);
+      // It goes from one account of ours to another.
+      const fate = await fateOf(rpc, sent, 0n, signal);
       if (fate.kind === 'final') return undefined;
       if (fate.kind === 'dead') return fate.proof.detail;
       if (fate.kind === 'unknown') await broadcast(sent.bytes).catch(() => {});

@@ -1,7 +1,9 @@
+import type { Transfer } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';
 import type { Watch } from '../../family.ts';
 import { inParallel } from '../../inParallel.ts';
-import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
+import { agreedOn, allDeny, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { type Cursor, type Ingester, type Pass, type ScannedRange, sameTransfer, transferOf } from '../../ports.ts';
 import { callsAtOnce, type SolanaConfig, solanaChainId } from '../config.ts';
 import { type AsOf, type Block, blockAt, type Commitment, finalBlocks, finalHead, lagging, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
@@ -60,9 +62,18 @@ export function createSolanaIngester(
       return creditsOf(transaction).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
     },
 
-    async hasLeft(block, signal) {
-      return (await rpc.first((node) => hasLeft(node, block), signal)) ?? false;
-    },
+    agreed: (transfer, { usd }, signal) =>
+      agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, transfer), signal),
+
+    hasLeft: (block, signal) =>
+      allDeny(
+        rpc,
+        async (node) => {
+          const left = await hasLeft(node, block);
+          return left === undefined ? undefined : !left;
+        },
+        signal,
+      ),
 
     async head(signal) {
       const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
@@ -76,6 +87,21 @@ export function createSolanaIngester(
       return { blockNumber: slot, mark: String(slot) };
     }),
   };
+}
+
+/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
+async function stated(node: SolanaNode, transfer: Transfer): Promise<Statement> {
+  const { txHash } = transfer;
+  const found = await landed(node, txHash, 'finalized');
+  if (!found) {
+    const slot = BigInt(transfer.blockNumber);
+    if ((await slotOf(node, 'finalized')) < slot) throw lagging(node, 'getTransaction', slot);
+    return { instead: `has no final transaction ${txHash}` };
+  }
+  const block = await blockAt(node, found.slot, 'finalized');
+  const credits = creditsOf(found).map((credit) => transferOf(solanaChainId, logOf(credit, found, block)));
+  if (credits.some((credit) => sameTransfer(credit, transfer))) return 'same';
+  return { instead: `has transaction ${txHash} in slot ${found.slot} (${block.hash}), without that transfer` };
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { agreedFate, whenAllProve } from '../../node/nodes.ts';
+import { agreedFate } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
@@ -16,9 +16,12 @@ export const blockhashAge_blocks = 150n;
 /** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
 
-/** What the nodes agree on. Each of them has to prove, by its own blocks, that no block holds the attempt. */
-export const fateOf = (rpc: SolanaRpc, attempt: Sent, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, attempt), whenAllProve, signal);
+/**
+ * What the nodes agree on. Each of them has to prove, by its own blocks, that no block holds the attempt.
+ * @param usd the transfer, in whole tokens
+ */
+export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: AbortSignal): Promise<Fate> =>
+  agreedFate(rpc, (node) => fateAt(node, attempt), usd, signal);
 
 /** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
 async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined> {

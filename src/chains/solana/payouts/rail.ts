@@ -1,5 +1,6 @@
 import { assert } from '../../../../domain/decider.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { wholeTokens } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
 import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -83,7 +84,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     async fate(attempts, signal) {
       const [attempt, ...others] = attempts;
       assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
-      return fateOf(rpc, attempt, signal);
+      return fateOf(rpc, attempt, wholeTokens(attempt), signal);
     },
 
     // What is final on Solana stays.

@@ -1,7 +1,9 @@
 import { xdr } from '@stellar/stellar-sdk';
+import type { Transfer } from '../../../../domain/payment/events.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { type Cursor, type Ingester, type Pass, type ScannedRange, sameTransfer } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import {
   type EventFilter,
@@ -40,6 +42,9 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
       return found ? reader.transfers(found, txHash) : [];
     },
 
+    agreed: (transfer, { usd }, signal) =>
+      agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, reader, transfer), signal),
+
     hasLeft: async () => false,
 
     async head(signal) {
@@ -53,6 +58,22 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
       return { blockNumber: latest.ledger, mark: String(latest.ledger) };
     }),
   };
+}
+
+/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
+async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
+  const { txHash } = transfer;
+  const ledger = BigInt(transfer.blockNumber);
+  const found = await transactionOf(node, txHash);
+  const { oldest, latest } = found.range;
+  const knows = found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger);
+  if (!knows) {
+    const detail = `it knows ledgers ${oldest.ledger} to ${latest.ledger}, not ledger ${ledger}`;
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
+  }
+  if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
+  const shown = reader.transfers(found, txHash).find((each) => sameTransfer(each, transfer));
+  return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
 }
 
 /** Ranges that one call of `scan` may yield: a long catch-up returns to its caller now and then. */

@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
-import { agreedFate, unlessDenied } from '../../node/nodes.ts';
+import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { ledgerName } from '../payins/transfers.ts';
@@ -20,7 +20,7 @@ const clockDifference_s = 600;
 
 /** What the nodes agree on. */
 export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders), unlessDenied, signal);
+  agreedFate(rpc, (node) => fateAt(node, contenders), stakeOf(contenders.attempts), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {

@@ -9,7 +9,7 @@ import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { BroadcastRefused } from '../../../../src/chains/node/nodes.ts';
-import type { PayoutRail } from '../../../../src/chains/ports.ts';
+import type { Fate, PayoutRail } from '../../../../src/chains/ports.ts';
 import {
   accountOf,
   type ChainClient,
@@ -97,6 +97,8 @@ describe('EVM payouts over several nodes', () => {
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
 
     second.behave(honest);
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    first.behave(honest);
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
   });
 
@@ -115,7 +117,20 @@ describe('EVM payouts over several nodes', () => {
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
 
     second.behave(honest);
+    assert.equal(disputeOf(await rail.fate([attempt], signal)), 'nodesTooFew');
+    first.behave(honest);
     assert.equal((await rail.fate([attempt], signal)).kind, 'dead');
+  });
+
+  it('call an attempt whose nonce another transaction used dead only at the deepest finality', async () => {
+    const attempt = await signed(rail);
+    const cancel = await signed(rail, await rail.prepareCancel(BigInt(attempt.nonce!)));
+    await rail.broadcast(cancel.bytes);
+    await client.mine({ blocks: 1 + depth });
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    await client.mine({ blocks: deepest - depth });
+    const fate = await rail.fate([attempt], signal);
+    assert.equal(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
   });
 
   it('call a reverted attempt dead only at the deepest finality: in another block it may succeed', async () => {
@@ -134,7 +149,7 @@ describe('EVM payouts over several nodes', () => {
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 10 + depth });
     first.behave(revertedAll);
-    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    assert.equal(disputeOf(await rail.fate([attempt], signal)), 'nodesDisagree');
 
     first.behave(honest);
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
@@ -160,6 +175,8 @@ describe('EVM payouts over several nodes', () => {
     assert.equal(await rail.stillFinal(settled, signal), true);
   });
 });
+
+const disputeOf = (fate: Fate) => fate.kind === 'pending' && fate.dispute?.reason;
 
 /** Claims that every transaction was reverted. */
 const revertedAll: Behaviour = async (method, params, forward) => {

@@ -1,0 +1,47 @@
+/** What each node says, for itself, of a transfer that another has told: its receipt, its block, and whether that is final. */
+import { chainOf } from '../../../../domain/chains.ts';
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { type Ingester, type Pass, sameTransfer } from '../../ports.ts';
+import type { EvmChainConfig } from '../config.ts';
+import { finalHeight, knownHeader, receiptOf } from '../reads.ts';
+import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import type { Headers } from './headers.ts';
+import { transfersOf } from './transfers.ts';
+
+const method = 'eth_getTransactionReceipt';
+
+export function createWitnesses(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): Ingester['agreed'] {
+  const chain = chainOf(config.chainId);
+
+  /** @throws RpcFailed when the node cannot say: it has not come so far */
+  async function stated(node: EvmNode, transfer: Transfer, pass: Pass): Promise<Statement> {
+    const height = BigInt(transfer.blockNumber);
+    if (!(await reaches(node, height, pass)))
+      throw new RpcFailed(node.name, method, 'refused', `block ${height} is not final there`);
+    const receipt = await receiptOf(node, transfer.txHash);
+    if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
+    const { hash, time_s } = await knownHeader(node, height);
+    const shown = transfersOf(chain, receipt, time_s).find(({ index }) => index === transfer.index);
+    const isThere = receipt.blockHash === hash && hash === transfer.blockHash;
+    if (isThere && shown && sameTransfer(shown, transfer)) return 'same';
+    return { instead: `has transaction ${transfer.txHash} in block ${receipt.blockHash}, ${inWords(shown)}` };
+  }
+
+  /** By what the watcher of heads saw of the node, or by asking it. */
+  async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
+    const endOf = (head: bigint, tagged?: Parameters<typeof finalHeight>[3]) =>
+      pass === 'head' ? head : finalHeight(node, head, config.depths[pass], tagged);
+    const seen = headers.seen(node);
+    if (seen && (await endOf(seen.latest.number, seen.tagged)) >= height) return true;
+    return (await endOf((await knownHeader(node, 'latest')).number)) >= height;
+  }
+
+  return (transfer, { pass, usd }, signal) =>
+    agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, transfer, pass), signal);
+}
+
+const inWords = (shown: Transfer | undefined): string =>
+  shown
+    ? `where ${shown.from} sends ${shown.amount} of ${shown.token.address} to ${shown.to}`
+    : 'without that transfer';

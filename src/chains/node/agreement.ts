@@ -1,0 +1,151 @@
+/** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
+import { rescale } from '../../../domain/money.ts';
+import type { SignedAttempt, TokenRef } from '../../../domain/payment/events.ts';
+import type { Agreement, Dispute, Fate } from '../ports.ts';
+import type { ChainNode, RpcFailed } from './jsonRpc.ts';
+import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
+
+export const usuallyAgree = 2;
+const largeFromDefault_usd = 1_000n;
+
+/** Two where there are two; large sums take two always. */
+export const defaultAgree = (rpcUrls: readonly string[], largeFrom_usd = largeFromDefault_usd): Agree => ({
+  usual: Math.min(usuallyAgree, rpcUrls.length),
+  large: usuallyAgree,
+  largeFrom_usd,
+});
+
+/** What a transfer is about, in whole tokens. */
+export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: TokenRef }): bigint =>
+  rescale(BigInt(amount), token.decimals, 0);
+
+/** All attempts of a transfer are of the same sum. */
+export const stakeOf = ([attempt]: readonly SignedAttempt[]): bigint => (attempt ? wholeTokens(attempt) : 0n);
+
+/** @param usd what is at stake, in whole tokens */
+export const nodesNeeded = ({ usual, large, largeFrom_usd }: Agree, usd: bigint): number =>
+  usd >= largeFrom_usd ? Math.max(usual, large) : usual;
+
+/** What a node says of a fact that another has told: it shows the same, or this instead. */
+export type Statement = 'same' | { readonly instead: string };
+
+/**
+ * Asks all nodes about a fact. Those that cannot say, which lag or do not answer, count for nothing.
+ * @param ask throws RpcFailed for a node that cannot say
+ */
+export async function agreedOn(
+  rpc: ChainRpc,
+  needed: number,
+  ask: (node: ChainNode) => Promise<Statement>,
+  signal?: AbortSignal,
+): Promise<Agreement> {
+  const said = await named(rpc, ask, signal);
+  const same = said.filter(({ answer }) => answer === 'same');
+  const others = said.flatMap(({ node, answer }) =>
+    answer === undefined || answer === 'same' ? [] : [`${node}: ${answer.instead}`],
+  );
+  const agreed = same.length >= needed;
+  if (others.length > 0) {
+    const shown = same.map(({ node }) => `${node}: shows it`);
+    return { agreed, dispute: { reason: 'nodesDisagree', message: [...shown, ...others].join('; ') } };
+  }
+  return agreed ? { agreed } : { agreed, dispute: tooFew(needed, said) };
+}
+
+interface Said<T> {
+  readonly node: string;
+  /** Undefined when it could not say. */
+  readonly answer: T | undefined;
+  readonly failure?: string;
+}
+
+async function named<T>(
+  rpc: ChainRpc,
+  ask: (node: ChainNode) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<readonly Said<T>[]> {
+  const names = rpc.nodes.map((connect) => connect(signal).name);
+  const outcomes = await rpc.each(ask, signal);
+  return outcomes.map((outcome, at): Said<T> => {
+    const node = names[at] ?? `node ${at + 1}`;
+    if (outcome.status === 'fulfilled') return { node, answer: outcome.value };
+    return { node, answer: undefined, failure: (outcome.reason as RpcFailed).message };
+  });
+}
+
+function tooFew(needed: number, said: readonly Said<unknown>[]): Dispute {
+  const could = said.filter(({ answer }) => answer !== undefined).length;
+  const failures = said.flatMap(({ failure }) => failure ?? []);
+  const wanted = `${needed} nodes must say the same, ${could} of ${said.length} can: name more in RPC_URLS_<chainId>`;
+  return { reason: 'nodesTooFew', message: [wanted, ...failures].join('; ') };
+}
+
+/**
+ * Whether a fact is gone: every node that can say so denies it, and at least so many do. The others are asked only once one denies it.
+ * @param ask undefined from a node that cannot say
+ */
+export async function allDeny(
+  rpc: ChainRpc,
+  ask: (node: ChainNode) => Promise<boolean | undefined>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if ((await rpc.first(ask, signal)) !== false) return false;
+  const said = (await rpc.every(ask, signal)).filter((answer) => answer !== undefined);
+  return said.length >= rpc.agree.usual && said.every((shown) => !shown);
+}
+
+const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
+
+/**
+ * What became of attempts. The nodes are asked one after the other until one can say; `unknown` when none can. That an attempt is final
+ * takes as many nodes as the sum asks for, in the same block. That it is dead takes those, and every other node that answers: a wrong
+ * one would pay twice.
+ *
+ * @param ask what one node says; undefined when it knows nothing of the attempts and cannot prove them dead
+ * @param usd the transfer, in whole tokens
+ */
+export async function agreedFate(
+  rpc: ChainRpc,
+  ask: (node: ChainNode) => Promise<Fate | undefined>,
+  usd: bigint,
+  signal: AbortSignal,
+): Promise<Fate> {
+  const needed = nodesNeeded(rpc.agree, usd);
+  try {
+    const said = await rpc.first(ask, signal);
+    if (said === undefined) return { kind: 'unknown' };
+    if (said.kind === 'pending' || (said.kind === 'final' && needed <= 1)) return said;
+    return judged(said, needed, await named(rpc, async (node) => (await ask(node)) ?? 'nothing', signal));
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+function judged(first: Fate, needed: number, said: readonly Said<Fate | 'nothing'>[]): Fate {
+  const answers = said.flatMap(({ answer }) => answer ?? []);
+  const fates = answers.filter((answer) => answer !== 'nothing');
+  if (contradict([first, ...fates])) {
+    const message = said.map(({ node, answer }) => `${node}: ${inWords(answer)}`).join('; ');
+    return { ...undecided, dispute: { reason: 'nodesDisagree', message } };
+  }
+  const alike = answers.filter((answer) => answer !== 'nothing' && answer.kind === first.kind);
+  const assented = first.kind === 'dead' ? alike.length === answers.length : true;
+  if (assented && alike.length >= needed) return first;
+  if (answers.length < needed) return { ...undecided, dispute: tooFew(needed, said) };
+  return fates.find(({ kind }) => kind === 'pending') ?? undecided;
+}
+
+/** Dead here and landed there, or landed in two blocks. */
+function contradict(fates: readonly Fate[]): boolean {
+  const landed = fates.filter((fate) => fate.kind === 'final');
+  const places = new Set(landed.map(({ hash, blockHash }) => `${hash} ${blockHash}`));
+  return places.size > 1 || (places.size === 1 && fates.some(({ kind }) => kind === 'dead'));
+}
+
+function inWords(said: Fate | 'nothing' | undefined): string {
+  if (said === undefined) return 'no answer';
+  if (said === 'nothing') return 'knows nothing of it';
+  if (said.kind === 'final') return `${said.hash} is final in block ${said.blockNumber} (${said.blockHash})`;
+  return said.kind === 'dead' ? `dead: ${said.proof.detail}` : 'still waits';
+}
