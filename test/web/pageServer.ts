@@ -22,10 +22,25 @@ export interface PageServer extends AsyncDisposable {
   listened(): Promise<void>;
   /** News for all who look at a page. */
   tell(): void;
+  /** Breaks the lines of all who listen. */
+  cut(): void;
+}
+
+/** How the lines of news are answered; changed while the server runs. */
+export interface Lines {
+  /** What whoever listens is told first. */
+  greeting?: string;
+  /** A status in place of a line. */
+  refused?: number;
+  /** Lines that were asked for. */
+  asked: number;
 }
 
 /** @param pages by name; read at each request, so that a spec can change them */
-export async function servePages(pages: Readonly<Record<string, VNode>>): Promise<PageServer> {
+export async function servePages(
+  pages: Readonly<Record<string, VNode>>,
+  lines: Lines = { asked: 0 },
+): Promise<PageServer> {
   const asked: string[] = [];
   const listening = new Set<ServerResponse>();
   const heard = Promise.withResolvers<void>();
@@ -42,7 +57,11 @@ export async function servePages(pages: Readonly<Record<string, VNode>>): Promis
       response.setHeader('Content-Type', 'text/css');
       response.end(colourSheet(`#${path.slice(-10, -4)}`));
     } else if (path.endsWith('/live')) {
+      lines.asked += 1;
+      if (lines.refused !== undefined) return void response.writeHead(lines.refused).end();
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+      response.write('retry: 100\n\n');
+      if (lines.greeting !== undefined) response.write(`data: ${lines.greeting}\n\n`);
       listening.add(response.once('close', () => listening.delete(response)));
       heard.resolve();
     } else if (page) {
@@ -62,6 +81,9 @@ export async function servePages(pages: Readonly<Record<string, VNode>>): Promis
     listened: () => heard.promise,
     tell() {
       for (const response of listening) response.write('data: news\n\n');
+    },
+    cut() {
+      for (const response of listening) response.destroy();
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

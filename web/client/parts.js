@@ -44,6 +44,7 @@ function put(page) {
     replace(part, document.importNode(next, true));
   }
   document.title = page.title;
+  document.dispatchEvent(new Event('renewed'));
   const told = document.querySelector('[data-say]');
   const next = page.querySelector('[data-say]')?.dataset.say;
   if (!told || !next || told.dataset.say === next) return;

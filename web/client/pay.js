@@ -9,10 +9,13 @@ const second_ms = 1000;
 const slept_ms = 20_000;
 /** How often the page is read while no news comes. */
 const poll_ms = 5_000;
+/** Where no line is given, another one is asked for: the service may have been full, or away behind its proxy. */
+const refused_ms = 60_000;
 
 let news = listen();
 let ticked = Date.now();
 let polled = ticked;
+let asked = ticked;
 let known = {};
 
 /** News names the version of the page that there is now: the one that is shown tells nothing new. */
@@ -28,6 +31,7 @@ function listen() {
 function listenAgain() {
   news.close();
   news = listen();
+  asked = Date.now();
   readAgain();
 }
 
@@ -48,9 +52,11 @@ function lengthText(left_s) {
 function tick() {
   if (document.hidden) return;
   const now_ms = Date.now();
-  const slept = now_ms - ticked > slept_ms;
+  // A clock that was set tells the same as one that went on alone.
+  const slept = Math.abs(now_ms - ticked) > slept_ms;
   ticked = now_ms;
-  if (slept) listenAgain();
+  const refused = news.readyState === EventSource.CLOSED && now_ms - asked > refused_ms;
+  if (slept || refused) listenAgain();
   else if (news.readyState !== EventSource.OPEN && now_ms - polled > poll_ms) {
     polled = now_ms;
     readAgain();
@@ -76,6 +82,8 @@ function count(now_ms) {
 
 setInterval(tick, second_ms);
 tick();
+// What was counted down is drawn afresh: it is counted before anybody sees it.
+document.addEventListener('renewed', () => count(Date.now()));
 document.addEventListener('visibilitychange', tick);
 window.addEventListener('online', listenAgain);
 window.addEventListener('pagehide', () => news.close());

@@ -1,0 +1,157 @@
+/** An open page of a payment stays true to the server: through naps, cuts, refused lines, and whatever the visitor's clock says. */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import type { VNode } from 'preact';
+import { payPage } from '../../web/pay/page.ts';
+import { visitor } from '../support/chromium.ts';
+import * as p from '../support/payments.ts';
+import { type Lines, type PageServer, servePages } from './pageServer.ts';
+import { payModel, stories } from './samples/payPages.ts';
+
+interface Looking {
+  readonly page: Page;
+  readonly server: PageServer;
+  readonly lines: Lines;
+  /** What the server has from now on; nobody is told. */
+  happens(next: VNode): void;
+}
+
+const waiting = payModel(stories.waiting, 'en');
+const detected = payPage(payModel(stories.detected, 'en'));
+/** A quarter of an hour is left of the payment, whose times are of the server's clock. */
+const waitingAt = (minutes: number) => payPage(payModel({ ...stories.waiting, at: p.minute(minutes) }, 'en'));
+
+const seen = (page: Page) => page.getByRole('heading', { name: 'Payment seen' });
+const left = (page: Page) => page.getByRole('timer').textContent();
+
+/** @param time of the visitor's clock, which stands still until the spec moves it */
+async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines> = {}, time: string = p.minute(45)) {
+  const pages: Record<string, VNode> = { pay: waitingAt(45) };
+  const lines: Lines = { asked: 0, greeting: waiting.facts.version, ...more };
+  await using server = await servePages(pages, lines);
+  const { page, leave } = await visitor(server.url(''));
+  await page.clock.install({ time: Date.parse(time) - 1_000 });
+  await page.clock.pauseAt(Date.parse(time));
+  await page.goto('pay');
+  await page
+    .getByRole('timer')
+    .getByText(/^15:00 left$/)
+    .waitFor();
+  const happens = (next: VNode) => {
+    pages['pay'] = next;
+  };
+  await look({ page, server, lines, happens });
+  await leave();
+}
+
+describe('an open page of a payment', function () {
+  this.timeout(60_000);
+
+  it('counts down by the server’s clock, whatever the visitor’s own says', async () => {
+    for (const time of ['1999-12-31T23:59:59Z', '2031-01-01T00:00:00Z']) {
+      await looking(
+        async ({ page, server, happens }) => {
+          await page.clock.runFor(61_000);
+          assert.equal(await left(page), '13:59 left');
+          await server.listened();
+          happens(waitingAt(50));
+          server.tell();
+          await page
+            .getByRole('timer')
+            .getByText(/^10:00 left$/)
+            .waitFor();
+        },
+        {},
+        time,
+      );
+    }
+  });
+
+  it('looks again when the time is over', () =>
+    looking(async ({ page, happens }) => {
+      happens(payPage(payModel(stories.timeUp, 'en')));
+      await page.clock.runFor(15 * 60_000);
+      await page.getByRole('heading', { name: 'The time to pay is over' }).waitFor();
+    }));
+
+  it('is right as soon as a laptop that slept wakes up, over a line of its own', () =>
+    looking(async ({ page, server, lines, happens }) => {
+      await server.listened();
+      happens(detected);
+      await page.clock.fastForward(2 * 60 * 60_000);
+      await seen(page).waitFor();
+      assert.equal(lines.asked, 2);
+    }));
+
+  it('is right after its clock was set back', () =>
+    looking(async ({ page, server, happens }) => {
+      await server.listened();
+      happens(waitingAt(50));
+      await page.clock.setSystemTime('2026-01-01T00:00:00Z');
+      await page.clock.runFor(1_000);
+      await page
+        .getByRole('timer')
+        .getByText(/^10:00 left$/)
+        .waitFor();
+    }));
+
+  it('listens again by itself when the line breaks, and learns what it missed', () =>
+    looking(async ({ page, server, lines, happens }) => {
+      await server.listened();
+      happens(detected);
+      lines.greeting = 'another version';
+      server.cut();
+      await seen(page).waitFor();
+      assert.equal(lines.asked, 2);
+    }));
+
+  it('reads nothing again for a line that broke and came back without news', () =>
+    looking(async ({ page, server, lines }) => {
+      await server.listened();
+      const back = page.waitForResponse(/\/live$/);
+      server.cut();
+      await back;
+      await page.clock.runFor(1_000);
+      assert.equal(lines.asked, 2);
+      assert.deepEqual(server.asked, ['GET pay']);
+    }));
+
+  it('looks by itself where no line is given, and asks for one each minute', () =>
+    looking(
+      async ({ page, lines, happens }) => {
+        await page.clock.runFor(4_000);
+        happens(detected);
+        await page.clock.runFor(3_000);
+        await seen(page).waitFor();
+        delete lines.refused;
+        lines.greeting = 'another version';
+        happens(payPage(payModel(stories.paid, 'en')));
+        const line = page.waitForResponse(/\/live$/);
+        await page.clock.runFor(61_000);
+        await line;
+        await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+        assert.equal(lines.asked, 2);
+      },
+      { refused: 503 },
+    ));
+
+  it('asks for nothing while nobody sees it, and is right when somebody does', () =>
+    looking(
+      async ({ page, server, happens }) => {
+        await hide(page, true);
+        happens(detected);
+        await page.clock.runFor(10 * 60_000);
+        assert.deepEqual(server.asked, ['GET pay']);
+        await hide(page, false);
+        await seen(page).waitFor();
+      },
+      { refused: 503 },
+    ));
+});
+
+/** As another tab in front of it does. */
+const hide = (page: Page, hidden: boolean): Promise<void> =>
+  page.evaluate((isHidden) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);
