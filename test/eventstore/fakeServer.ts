@@ -7,7 +7,7 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js';
 import { featuresService } from '../../src/eventstore/node/about.ts';
-import { streamsService } from '../../src/eventstore/node/node.ts';
+import { streamsService } from '../../src/eventstore/node/requests.ts';
 
 export interface Misbehaviour {
   // biome-ignore lint/suspicious/noExplicitAny: a fake may answer anything

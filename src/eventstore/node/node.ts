@@ -1,15 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { featuresService, gossipService } from './about.ts';
 import { appendService, deleteService, tombstoneService } from './appends.ts';
 import { batchAppendService } from './batchAppends.ts';
 import { lockDirectory } from './lock.ts';
-import type { Reply } from './present.ts';
 import { readService } from './reads.ts';
+import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { openStorage } from './storage.ts';
 import { createBell, createWriter } from './writer.ts';
 
@@ -37,18 +34,6 @@ const address = '127.0.0.1';
 /** The real server's limit for a request; its 16 MiB leave room for the frame. */
 const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 
-/** A record is a ReadResp already: only other replies are written out. */
-export const streamsService = {
-  ...streams.StreamsService,
-  read: {
-    ...streams.StreamsService.read,
-    responseSerialize: (reply: Reply): Buffer =>
-      Buffer.isBuffer(reply) ? reply : Buffer.from(reply.serializeBinary()),
-  },
-} as unknown as ServiceDefinition<UntypedServiceImplementation>;
-
-const untyped = (service: unknown) => service as ServiceDefinition<UntypedServiceImplementation>;
-
 /**
  * A single EventStoreDB node inside this program: the same gRPC protocol on the loopback interface, over LMDB. For one
  * machine; a cluster is a matter of another connection string.
@@ -72,8 +57,8 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     delete: deleteService(writer),
     tombstone: tombstoneService(writer),
   });
-  server.addService(untyped(features.ServerFeaturesService), { getSupportedMethods: featuresService });
-  server.addService(untyped(gossip.GossipService), { read: gossipService(address, () => bound) });
+  server.addService(featuresMethods, { getSupportedMethods: featuresService });
+  server.addService(gossipMethods, { read: gossipService(address, () => bound) });
   bound = await listen(server, port).catch(async (error) => {
     await storage.close();
     lock.release();
