@@ -9,6 +9,8 @@ export interface WireWriter {
   bytes(field: number, value: Uint8Array): void;
   text(field: number, value: string): void;
   uint64(field: number, value: number | bigint): void;
+  /** Leaves so many bytes as they are. */
+  room(bytes: number): void;
   /** Turns everything written since `mark` into one nested message. */
   message(field: number, mark: number): void;
   done(): Buffer;
@@ -62,6 +64,9 @@ export function wireWriter(capacity: number): WireWriter {
       varint(value);
       tag(field, varintWireType);
     },
+    room(bytes) {
+      at -= bytes;
+    },
     message,
     done: () => out.subarray(at),
   };
@@ -72,8 +77,8 @@ export interface WireReader {
   /** Enters the nested message (or the text) that stands next; returns its length. */
   enter(): number;
   skip(bytes: number): void;
-  /** Skips a number that stands next. */
-  skipNumber(): void;
+  /** A number that stands next, exact up to 2^53. */
+  number(): number;
   readonly at: number;
 }
 
@@ -81,25 +86,24 @@ export interface WireReader {
 export function wireReader(bytes: Uint8Array): WireReader {
   let at = 0;
   const byte = (): number => bytes[at++] ?? 0;
+  /** Behind a tag. */
+  function number(): number {
+    byte();
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const next = byte();
+      value += (next & 127) * scale;
+      if (next < 128) return value;
+    }
+  }
   return {
     get at() {
       return at;
     },
-    enter() {
-      byte();
-      let length = 0;
-      for (let shift = 1; ; shift *= 128) {
-        const next = byte();
-        length += (next & 127) * shift;
-        if (next < 128) return length;
-      }
-    },
+    enter: number,
+    number,
     skip(count) {
       at += count;
-    },
-    skipNumber() {
-      byte();
-      while (byte() > 127);
     },
   };
 }

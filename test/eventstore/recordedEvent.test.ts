@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { encodeRecord, type Recorded } from '../../src/eventstore/node/record.ts';
+import { bareRecord, encodeRecord, type Recorded } from '../../src/eventstore/node/record.ts';
 import { caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
 import { recordedEvent } from '../../src/eventstore/recordedEvent.ts';
 import { eachField } from '../../src/eventstore/wire.ts';
@@ -34,7 +34,7 @@ describe('an event out of the bytes of an answer', () => {
         const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
         const data = bytes(event.data);
         const metadata = bytes(event.metadata);
-        const read = recordedEvent(encodeRecord({ ...record, ...event, data, metadata }));
+        const read = recordedEvent(bareRecord(encodeRecord({ ...record, ...event, data, metadata })));
         assert.deepEqual(read, {
           ...event,
           revision: BigInt(event.revision),
@@ -47,10 +47,12 @@ describe('an event out of the bytes of an answer', () => {
   });
 
   it('has no metadata when none was written, and keeps what is no JSON', () => {
-    const read = recordedEvent(encodeRecord({ ...record, metadata: Buffer.alloc(0), data: Buffer.from('{"half') }));
+    const read = recordedEvent(
+      bareRecord(encodeRecord({ ...record, metadata: Buffer.alloc(0), data: Buffer.from('{"half') })),
+    );
     assert.equal(read?.metadata, undefined);
     assert.equal(read?.data, '{"half');
-    const binary = recordedEvent(encodeRecord({ ...record, json: false, data: Buffer.from([1, 2, 255]) }));
+    const binary = recordedEvent(bareRecord(encodeRecord({ ...record, json: false, data: Buffer.from([1, 2, 255]) })));
     assert.deepEqual(binary?.data, Uint8Array.of(1, 2, 255));
   });
 
@@ -61,7 +63,7 @@ describe('an event out of the bytes of an answer', () => {
   });
 
   it('is refused when it is cut short', () => {
-    const whole = encodeRecord(record);
+    const whole = bareRecord(encodeRecord(record));
     assert.throws(() => recordedEvent(whole.subarray(0, -1)), RangeError);
     assert.throws(() => eachField(Buffer.from([0x0f]), 0, 1, () => {}), /unknown wire type 7/);
   });

@@ -1,6 +1,6 @@
 import { isMetastream, metastreamOf, ownerOf, parseMetadata } from './metadata.ts';
 import type { RecentIds } from './recentIds.ts';
-import { decodeRecord, encodeRecord, peekRecord } from './record.ts';
+import { bareRecord, decodeRecord, encodeRecord, peekRecord } from './record.ts';
 import type { Head, Storage, Writes } from './storage.ts';
 
 /** An event somebody wants written. */
@@ -40,23 +40,24 @@ export interface Batch {
 
 export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): Batch {
   const ends = storage.ends();
-  const records: { position: number; record: Buffer }[] = [];
+  const records: { position: number; sealed: Buffer }[] = [];
   const index: { stream: number; revision: number; position: number }[] = [];
   const heads = createHeads(storage, ends.stream);
   const added = new Map<string, { readonly position: number; readonly record: Buffer }>();
   let nextPosition = ends.position;
 
   function recordAt(name: string, revision: number): Buffer | undefined {
-    const id = heads.get(name)?.id ?? 0;
-    return added.get(`${id}:${revision}`)?.record ?? storage.recordAt(id, revision);
+    const head = heads.get(name);
+    if (!head || revision < 0 || revision > head.last) return undefined;
+    return added.get(`${head.id}:${revision}`)?.record ?? storage.recordAt(head.id, revision);
   }
 
   function log(name: string, event: Proposal, revision: number | bigint) {
-    const record = encodeRecord({ ...event, stream: name, revision, position: nextPosition, created_ms: now_ms });
-    const logged = { position: nextPosition, record };
-    records.push(logged);
-    nextPosition += record.length;
-    return logged;
+    const position = nextPosition;
+    const sealed = encodeRecord({ ...event, stream: name, revision, position, created_ms: now_ms });
+    records.push({ position, sealed });
+    nextPosition += sealed.length;
+    return { position, record: bareRecord(sealed) };
   }
 
   return {

@@ -1,5 +1,6 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { Filter } from './filters.ts';
 import { structuredUuid, uuidText } from './messages.ts';
 import { firstVisible } from './metadata.ts';
 import type { Outflow } from './outflow.ts';
@@ -47,9 +48,8 @@ function linkTarget(storage: Storage, link: RecordedEvent): RecordedEvent | null
   const stream = text.slice(at + 1);
   const head = storage.head(stream);
   if (!head || streamState(storage, stream) !== 'there') return null;
-  if (revision < firstVisible(stream, head.last, head.metadata ?? {})) return null;
-  const record = storage.recordAt(head.id, revision);
-  return record ? decodeRecord(record) : null;
+  if (revision < firstVisible(stream, head.last, head.metadata ?? {}) || revision > head.last) return null;
+  return decodeRecord(storage.recordAt(head.id, revision));
 }
 
 function structureId(event: RecordedEvent | undefined): void {
@@ -64,4 +64,6 @@ export interface Reading {
   readonly grown: Bell;
   readonly out: Outflow<Reply>;
   readonly present: Present;
+  /** Null to see everything. */
+  readonly filter: Filter | null;
 }

@@ -16,6 +16,18 @@ export const invalidArgument = (details: string): ServiceError => problem(status
 
 export const unknown = (details: string): ServiceError => problem(status.UNKNOWN, details);
 
+export const slowExpression = (page_ms: number): ServiceError =>
+  problem(
+    status.INVALID_ARGUMENT,
+    `The filter's regular expression took longer than ${page_ms} ms for one page of events: make it simpler, or use prefixes.`,
+  );
+
+export const busyExpressions = (most: number): ServiceError =>
+  problem(
+    status.RESOURCE_EXHAUSTED,
+    `${most} calls filter by regular expressions already: end one of them, or use prefixes.`,
+  );
+
 /** More is waiting than the node takes on. */
 export class Busy extends Error {
   override readonly name = 'Busy';

@@ -1,8 +1,6 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { streamName } from './messages.ts';
 import { handlerThrew, invalidArgument } from './problems.ts';
-import type { Filter } from './reader.ts';
-import { type Peekable, peekRecord } from './record.ts';
 
 const { ReadDirection } = streams.ReadReq.Options;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
@@ -59,38 +57,30 @@ function startOfLog(options: streams.ReadReq.Options.AllOptions): ReadRequest['f
   return numberOrEnd(commit.toString());
 }
 
+/** What of the log a reader wants to see. */
 export interface LogFilter {
-  readonly matches: Filter;
+  readonly subject: 'stream' | 'type';
+  /** Empty for none; else it wins over the prefixes. */
+  readonly expression: string;
+  readonly prefixes: readonly string[];
   /** A subscriber is told its position whenever so many records were looked at. */
   readonly checkpointInterval: number;
 }
 
 const defaultWindow = 32;
+const prefixesMost = 1_000;
 
-/** A non-empty regular expression wins over the prefixes; no prefix at all matches nothing. */
 export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFilter {
-  const expression = options.getStreamIdentifier() ?? options.getEventType();
-  if (!expression) throw invalidArgument('The filter is missing.');
+  const wanted = options.getStreamIdentifier() ?? options.getEventType();
+  if (!wanted) throw invalidArgument('The filter is missing.');
   if (!options.hasMax() && !options.hasCount()) throw invalidArgument("The filter's window is missing.");
+  const prefixes = wanted.getPrefixList();
+  if (prefixes.length > prefixesMost) throw invalidArgument(`A filter has at most ${prefixesMost} prefixes.`);
   const window = options.hasMax() ? options.getMax() : defaultWindow;
-  const subject = options.hasStreamIdentifier() ? 'stream' : 'type';
   return {
-    matches: matcher(subject, expression.getRegex(), expression.getPrefixList()),
+    subject: options.hasStreamIdentifier() ? 'stream' : 'type',
+    expression: wanted.getRegex(),
+    prefixes,
     checkpointInterval: Math.max(1, window) * options.getCheckpointintervalmultiplier(),
   };
-}
-
-function matcher(subject: Peekable, regex: string, prefixes: readonly string[]): Filter {
-  if (regex === '') {
-    return (record) => {
-      const text = peekRecord(record, subject);
-      return prefixes.some((prefix) => text.startsWith(prefix));
-    };
-  }
-  try {
-    const pattern = new RegExp(regex);
-    return (record) => pattern.test(peekRecord(record, subject));
-  } catch {
-    throw handlerThrew();
-  }
 }

@@ -2,11 +2,11 @@
 
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { createdMs, decodeRecord } from './record.ts';
-import type { Head, Storage } from './storage.ts';
+import type { Head, Scanned, Storage } from './storage.ts';
 
 export const pageSize = 256;
-
-export type Filter = (record: Buffer) => boolean;
+/** A page ends with the record that reaches this size: a reader that waits holds no more. */
+const pageMost_bytes = 262_144;
 
 export interface Page {
   readonly records: readonly Buffer[];
@@ -38,52 +38,50 @@ export function readStreamPage(
   const lowest = firstVisible(stream, head.last, head.metadata ?? {});
   const start = backwards ? Math.min(from, head.last) : Math.max(from, lowest);
   const count = Math.min(max, pageSize, backwards ? start - lowest + 1 : head.last - start + 1);
-  const records = recordsOf(storage, head, start, count, backwards ? -1 : 1).filter(youngEnough(stream, head, now_ms));
-  const next = backwards ? start - count : start + count;
-  const more = count > 0 && (backwards ? next >= lowest : next <= head.last);
-  return { records, next: more ? next : null };
+  const records = recordsOf(storage, head, start, count, backwards ? -1 : 1);
+  const next = backwards ? start - records.length : start + records.length;
+  const more = records.length > 0 && (backwards ? next >= lowest : next <= head.last);
+  return { records: records.filter(youngEnough(stream, head, now_ms)), next: more ? next : null };
 }
 
 /** Events of a stream after `after`, whatever its metadata says: what a live subscription is sent. */
 export function readStreamLive(storage: Storage, stream: string, after: number): Page {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
-  const count = Math.min(pageSize, head.last - after);
-  return { records: recordsOf(storage, head, after + 1, count, 1), next: after + Math.max(0, count) };
+  const records = recordsOf(storage, head, after + 1, Math.min(pageSize, head.last - after), 1);
+  return { records, next: after + records.length };
 }
 
+/** So many records of a stream, or fewer when these are large; at least one. */
 function recordsOf(storage: Storage, head: Head, start: number, count: number, step: 1 | -1): Buffer[] {
   const records: Buffer[] = [];
-  for (let i = 0; i < count; i++) {
+  for (let i = 0, bytes = 0; i < count && bytes < pageMost_bytes; i++) {
     const record = storage.recordAt(head.id, start + step * i);
-    if (record) records.push(record);
+    records.push(record);
+    bytes += record.length;
   }
   return records;
 }
 
-function youngEnough(stream: string, head: Head, now_ms: number): Filter {
+function youngEnough(stream: string, head: Head, now_ms: number): (record: Buffer) => boolean {
   const maxAge_s = head.metadata?.maxAge_s;
   if (maxAge_s === undefined || isMetastream(stream)) return () => true;
   return (record) => createdMs(decodeRecord(record)) >= now_ms - maxAge_s * 1000;
 }
 
 /** The log from `from` on, inclusive in both directions. */
-export function readLogPage(
-  storage: Storage,
-  from: number,
-  backwards: boolean,
-  max: number,
-  filter: Filter | null,
-): Page {
-  const size = Math.min(max, pageSize);
-  const found = storage.scan(from, backwards, size);
+export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): Page {
+  const { found, more } = storage.scan(from, backwards, Math.min(max, pageSize), pageMost_bytes);
   const last = found.at(-1)?.key;
-  const records = found.map(({ value }) => value);
   return {
-    records: filter ? records.filter(filter) : records,
-    next: last === undefined || found.length < size ? null : last + (backwards ? -1 : 1),
+    records: found.map(({ value }) => value),
+    next: last === undefined || !more ? null : last + (backwards ? -1 : 1),
   };
 }
+
+/** The log after a position, with the positions: what a subscription is sent. */
+export const readLogAfter = (storage: Storage, after: number): Scanned =>
+  storage.scan(after + 1, false, pageSize, pageMost_bytes);
 
 /** Positions come from this log; any other tells of a reader that belongs to another one. */
 export function isBoundary(storage: Storage, position: number | 'start' | 'end'): boolean {

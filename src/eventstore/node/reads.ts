@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import { createExpressions, type Expressions } from './expressions.ts';
+import { createFilter } from './filters.ts';
 import { outflow } from './outflow.ts';
 import type { Reading } from './present.ts';
 import { presenter, type Reply } from './present.ts';
@@ -13,23 +15,41 @@ import { subscribeToLog, subscribeToStream } from './subscriptions.ts';
 import type { Bell } from './writer.ts';
 
 /** Streams/Read: reads and subscriptions of one stream or of the whole log. */
-export function readService(storage: Storage, grown: Bell): handleServerStreamingCall<streams.ReadReq, Reply> {
+export function readService(
+  storage: Storage,
+  grown: Bell,
+  expressions: Expressions = createExpressions(),
+): handleServerStreamingCall<streams.ReadReq, Reply> {
   return (call) => {
-    serve(storage, grown, call).then(
+    serve({ storage, grown, expressions }, call).then(
       () => call.end(),
       (error) => call.emit('error', asServiceError(error)),
     );
   };
 }
 
-async function serve(storage: Storage, grown: Bell, call: ServerWritableStream<streams.ReadReq, Reply>): Promise<void> {
+interface Serving {
+  readonly storage: Storage;
+  readonly grown: Bell;
+  readonly expressions: Expressions;
+}
+
+async function serve(
+  { storage, grown, expressions }: Serving,
+  call: ServerWritableStream<streams.ReadReq, Reply>,
+): Promise<void> {
   const request = readRequest(call.request);
-  const reading = { storage, grown, out: outflow(call), present: presenter(storage, request) };
-  if (request.subscribe) {
-    if (request.stream === null) await subscribeToLog(reading, request);
-    else await subscribeToStream(reading, request.stream, request.from);
-  } else if (request.stream === null) await readLog(reading, request);
-  else await readStream(reading, request.stream, request);
+  const filter = request.filter && createFilter(request.filter, expressions);
+  const reading = { storage, grown, out: outflow(call), present: presenter(storage, request), filter };
+  try {
+    if (request.subscribe) {
+      if (request.stream === null) await subscribeToLog(reading, request);
+      else await subscribeToStream(reading, request.stream, request.from);
+    } else if (request.stream === null) await readLog(reading, request);
+    else await readStream(reading, request.stream, request);
+  } finally {
+    filter?.end();
+  }
 }
 
 async function readStream(reading: Reading, stream: string, { from, backwards, max }: ReadRequest): Promise<void> {
@@ -43,29 +63,29 @@ async function readStream(reading: Reading, stream: string, { from, backwards, m
   await sendPages(reading, start, max, (next, left) => readStreamPage(storage, stream, next, backwards, left, now_ms));
 }
 
-async function readLog(reading: Reading, { from, backwards, max, filter }: ReadRequest): Promise<void> {
-  const { storage } = reading;
+async function readLog(reading: Reading, { from, backwards, max }: ReadRequest): Promise<void> {
+  const { storage, filter } = reading;
   if (max === 0 || (backwards ? from === 'start' || from === 0 : from === 'end')) return;
   if (!isBoundary(storage, from)) throw unknown('Unexpected ReadAllResult: InvalidPosition');
   // Backwards, the event at the given position itself is not returned.
   const start = typeof from === 'number' && backwards ? from - 1 : edge(from);
-  await sendPages(reading, start, max, (next, left) =>
-    readLogPage(storage, next, backwards, filter ? pageSize : left, filter?.matches ?? null),
-  );
+  await sendPages(reading, start, max, (next, left) => readLogPage(storage, next, backwards, filter ? pageSize : left));
 }
 
 const edge = (from: ReadRequest['from']): number =>
   from === 'start' ? 0 : from === 'end' ? Number.MAX_SAFE_INTEGER : from;
 
 async function sendPages(
-  { out, present }: Reading,
+  { out, present, filter }: Reading,
   from: number,
   max: number,
   page: (from: number, left: number) => Page,
 ): Promise<void> {
   let left = max;
   for (let next: number | null = from; next !== null && left > 0 && !out.cancelled; ) {
-    const { records, next: after } = page(next, left);
+    const { records: found, next: after } = page(next, left);
+    const passes = await filter?.passing(found);
+    const records = passes ? found.filter((_, i) => passes[i]) : found;
     for (const record of records.slice(0, left)) {
       if (out.full) await out.room();
       out.write(present(record));

@@ -5,6 +5,7 @@
 
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
+import { checksum_bytes, sealRecord } from './checksums.ts';
 
 export interface Recorded {
   readonly stream: string;
@@ -22,16 +23,18 @@ export interface Recorded {
 /** Tags, lengths, numbers, id, time and the keys of the metadata map take less than this. */
 const overhead_bytes = 320;
 
+/** The record with its checksum behind it, as it is stored. */
 export function encodeRecord(event: Recorded): Buffer {
   const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
   const wire = wireWriter(overhead_bytes + variable);
+  wire.room(checksum_bytes);
   const entry = (key: string, value: string): void => {
     const mark = wire.mark();
     wire.text(2, value);
     wire.text(1, key);
     wire.message(6, mark);
   };
-  const end = wire.mark();
+  const message = wire.mark();
   wire.uint64(3, event.position);
   const record = wire.mark();
   if (event.data.length > 0) wire.bytes(8, event.data);
@@ -49,9 +52,12 @@ export function encodeRecord(event: Recorded): Buffer {
   wire.text(2, event.id);
   wire.message(1, id);
   wire.message(1, record);
-  wire.message(1, end);
-  return wire.done();
+  wire.message(1, message);
+  return sealRecord(wire.done(), event.position);
 }
+
+/** The record alone, as it is sent. */
+export const bareRecord = (sealed: Buffer): Buffer => sealed.subarray(0, -checksum_bytes);
 
 /** The three things that filters and the append rules ask of a record, in the order in which they stand in it. */
 export type Peekable = 'id' | 'stream' | 'type';
@@ -72,12 +78,22 @@ export function peekRecord(record: Buffer, wanted: Peekable): string {
   const streamLength = wire.enter(); // RecordedEvent.stream_identifier
   if (wanted === 'stream') return text();
   wire.skip(streamLength);
-  wire.skipNumber(); // stream_revision
-  wire.skipNumber(); // prepare_position
-  wire.skipNumber(); // commit_position
+  wire.number(); // stream_revision
+  wire.number(); // prepare_position
+  wire.number(); // commit_position
   wire.enter(); // RecordedEvent.metadata, first entry
   wire.skip(wire.enter()); // its key: "type"
   return text();
+}
+
+/** The revision that a record says it has. */
+export function revisionOf(record: Buffer): number {
+  const wire = wireReader(record);
+  wire.enter(); // ReadResp.event
+  wire.enter(); // ReadEvent.event
+  wire.skip(wire.enter()); // RecordedEvent.id
+  wire.skip(wire.enter()); // RecordedEvent.stream_identifier
+  return wire.number(); // stream_revision
 }
 
 export type RecordedEvent = streams.ReadResp.ReadEvent.RecordedEvent;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reading } from './present.ts';
 import { invalidArgument, streamDeleted } from './problems.ts';
-import { isBoundary, pageSize, readStreamLive, readStreamPage, streamState } from './reader.ts';
+import { isBoundary, pageSize, readLogAfter, readStreamLive, readStreamPage, streamState } from './reader.ts';
 import type { ReadRequest } from './readRequest.ts';
 import { caughtUp, checkpointAt, confirmation } from './replies.ts';
 
@@ -35,8 +35,9 @@ function growth({ grown, out }: Reading) {
  * Everything after the start, in order. A filtered subscription is also told how far the log was looked through: after each
  * interval, and before `caughtUp`. A subscriber that falls a page behind catches up again.
  */
-export async function subscribeToLog(reading: Reading, { from, filter }: ReadRequest): Promise<void> {
-  const { storage, out, present } = reading;
+export async function subscribeToLog(reading: Reading, { from, filter: wanted }: ReadRequest): Promise<void> {
+  const { storage, out, present, filter } = reading;
+  const interval = wanted?.checkpointInterval ?? Number.POSITIVE_INFINITY;
   if (!isBoundary(storage, from)) throw invalidArgument('Trying to read from an invalid position.');
   const more = growth(reading);
   let after = from === 'start' ? 0 : from === 'end' ? storage.tail() : from;
@@ -54,15 +55,16 @@ export async function subscribeToLog(reading: Reading, { from, filter }: ReadReq
   if (live) out.write(caughtUp());
   try {
     while (!out.cancelled) {
-      const page = storage.scan(after + 1, false, pageSize);
-      for (const { key, value } of page) {
+      const { found, more: behind } = readLogAfter(storage, after);
+      const passes = await filter?.passing(found.map(({ value }) => value));
+      for (const [i, { key, value }] of found.entries()) {
         if (out.full) await out.room();
-        if (!filter || filter.matches(value)) out.write(present(value));
+        if (!passes || passes[i]) out.write(present(value));
         after = key;
         considered++;
-        if (filter && considered % filter.checkpointInterval === 0) checkpoint(key);
+        if (considered % interval === 0) checkpoint(key);
       }
-      if (page.length === pageSize) {
+      if (behind) {
         live = false;
         await nextTurn();
       } else if (live) await more.next();

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
+import { openRecord } from '../../../src/eventstore/node/checksums.ts';
 import { createRecentIds } from '../../../src/eventstore/node/recentIds.ts';
-import { encodeRecord, peekRecord } from '../../../src/eventstore/node/record.ts';
+import { bareRecord, encodeRecord, peekRecord, revisionOf } from '../../../src/eventstore/node/record.ts';
 
 describe('a record of the log', () => {
   it('is the message a reader is answered with, for any event', () => {
@@ -20,7 +21,9 @@ describe('a record of the log', () => {
     });
     fc.assert(
       fc.property(recorded, (given) => {
-        const record = encodeRecord(given);
+        const sealed = encodeRecord(given);
+        const record = bareRecord(sealed);
+        assert.deepEqual(openRecord(sealed, given.position), record);
         const reply = messages.ReadResp.deserializeBinary(record).getEvent();
         const event = reply?.getEvent();
         assert.equal(reply?.getCommitPosition(), given.position.toString());
@@ -38,6 +41,7 @@ describe('a record of the log', () => {
         });
         assert.deepEqual(Buffer.from(event!.getData_asU8()), Buffer.from(given.data));
         assert.deepEqual(Buffer.from(event!.getCustomMetadata_asU8()), Buffer.from(given.metadata));
+        assert.equal(revisionOf(record), Number(given.revision));
         for (const part of ['id', 'stream', 'type'] as const) assert.equal(peekRecord(record, part), given[part]);
       }),
     );

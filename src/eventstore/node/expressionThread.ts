@@ -1,0 +1,8 @@
+/** The thread of one regular expression (expressions.ts): says ready, then for each list of texts which of them it matches. */
+import { parentPort, workerData } from 'node:worker_threads';
+
+const pattern = new RegExp(String(workerData));
+parentPort?.on('message', (texts: readonly string[]) => {
+  parentPort?.postMessage(texts.map((text) => pattern.test(text)));
+});
+parentPort?.postMessage('ready');
