@@ -7,18 +7,17 @@ import type { Batch } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
 import { batchAppendService } from '../../src/eventstore/node/batchAppends.ts';
 import { startNode } from '../../src/eventstore/node/node.ts';
-import type { Reply } from '../../src/eventstore/node/present.ts';
 import { readService } from '../../src/eventstore/node/reads.ts';
 import { bareRecord, encodeRecord } from '../../src/eventstore/node/record.ts';
-import { caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
+import { bytesOf, caughtUp, checkpointAt, confirmation } from '../../src/eventstore/node/replies.ts';
 import { openStorage } from '../../src/eventstore/node/storage.ts';
 import { createBell, createWriter } from '../../src/eventstore/node/writer.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { event, events } from './events.ts';
 import { fakeServer, type Misbehaviour } from './fakeServer.ts';
 
-type BatchCall = ServerDuplexStream<messages.BatchAppendReq, messages.BatchAppendResp>;
-type ReadCall = ServerWritableStream<messages.ReadReq, Reply>;
+type BatchCall = ServerDuplexStream<messages.BatchAppendReq, Buffer>;
+type ReadCall = ServerWritableStream<messages.ReadReq, Buffer>;
 
 describe('the event store client in an outage', () => {
   const stops: (() => unknown)[] = [];
@@ -200,7 +199,7 @@ describe('the event store client in an outage', () => {
         }),
       );
     const saying =
-      (...replies: Reply[]) =>
+      (...replies: Buffer[]) =>
       (call: ReadCall): void => {
         for (const reply of replies) call.write(reply);
       };
@@ -225,7 +224,7 @@ describe('the event store client in an outage', () => {
           .setCommitPosition('18446744073709551615')
           .setPreparePosition('18446744073709551615'),
       );
-      const read = saying(confirmation('1'), record(7), checkpointAt(8), unknown, caughtUp());
+      const read = saying(confirmation('1'), record(7), checkpointAt(8), bytesOf(unknown), caughtUp());
       const batches = await untilLive(await serve({ read }));
       assert.equal(batches.at(-1)?.position, 8n);
     });

@@ -1,6 +1,6 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import type { Proposal } from './batch.ts';
+import { appendMost_bytes, type Proposal, weightOf } from './batch.ts';
 import type { Change, Outcome } from './changes.ts';
 import { type ExpectedOptions, expectedNumber, expectedVersion, proposal, streamName } from './messages.ts';
 import {
@@ -20,6 +20,7 @@ export function appendService(writer: Writer): handleClientStreamingCall<streams
     let options: Omit<Change, 'events'> | null = null;
     const events: Proposal[] = [];
     let size_bytes = 0;
+    let weight_bytes = 0;
     let answered = false;
     const answer = (error: unknown, response: streams.AppendResp | null): void => {
       if (answered) return;
@@ -36,7 +37,8 @@ export function appendService(writer: Writer): handleClientStreamingCall<streams
       } else if (next && options) {
         const event = proposal(next);
         size_bytes += event.data.length;
-        if (size_bytes > maxAppendSize_bytes) throw tooLarge();
+        weight_bytes += weightOf(event);
+        if (size_bytes > maxAppendSize_bytes || weight_bytes > appendMost_bytes) throw tooLarge();
         events.push(event);
       } else throw handlerThrew();
     }

@@ -2,7 +2,7 @@ import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
-import type { Proposal } from './batch.ts';
+import { appendMost_bytes, type Proposal, weightOf } from './batch.ts';
 import type { Outcome } from './changes.ts';
 import { exactVersion, proposal, streamIdentifier, streamName, type Uuid, uuidText } from './messages.ts';
 import { outflow } from './outflow.ts';
@@ -14,9 +14,7 @@ import type { Writer } from './writer.ts';
  * Streams/BatchAppend: appends of many callers over one call, each in one or more chunks told apart by correlation id.
  * Every correlation id is answered exactly once: a second answer would break the official client.
  */
-export function batchAppendService(
-  writer: Writer,
-): handleBidiStreamingCall<streams.BatchAppendReq, streams.BatchAppendResp> {
+export function batchAppendService(writer: Writer): handleBidiStreamingCall<streams.BatchAppendReq, Buffer> {
   return (call) => {
     const out = outflow(call);
     const gathering = createGathering(execute, answer);
@@ -88,7 +86,7 @@ interface Pending extends Gathered {
   timer?: NodeJS.Timeout;
   readonly left_ms: number;
   data_bytes: number;
-  all_bytes: number;
+  weight_bytes: number;
 }
 
 export interface Gathering {
@@ -101,8 +99,8 @@ type Options = streams.BatchAppendReq.Options;
 
 const pendingMost = 1_024;
 const pendingMost_ms = 2_000;
-/** Metadata and types do not count towards the append size; this bounds them. */
-const pendingMost_bytes = 16 * 1024 * 1024;
+/** All appends of a call that are not whole yet. */
+const pendingMost_bytes = 64 * 1024 * 1024;
 
 /**
  * Puts the chunks of one BatchAppend call together. For every correlation id that came with options exactly one of the two
@@ -113,6 +111,7 @@ export function createGathering(
   refused: (caller: Caller, reason: BatchResult) => void,
 ): Gathering {
   const pending = new Map<string, Pending>();
+  let pending_bytes = 0;
 
   function begin(caller: Caller, options: Options): Pending | null {
     const stream = streamName(caller.identifier);
@@ -123,20 +122,18 @@ export function createGathering(
       refused(caller, full ? batchFailure.busy() : batchFailure.timeout());
       return null;
     }
-    return { caller, stream, expected, events: [], left_ms, data_bytes: 0, all_bytes: 0 };
+    return { caller, stream, expected, events: [], left_ms, data_bytes: 0, weight_bytes: 0 };
   }
 
   /** Most appends come in one chunk and never wait here. */
   function wait(key: string, append: Pending): void {
     pending.set(key, append);
-    append.timer ??= setTimeout(() => {
-      pending.delete(key);
-      refused(append.caller, batchFailure.timeout());
-    }, append.left_ms);
+    append.timer ??= setTimeout(() => finish(key, append, batchFailure.timeout()), append.left_ms);
   }
 
   function finish(key: string, append: Pending, reason: BatchResult | null): void {
     pending.delete(key);
+    pending_bytes -= append.weight_bytes;
     clearTimeout(append.timer);
     if (reason) refused(append.caller, reason);
     else whole(append.caller, append);
@@ -157,13 +154,17 @@ export function createGathering(
         }
       }
       if (!append) return;
-      const reason = add(append, chunk.getProposedMessagesList());
+      const before_bytes = append.weight_bytes;
+      const misfit = add(append, chunk.getProposedMessagesList());
+      pending_bytes += append.weight_bytes - before_bytes;
+      const reason = misfit ?? (pending_bytes > pendingMost_bytes ? batchFailure.busy() : null);
       if (reason || chunk.getIsFinal()) finish(key, append, reason);
       else wait(key, append);
     },
     clear() {
       for (const { timer } of pending.values()) clearTimeout(timer);
       pending.clear();
+      pending_bytes = 0;
     },
   };
 }
@@ -174,8 +175,8 @@ function add(append: Pending, messages: readonly streams.BatchAppendReq.Proposed
     for (const message of messages) {
       const event = proposal(message);
       append.data_bytes += event.data.length;
-      append.all_bytes += event.data.length + event.metadata.length + event.type.length;
-      if (append.data_bytes > maxAppendSize_bytes || append.all_bytes > pendingMost_bytes)
+      append.weight_bytes += weightOf(event);
+      if (append.data_bytes > maxAppendSize_bytes || append.weight_bytes > appendMost_bytes)
         return batchFailure.tooLarge();
       append.events.push(event);
     }

@@ -1,21 +1,28 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 
-/** What one call may have waiting for a slow client. */
-const bufferedMost = 256;
+/** What one call may have waiting for a slow client: beyond either it writes no further message. */
+const waitingMost = 256;
+const waitingMost_bytes = 262_144;
 
 /** The writing side of a call, as fast as its client takes it (HTTP/2 flow control). */
-export interface Outflow<T> {
+export interface Outflow {
   readonly cancelled: boolean;
   /** Whether the client is behind: then wait before the next message. */
   readonly full: boolean;
-  write(message: T): void;
+  /** A whole message in bytes. */
+  write(message: Buffer): void;
   /** Resolves when there is room again, or the call has ended. */
   room(): Promise<void>;
   /** Called once when the client goes away. */
   onCancel(listener: () => void): void;
 }
 
-export function outflow<Req, T>(call: ServerWritableStream<Req, T> | ServerDuplexStream<Req, T>): Outflow<T> {
+type Call<Req> = ServerWritableStream<Req, Buffer> | ServerDuplexStream<Req, Buffer>;
+
+export function outflow<Req>(call: Call<Req>): Outflow {
+  const waitingForRoom = new Set<() => void>();
+  let waiting = 0;
+  let waiting_bytes = 0;
   const listeners = new Set<() => void>();
   let over = false;
   const end = (): void => {
@@ -27,27 +34,36 @@ export function outflow<Req, T>(call: ServerWritableStream<Req, T> | ServerDuple
   call.on('close', end);
   call.on('error', end);
 
+  const isFull = (share: number): boolean =>
+    waiting >= waitingMost * share || waiting_bytes >= waitingMost_bytes * share;
+  /** Half of it is free again: woken for each message, a reader would wait for each. */
+  function wakeWhenRoomy(): void {
+    if (!over && isFull(0.5)) return;
+    for (const wake of waitingForRoom) wake();
+    waitingForRoom.clear();
+  }
+  listeners.add(wakeWhenRoomy);
+
   return {
     get cancelled() {
       return over || call.cancelled;
     },
     get full() {
-      return call.writableLength >= bufferedMost;
+      return isFull(1);
     },
     write(message) {
-      if (!over && !call.cancelled) call.write(message);
+      if (over || call.cancelled) return;
+      waiting++;
+      waiting_bytes += message.length;
+      call.write(message, () => {
+        waiting--;
+        waiting_bytes -= message.length;
+        wakeWhenRoomy();
+      });
     },
     room() {
-      if (over || call.writableLength < bufferedMost) return Promise.resolve();
-      return new Promise((resolve) => {
-        const roomy = (): void => {
-          call.off('drain', roomy);
-          listeners.delete(roomy);
-          resolve();
-        };
-        call.on('drain', roomy);
-        listeners.add(roomy);
-      });
+      if (over || !isFull(1)) return Promise.resolve();
+      return new Promise((resolve) => waitingForRoom.add(resolve));
     },
     onCancel(listener) {
       listeners.add(listener);

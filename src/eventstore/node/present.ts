@@ -6,14 +6,12 @@ import { firstVisible } from './metadata.ts';
 import type { Outflow } from './outflow.ts';
 import { streamState } from './reader.ts';
 import { decodeRecord, peekRecord, type RecordedEvent } from './record.ts';
+import { bytesOf } from './replies.ts';
 import type { Storage } from './storage.ts';
 import type { Bell } from './writer.ts';
 
-/** A message, or a record that is one already. */
-export type Reply = streams.ReadResp | Buffer;
-
-/** Turns a record into the reply its reader asked for. */
-export type Present = (record: Buffer) => Reply;
+/** Turns a record, which is a reply already, into the one that its reader asked for. */
+export type Present = (record: Buffer) => Buffer;
 
 const linkType = '$>';
 
@@ -35,7 +33,7 @@ export function presenter(
       if (target) event.setEvent(target);
     }
     if (structuredIds) for (const each of [event.getEvent(), event.getLink()]) structureId(each);
-    return new streams.ReadResp().setEvent(event);
+    return bytesOf(new streams.ReadResp().setEvent(event));
   };
 }
 
@@ -62,7 +60,7 @@ export interface Reading {
   readonly storage: Storage;
   /** Rung when the log has grown. */
   readonly grown: Bell;
-  readonly out: Outflow<Reply>;
+  readonly out: Outflow;
   readonly present: Present;
   /** Null to see everything. */
   readonly filter: Filter | null;

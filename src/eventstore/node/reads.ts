@@ -5,7 +5,7 @@ import { createExpressions, type Expressions } from './expressions.ts';
 import { createFilter } from './filters.ts';
 import { outflow } from './outflow.ts';
 import type { Reading } from './present.ts';
-import { presenter, type Reply } from './present.ts';
+import { presenter } from './present.ts';
 import { asServiceError, streamDeleted, unknown } from './problems.ts';
 import { isBoundary, type Page, pageSize, readLogPage, readStreamPage, streamState } from './reader.ts';
 import { type ReadRequest, readRequest } from './readRequest.ts';
@@ -19,7 +19,7 @@ export function readService(
   storage: Storage,
   grown: Bell,
   expressions: Expressions = createExpressions(),
-): handleServerStreamingCall<streams.ReadReq, Reply> {
+): handleServerStreamingCall<streams.ReadReq, Buffer> {
   return (call) => {
     serve({ storage, grown, expressions }, call).then(
       () => call.end(),
@@ -36,7 +36,7 @@ interface Serving {
 
 async function serve(
   { storage, grown, expressions }: Serving,
-  call: ServerWritableStream<streams.ReadReq, Reply>,
+  call: ServerWritableStream<streams.ReadReq, Buffer>,
 ): Promise<void> {
   const request = readRequest(call.request);
   const filter = request.filter && createFilter(request.filter, expressions);

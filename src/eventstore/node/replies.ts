@@ -17,6 +17,9 @@ type ErrorStatus = statuses.Status;
 export type BatchResult = Done | ErrorStatus;
 
 const { AppendResp, BatchAppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
+/** What goes to a slow client waits as bytes, so that these can be counted. */
+export const bytesOf = (reply: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(reply.serializeBinary());
+
 const empty = (): shared.Empty => new shared.Empty();
 
 interface Success<P> {
@@ -73,16 +76,12 @@ export const tombstonedAt = (position: number): streams.TombstoneResp =>
   new TombstoneResp().setPosition(at(new TombstoneResp.Position(), position));
 
 /** The one answer to one append of a batch; the stream is always named, clients look at it without asking. */
-export function batchReply(
-  correlationId: Uuid,
-  stream: shared.StreamIdentifier,
-  result: BatchResult,
-): streams.BatchAppendResp {
+export function batchReply(correlationId: Uuid, stream: shared.StreamIdentifier, result: BatchResult): Buffer {
   const reply = new BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(stream);
-  if (result instanceof statuses.Status) return reply.setError(result);
+  if (result instanceof statuses.Status) return bytesOf(reply.setError(result));
   const success = new BatchAppendResp.Success();
   succeed(success, result, new shared.AllStreamPosition());
-  return reply.setSuccess(success);
+  return bytesOf(reply.setSuccess(success));
 }
 
 function failure(code: number, message: string, details: { serializeBinary(): Uint8Array }, type: string): ErrorStatus {
@@ -133,13 +132,15 @@ export const batchFailure = {
   busy: (): ErrorStatus => failure(status.OK, 'Server Is Busy', new protobufEmpty.Empty(), 'google.protobuf.Empty'),
 };
 
-export const streamNotFound = (stream: string): streams.ReadResp =>
-  new ReadResp().setStreamNotFound(new ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream)));
+export const streamNotFound = (stream: string): Buffer =>
+  bytesOf(
+    new ReadResp().setStreamNotFound(new ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream))),
+  );
 
-export const confirmation = (subscriptionId: string): streams.ReadResp =>
-  new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId));
+export const confirmation = (subscriptionId: string): Buffer =>
+  bytesOf(new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId)));
 
-export const checkpointAt = (position: number): streams.ReadResp =>
-  new ReadResp().setCheckpoint(at(new ReadResp.Checkpoint(), position));
+export const checkpointAt = (position: number): Buffer =>
+  bytesOf(new ReadResp().setCheckpoint(at(new ReadResp.Checkpoint(), position)));
 
-export const caughtUp = (): streams.ReadResp => new ReadResp().setCaughtUp(new ReadResp.CaughtUp());
+export const caughtUp = (): Buffer => bytesOf(new ReadResp().setCaughtUp(new ReadResp.CaughtUp()));

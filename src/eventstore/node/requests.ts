@@ -4,7 +4,6 @@ import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { checkFrame, type Shape } from './frames.ts';
-import type { Reply } from './present.ts';
 
 const shape = (fields: Readonly<Record<number, Shape | 'bytes' | 'number'>>): Shape =>
   new Map(Object.entries(fields).map(([name, kind]) => [Number(name), kind]));
@@ -56,15 +55,13 @@ function checked<M extends { requestDeserialize(frame: Buffer): unknown }>(metho
 
 const { StreamsService: methods } = streams;
 
-/** A record is a ReadResp already: only other replies are written out. */
+/** Replies that can be many are bytes already. */
+const asTheyAre = { responseSerialize: (reply: Buffer): Buffer => reply };
+
 export const streamsService = {
-  read: {
-    ...checked(methods.read, requestShapes.read),
-    responseSerialize: (reply: Reply): Buffer =>
-      Buffer.isBuffer(reply) ? reply : Buffer.from(reply.serializeBinary()),
-  },
+  read: { ...checked(methods.read, requestShapes.read), ...asTheyAre },
   append: checked(methods.append, requestShapes.append),
-  batchAppend: checked(methods.batchAppend, requestShapes.batchAppend),
+  batchAppend: { ...checked(methods.batchAppend, requestShapes.batchAppend), ...asTheyAre },
   delete: checked(methods.delete, requestShapes.delete),
   tombstone: checked(methods.tombstone, requestShapes.tombstone),
 } as unknown as ServiceDefinition<UntypedServiceImplementation>;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createBatch } from './batch.ts';
+import { createBatch, weightOf } from './batch.ts';
 import { applyChange, type Change, type Outcome } from './changes.ts';
 import { Busy } from './problems.ts';
 import { createRecentIds } from './recentIds.ts';
@@ -22,11 +22,11 @@ interface Waiting {
 }
 
 const waitingMost = 8_192;
+const waitingMost_bytes = 64 * 1024 * 1024;
 const batchMost = 1_024;
 const batchMost_bytes = 8 * 1024 * 1024;
 
-const sizeOf = (change: Change): number =>
-  change.events.reduce((sum, event) => sum + event.data.length + event.metadata.length, 0);
+const sizeOf = (change: Change): number => change.events.reduce((sum, event) => sum + weightOf(event), 0);
 
 /**
  * Group commit: while one batch is being written to disk the next one gathers, so a hundred waiting appends cost one
@@ -38,6 +38,7 @@ const sizeOf = (change: Change): number =>
 export function createWriter(storage: Storage, grown: Bell, report: (failure: unknown) => void = () => {}): Writer {
   const recent = createRecentIds();
   const queue: Waiting[] = [];
+  let waiting_bytes = 0;
   let running: Promise<void> | null = null;
 
   function takeBatch(): Waiting[] {
@@ -47,6 +48,7 @@ export function createWriter(storage: Storage, grown: Bell, report: (failure: un
       bytes += sizeOf((queue[count] as Waiting).change);
       count++;
     }
+    waiting_bytes -= bytes;
     return queue.splice(0, count);
   }
 
@@ -75,8 +77,9 @@ export function createWriter(storage: Storage, grown: Bell, report: (failure: un
 
   return {
     submit(change) {
-      if (queue.length >= waitingMost) return Promise.reject(new Busy());
+      if (queue.length >= waitingMost || waiting_bytes >= waitingMost_bytes) return Promise.reject(new Busy());
       return new Promise((resolve, reject) => {
+        waiting_bytes += sizeOf(change);
         queue.push({ change, resolve, reject });
         running ??= run();
       });

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import { credentials, type ServerWritableStream } from '@grpc/grpc-js';
+import { outflow } from '../../../src/eventstore/node/outflow.ts';
+import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
+import { json, list } from './official.ts';
+
+const { Options } = messages.ReadReq;
+const mebibyte = 1024 * 1024;
+
+describe('what waits for a slow client', () => {
+  /** A call whose client takes a message when it is told to. */
+  function slowCall() {
+    const taken: (() => void)[] = [];
+    const call = { cancelled: false, on() {}, write: (_: Buffer, done: () => void) => taken.push(done) };
+    return { out: outflow(call as unknown as ServerWritableStream<unknown, Buffer>), take: () => taken.shift()?.() };
+  }
+
+  it('is bounded by its bytes', async () => {
+    const { out, take } = slowCall();
+    out.write(Buffer.alloc(200_000));
+    assert.equal(out.full, false);
+    out.write(Buffer.alloc(100_000));
+    assert.equal(out.full, true);
+    const room = out.room();
+    take();
+    await room;
+    assert.equal(out.full, false);
+  });
+
+  it('is bounded by its messages', async () => {
+    const { out, take } = slowCall();
+    for (let n = 0; n < 256; n++) out.write(Buffer.alloc(10));
+    assert.equal(out.full, true);
+    const room = out.room();
+    for (let n = 0; n < 129; n++) take();
+    await room;
+  });
+
+  it('lets one message through that is larger than the bound', async () => {
+    const { out, take } = slowCall();
+    assert.equal(out.full, false);
+    out.write(Buffer.alloc(2_000_000));
+    const room = out.room();
+    take();
+    await room;
+  });
+});
+
+describe('a node with readers that stand still', () => {
+  let node: EmbeddedNode;
+  before(async () => {
+    node = await spawnEmbeddedNode({ dataDir: temporaryDirectory() });
+  });
+  after(() => node.stop());
+
+  /** The node's memory in bytes, without the data file that is mapped into it. */
+  const memory = (): number =>
+    Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${node.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+  it('holds little for each of them, however large the events are', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const client = EventStoreDBClient.connectionString(node.url);
+    const event = json('Large', { text: 'x'.repeat(mebibyte - 100) });
+    for (let n = 0; n < 24; n++) await client.appendToStream('large-1', { ...event, id: crypto.randomUUID() });
+    const options = new Options()
+      .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
+      .setAll(new Options.AllOptions().setStart(new shared.Empty()))
+      .setNoFilter(new shared.Empty())
+      .setSubscription(new Options.SubscriptionOptions());
+    const readers = Array.from({ length: 12 }, () => {
+      const raw = new streams.StreamsClient(new URL(node.url).host, credentials.createInsecure(), {
+        'grpc.use_local_subchannel_pool': 1,
+      });
+      const call = raw.read(new messages.ReadReq().setOptions(options));
+      call.on('error', () => {});
+      return { raw, call };
+    });
+    const before_bytes = memory();
+    for (let look = 0; look < 10; look++) {
+      await sleep(100);
+      await list(client.readStream('large-1', { maxCount: 2 }));
+    }
+    const grown_bytes = memory() - before_bytes;
+    assert.ok(grown_bytes < 150 * mebibyte, `twelve readers took ${Math.round(grown_bytes / mebibyte)} MiB`);
+    for (const { raw, call } of readers) {
+      call.cancel();
+      raw.close();
+    }
+    await client.dispose();
+  });
+});
