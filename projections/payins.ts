@@ -11,10 +11,10 @@ export const payins = ofStates('payins', 'payment', ({ before, after }) => {
   return changed.map((payin) => upsert('payins', rowOf(after, payin)));
 });
 
-const rowOf = ({ terms }: Payment, { id, transfer, amount, standing, phase }: Payin) => ({
+const rowOf = (payment: Payment, { id, transfer, amount, standing, phase }: Payin) => ({
   transfer_id: id,
-  payment_id: terms.paymentId,
-  app_id: terms.appId,
+  payment_id: payment.terms.paymentId,
+  app_id: payment.terms.appId,
   chain_id: transfer.chainId,
   tx_hash: transfer.txHash,
   index: transfer.index,
@@ -26,7 +26,7 @@ const rowOf = ({ terms }: Payment, { id, transfer, amount, standing, phase }: Pa
   from_address: transfer.from,
   to_address: transfer.to,
   amount: formatAmount(amount, transfer.token.decimals),
-  agreed_usd: agreedUsd(terms),
+  agreed_usd: agreedUsd(payment),
   phase,
   standing,
 });

@@ -286,7 +286,7 @@ export interface TableKeys {
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';
   readonly todo_credits: 'payment_id' | 'account';
-  readonly todo_payments: 'payment_id';
+  readonly todo_payments: 'payment_id' | 'chain_id';
   readonly todo_webhooks: 'delivery_id';
   readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';

@@ -1,17 +1,30 @@
+import type { ChainId } from '../domain/chains.ts';
+import { awaitedChains } from '../domain/payment/counting.ts';
 import { nextStep } from '../domain/payment/next.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
-/** The next step of each payment and when it is due. The row goes when nothing is left to do. */
-export const todoPayments = ofStates('todoPayments', 'payment', ({ after, stored }) => {
-  const { paymentId: payment_id, source, destination } = after.terms;
-  const { step, due_at } = dueStep(after, stored.metadata.at);
-  if (step === 'done' || step === 'hold') return [remove('todo_payments', { payment_id })];
-  const chain_id = step === 'expire' ? source.chainId : destination.chainId;
-  return [upsert('todo_payments', { payment_id, chain_id, step, due_at })];
+/** The next step of each payment and when it is due, for each chain that it depends on. The rows go when nothing is left to do. */
+export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
+  const { at } = stored.metadata;
+  const { paymentId: payment_id } = after.terms;
+  const { step, due_at } = dueStep(after, at);
+  const chainIds = chainsOf(after, step);
+  const former = before ? chainsOf(before, dueStep(before, at).step) : [];
+  return [
+    ...chainIds.map((chain_id) => upsert('todo_payments', { payment_id, chain_id, step, due_at })),
+    ...former
+      .filter((chain_id) => !chainIds.includes(chain_id))
+      .map((chain_id) => remove('todo_payments', { payment_id, chain_id })),
+  ];
 });
+
+function chainsOf(payment: Payment, step: string): readonly ChainId[] {
+  if (step === 'done' || step === 'hold') return [];
+  return step === 'expire' ? awaitedChains(payment) : [payment.terms.destination.chainId];
+}
 
 /** A payment that waits for its money is due for expiry at the end of its time. */
 function dueStep(payment: Payment, at: Instant): { step: string; due_at: string } {

@@ -128,23 +128,30 @@ export async function knownDeposits(sql: Sql, addresses: readonly string[]): Pro
 const pageRows = 5_000;
 const pagesMax = 200;
 
-/** Deposit addresses of a chain's payments that wait for their money. @throws Unavailable */
+interface OpenDeposit {
+  readonly paymentId: string;
+  readonly address: string;
+}
+
+/** Deposit addresses on a chain whose payments wait for their money; each payment has one. @throws Unavailable */
 export async function openDeposits(sql: Sql, chainId: number): Promise<readonly string[]> {
   const found: string[] = [];
+  let after = '';
   for (let pages = 0; pages < pagesMax; pages++) {
-    const rows = await sql.query<{ address: string }>(
-      `SELECT deposit_address AS address FROM payments
-        WHERE source_chain_id = $1 AND status IN ('payment_unpaid', 'payment_started') AND deposit_address > $2
-        ORDER BY deposit_address LIMIT ${pageRows}`,
-      [chainId, found.at(-1) ?? ''],
+    const rows: readonly OpenDeposit[] = await sql.query<OpenDeposit>(
+      `SELECT payment_id AS "paymentId", address FROM todo_payments JOIN deposits USING (payment_id, chain_id)
+        WHERE chain_id = $1 AND step = 'expire' AND payment_id > $2
+        ORDER BY payment_id LIMIT ${pageRows}`,
+      [chainId, after],
     );
     for (const { address } of rows) found.push(address);
+    after = rows.at(-1)?.paymentId ?? after;
     if (rows.length < pageRows) return found;
   }
   throw tooMany(chainId);
 }
 
-/** Deposit addresses of a chain's payments whose time ends at `since` or later, whatever their status. @throws Unavailable */
+/** Deposit addresses on a chain whose payments' time ends at `since` or later, whatever their status. @throws Unavailable */
 export async function lateDeposits(sql: Sql, chainId: number, since: Instant): Promise<readonly string[]> {
   const found: string[] = [];
   let after = { expires_at: since, address: '' };
@@ -170,15 +177,15 @@ export interface EndedDeposit {
   readonly paymentId: string;
 }
 
-/** Deposits of a chain's payments with these statuses, a page at a time. @param after the last address of the page before @throws Unavailable */
+/** Deposits on a chain whose payments have these statuses, a page at a time. @param after the last address of the page before @throws Unavailable */
 export const endedDeposits = (
   sql: Sql,
   chainId: number,
   { statuses, after, max }: { readonly statuses: readonly string[]; readonly after: string; readonly max: number },
 ): Promise<readonly EndedDeposit[]> =>
   sql.query(
-    `SELECT deposit_address AS address, payment_id AS "paymentId" FROM payments
-      WHERE source_chain_id = $1 AND status = ANY ($2) AND deposit_address > $3 ORDER BY deposit_address LIMIT $4`,
+    `SELECT address, payment_id AS "paymentId" FROM deposits JOIN payments USING (payment_id)
+      WHERE chain_id = $1 AND status = ANY ($2) AND address > $3 ORDER BY address LIMIT $4`,
     [chainId, statuses, after, max],
   );
 

@@ -52,6 +52,14 @@ export type PaymentFact =
       readonly destinationChainId: ChainId;
       readonly expiresAt: Instant;
     }
+  /** Null where any amount is taken. */
+  | {
+      readonly type: 'sourceChosen';
+      readonly chainId: ChainId;
+      readonly tokenSymbol: TokenSymbol;
+      readonly pays: Money | null;
+      readonly depositAddress: string;
+    }
   | { readonly type: 'payinRegistered'; readonly txHash: string; readonly senderAddress: string }
   /** `confirmations` as far as the chain has been read by now, the transfer's own block included; null where it is not known. */
   | ({ readonly type: 'payinDetected'; readonly confirmations: number | null } & PayinFact)
@@ -103,6 +111,8 @@ export function factOf(event: PaymentEvent, after: Payment, now: Payment): Payme
   switch (event.type) {
     case 'PaymentCreated':
       return created(event.data);
+    case 'SourceChosen':
+      return chosen(event.data, after);
     case 'PayinRegistered':
       return { type: 'payinRegistered', txHash: event.data.txHash, senderAddress: event.data.senderAddress };
     case 'PaymentFunded':
@@ -110,7 +120,7 @@ export function factOf(event: PaymentEvent, after: Payment, now: Payment): Payme
     case 'PaymentExpired':
       return { type: 'expired', chainTime: event.data.chainTime };
     case 'PaymentBounced':
-      return { type: 'bounced', code: event.data.code, received: money(event.data.received, after.terms.source.token) };
+      return bounced(event.data, after);
     case 'RefundAddressSet':
       return { type: 'refundAddressSet', address: event.data.address, memo: event.data.memo };
     default:
@@ -131,6 +141,17 @@ const created = ({ source, destination, expiresAt }: PaymentCreated): PaymentFac
   destinationChainId: destination.chainId,
   expiresAt,
 });
+
+function chosen({ deposit }: PaymentEventData<'SourceChosen'>, { chosen: source }: Payment): PaymentFact {
+  const { chainId, token, amount } = source;
+  const pays = amount === null ? null : money(amount, token);
+  return { type: 'sourceChosen', chainId, tokenSymbol: token.symbol, pays, depositAddress: deposit.address };
+}
+
+const bounced = (
+  { code, received, asset }: PaymentEventData<'PaymentBounced'>,
+  { sources: [first] }: Payment,
+): PaymentFact => ({ type: 'bounced', code, received: money(received, asset?.token ?? first.token) });
 
 function funded(data: PaymentEventData<'PaymentFunded'>, { terms }: Payment): PaymentFact {
   const { token } = terms.source;

@@ -48,20 +48,26 @@ export interface DueExpiries extends Pick<DuePayments, 'worker' | 'max' | 'now'>
 }
 
 /**
- * Payments whose end all these passes of their chain have come past, by the chain's time; `max` of each chain, so that none waits
- * behind another's. A chain where one of them has no cursor yet has none. Oldest first. @throws Unavailable
+ * Payments whose end all these passes have come past on every chain that they can be paid on, by the chain's time; `max` of each chain,
+ * so that none waits behind another's. A chain where one of them has no cursor yet has none. Oldest first. @throws Unavailable
  */
 export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries): Promise<readonly PaymentKey[]> =>
   sql.query(
-    `SELECT due.payment_id AS "paymentId"
-       FROM (SELECT chain_id, min(chain_time) AS scanned_to
-               FROM unnest($3::integer[], $4::text[]) AS wanted (chain_id, pass)
-               LEFT JOIN ops.chain_cursors USING (chain_id, pass)
-              GROUP BY chain_id HAVING count(*) = count(chain_time)) AS scanned,
+    `WITH scanned AS MATERIALIZED (
+       SELECT chain_id, min(chain_time) AS scanned_to
+         FROM unnest($3::integer[], $4::text[]) AS wanted (chain_id, pass)
+         LEFT JOIN ops.chain_cursors USING (chain_id, pass)
+        GROUP BY chain_id HAVING count(*) = count(chain_time))
+     SELECT due.payment_id AS "paymentId"
+       FROM scanned,
             LATERAL (SELECT payment_id, due_at FROM todo_payments AS todo
                       WHERE todo.chain_id = scanned.chain_id AND step = 'expire' AND due_at <= scanned_to
                         AND ${notWaiting('payment_id')}
+                        AND NOT EXISTS (SELECT FROM todo_payments AS other LEFT JOIN scanned AS there USING (chain_id)
+                                         WHERE other.payment_id = todo.payment_id
+                                           AND (there.scanned_to IS NULL OR other.due_at > there.scanned_to))
                       ORDER BY due_at LIMIT $5) AS due
+      GROUP BY due.payment_id, due.due_at
       ORDER BY due.due_at`,
     [worker, now, passes.map(({ chainId }) => chainId), passes.map(({ pass }) => pass), max],
   );

@@ -13,7 +13,7 @@ import {
   transferId,
 } from './events.ts';
 import { type RouteDecimals, type Split, splitAny } from './fees.ts';
-import { isSameAsset, leastOf } from './sources.ts';
+import { type Deposits, isSameAsset, leastOf } from './sources.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './view.ts';
 
@@ -124,9 +124,10 @@ export function payinAddressesOf({ address, memo, contract, contractMemo }: Depo
 
 export const payinAddressKey = ({ address, memo }: PayinAddress): string => `${address} ${memo}`;
 
-/** Whether a transfer was made to this deposit. */
-export const paysInto = (deposit: Deposit, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
-  payinAddressesOf(deposit)
+/** Whether a transfer was made to one of these deposits. */
+export const paysInto = (deposits: Deposits, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
+  Object.values(deposits)
+    .flatMap(payinAddressesOf)
     .map(payinAddressKey)
     .includes(payinAddressKey(payinAddress(to, memo ?? null)));
 

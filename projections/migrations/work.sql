@@ -99,8 +99,8 @@ CREATE TABLE deposits (
 COMMENT ON TABLE deposits IS 'Where each payment is paid to. Kept for ever: late money is found too.';
 COMMENT ON COLUMN deposits.address IS 'EVM addresses in lower case: the same on every EVM chain, whichever of them pays it.';
 COMMENT ON COLUMN deposits.memo IS 'Empty where the address alone tells the payment.';
-COMMENT ON COLUMN deposits.chain_id IS 'The agreed source chain.';
-COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up; null where any amount is taken.';
+COMMENT ON COLUMN deposits.chain_id IS 'The chain that it was disclosed for; of an EVM address the first of those that it is paid on.';
+COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up, of the source that costs most; null where any amount is taken.';
 
 CREATE TABLE unmatched (
   transfer_id    text        PRIMARY KEY,
@@ -130,14 +130,15 @@ COMMENT ON COLUMN unmatched.memo IS 'What the payer wrote; null for none.';
 COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose payin it is) or refundRequested (to refund_address).';
 
 CREATE TABLE todo_payments (
-  payment_id text        PRIMARY KEY,
+  payment_id text        NOT NULL,
   chain_id   integer     NOT NULL,
   step       text        NOT NULL,
-  due_at     timestamptz NOT NULL
+  due_at     timestamptz NOT NULL,
+  PRIMARY KEY (payment_id, chain_id)
 );
 COMMENT ON TABLE todo_payments IS 'Payments whose process is not over and what is next. A hint: workers look at the stream before they act.';
 COMMENT ON COLUMN todo_payments.step IS 'expire, requestPayout, sign or broadcast.';
-COMMENT ON COLUMN todo_payments.chain_id IS 'Where the step happens: the source chain for expire, else the destination chain.';
+COMMENT ON COLUMN todo_payments.chain_id IS 'Where the step happens: the destination chain; for expire every chain that the payment can be paid on, each of which must have come past its end.';
 
 CREATE TABLE todo_webhooks (
   delivery_id    text        PRIMARY KEY,

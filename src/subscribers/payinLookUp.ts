@@ -39,10 +39,10 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
       });
   };
 
-  async function search(ingester: Ingester, { terms }: Payment, txHash: string): Promise<void> {
+  async function search(ingester: Ingester, { terms, deposits }: Payment, txHash: string): Promise<void> {
     for (let tries = 0; tries < triesMax && !signal.aborted; tries += 1) {
       const transfers = await ingester.lookUp(txHash, signal);
-      const ours = transfers.filter((transfer) => paysInto(terms.deposit, transfer));
+      const ours = transfers.filter((transfer) => paysInto(deposits, transfer));
       for (const transfer of ours) await recordPayin({ handle, clock }, terms, { transfer, final: false });
       if (transfers.length > 0) return;
       await clock.sleep(chainOf(terms.source.chainId).block_ms, signal);
@@ -81,7 +81,7 @@ export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayin
       const [paymentId = '', txHash = ''] = key.split(' ');
       const payment = await currentState(handle, paymentDecider, paymentId);
       const transfers = await ingester.lookUp(txHash, signal);
-      const found = transfers.filter((transfer) => payment && paysInto(payment.terms.deposit, transfer));
+      const found = transfers.filter((transfer) => payment && paysInto(payment.deposits, transfer));
       if (!payment || found.length === 0) throw new Error(`transaction ${txHash} shows no transfer to ${paymentId}`);
       for (const transfer of found) {
         const outcome = await recordPayin({ handle, clock }, payment.terms, { transfer, final: false });

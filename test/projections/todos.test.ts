@@ -39,6 +39,26 @@ describe('the to-do list of payments', () => {
   it('has a payment that waits for its money due at the end of its time, on the source chain', () => {
     assert.deepEqual(todo(p.unpaid), { step: 'expire', chain_id: 8453, due_at: p.expires_at });
   });
+  it('has a payment with a choice due on every chain whose deposit was disclosed, and on no other', () => {
+    const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
+    const dueOn = (history: readonly PaymentEvent[]) =>
+      afterLast(todoPayments, history).map((change) => [
+        change.op,
+        ...('row' in change ? [change.row.step, change.row.chain_id] : [change.key.chain_id]),
+      ]);
+    const evm = [
+      ['upsert', 'expire', 8453],
+      ['upsert', 'expire', 137],
+    ];
+    assert.deepEqual(dueOn([created]), evm);
+    assert.deepEqual(dueOn([created, p.chose(p.solanaUsdc)]), [...evm, ['upsert', 'expire', 501]]);
+    assert.deepEqual(dueOn([created, p.chose(p.solanaUsdc), ...p.paid.slice(1)]), [
+      ['upsert', 'requestPayout', 1],
+      ['remove', 8453],
+      ['remove', 137],
+      ['remove', 501],
+    ]);
+  });
   it('has a funded payment due at once, on the destination chain', () => {
     assert.deepEqual(todo(p.paid), { step: 'requestPayout', chain_id: 1, due_at: at(p.paid) });
     assert.deepEqual(todo(p.ordered), { step: 'sign', chain_id: 1, due_at: at(p.ordered) });
@@ -109,6 +129,15 @@ describe('the deposit index', () => {
     assert.equal(row?.address, p.depositAddress.toLowerCase());
     assert.equal(row?.agreed_usd, '11');
     assert.equal(row?.memo, '');
+  });
+  it('gets the deposit of another family when it is chosen, once, and agrees on the most of all sources', () => {
+    const created = p.created({ alternatives: [p.solanaUsdc, p.bnbUsdc] });
+    const shown = (history: readonly PaymentEvent[]) =>
+      rows(afterLast(deposits, history)).map(({ address, chain_id, agreed_usd }) => [address, chain_id, agreed_usd]);
+    assert.deepEqual(shown([created]), [[p.depositAddress.toLowerCase(), 8453, '11']]);
+    assert.deepEqual(shown([created, p.chose(p.solanaUsdc)]), [['deposit on solana', 501, '11']]);
+    assert.deepEqual(shown([created, p.chose(p.bnbUsdc, p.terms().deposit)]), []);
+    assert.deepEqual(shown([created, p.chose(p.solanaUsdc), p.detected()]), []);
   });
   it('knows no agreed amount of a payment that takes any', () => {
     assert.equal(rows(afterLast(deposits, [p.created({ type: 'anyAmount' })]))[0]?.agreed_usd, null);

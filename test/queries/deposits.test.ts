@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { payinAddress } from '../../domain/payment/payins.ts';
-import { knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/payins.ts';
-import { append, paymentIdOf } from '../support/histories.ts';
+import { terminalStatuses } from '../../domain/payment/view.ts';
+import { endedDeposits, knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/payins.ts';
+import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';
 
@@ -13,8 +14,26 @@ describe('deposits', () => {
 
     it('is where open payments are paid to', async () => {
       await given.payments(p.unpaid, [...p.unpaid, p.detected()], p.paid, p.done);
-      assert.deepEqual((await openDeposits(given.database, chainId)).toSorted(), [addressOf(1), addressOf(2)]);
+      const open = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
+      assert.deepEqual((await openDeposits(given.database, chainId)).toSorted(), open);
       assert.deepEqual(await openDeposits(given.database, 1), []);
+    });
+
+    it('is where payers were told, whatever the payment was created on', async () => {
+      const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
+      await given.payments([created, p.chose(p.solanaUsdc)], [created]);
+      const watched = async () => [
+        await openDeposits(given.database, 501),
+        await lateDeposits(given.database, 501, p.minute(59)),
+      ];
+      assert.deepEqual(await watched(), [['deposit on solana'], ['deposit on solana']]);
+      given.world = createWorld();
+      await given.payments([created, p.chose(p.solanaUsdc), ...p.done.slice(1)]);
+      assert.deepEqual(await watched(), [[], ['deposit on solana']]);
+      const ended = { statuses: terminalStatuses, after: '', max: 10 };
+      assert.deepEqual(await endedDeposits(given.database, 501, ended), [
+        { address: 'deposit on solana', paymentId: paymentIdOf(1) },
+      ]);
     });
 
     it('and for a time where those are that are over', async () => {

@@ -67,6 +67,15 @@ describe('recorded payins', () => {
       assert.deepEqual(await awaited(8453, 1, 137), [true, false, false]);
     });
 
+    it('on every chain of an open payment whose deposit was disclosed', async () => {
+      const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
+      await given.payments([created]);
+      assert.deepEqual(await awaited(8453, 137, 501, 1), [true, true, false, false]);
+      given.world = createWorld();
+      await given.payments([created, p.chose(p.solanaUsdc)]);
+      assert.deepEqual(await awaited(8453, 137, 501, 1), [true, true, true, false]);
+    });
+
     it('on both chains of a payment that is funded, until it is paid out', async () => {
       await given.payments(p.paid);
       assert.deepEqual(await awaited(8453, 1, 137), [true, true, false]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pass } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
@@ -27,6 +28,32 @@ describe('the to-do list', () => {
     assert.deepEqual(await due({ steps: ['expire'] }), []);
     assert.deepEqual(await due({ steps: ['expire'], now: p.minute(61) }), [paymentIdOf(1)]);
     assert.equal((await due({ max: 1 })).length, 1);
+  });
+
+  it('names a payment with several sources once, when the chains of all that were disclosed have come past its end', async () => {
+    const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
+    await given.payments([created], [created, p.chose(p.solanaUsdc)], p.unpaid);
+    const { database } = given;
+    await database.query('TRUNCATE ops.chain_cursors');
+    const passes = [8453, 137, 501].map((chainId) => ({ chainId, pass: 'final' as const }));
+    const scan = (chainId: ChainId, minute: number) =>
+      createCursors(database).save(
+        { chainId, pass: 'final', blockNumber: BigInt(minute), blockHash: 'hash', chainTime: p.minute(minute) },
+        null,
+      );
+    const expiries = async () =>
+      (await dueExpiries(database, { worker: 'expiry', passes, max: 10, now: p.minute(90) }))
+        .map(({ paymentId }) => paymentId)
+        .sort();
+    await scan(8453, 61);
+    assert.deepEqual(await expiries(), [paymentIdOf(3)]);
+    await scan(137, 61);
+    assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(3)]);
+    await scan(501, 59);
+    assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(3)]);
+    await database.query('UPDATE ops.chain_cursors SET chain_time = $1 WHERE chain_id = 501', [p.minute(60)]);
+    assert.deepEqual(await expiries(), [1, 2, 3].map(paymentIdOf));
+    await database.query('TRUNCATE ops.chain_cursors');
   });
 
   it('names payments to expire once every final pass of their chain has come past their end, by the chain’s time', async () => {

@@ -26,6 +26,8 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
   switch (entry.type) {
     case 'created':
       return ['Created', createdText(entry)];
+    case 'sourceChosen':
+      return [`The payer chose ${entry.tokenSymbol} on ${chainName(entry.chainId)}`, chosenText(entry)];
     case 'payinRegistered':
       return ['The payer named the transaction', html`<span>from ${shortAddress(entry.senderAddress)}</span>`];
     case 'payinDetected':
@@ -64,6 +66,9 @@ const createdText = ({ pays, gets, sourceChainId, destinationChainId, expiresAt 
   html`<span>${pays ? money(pays) : 'Any amount'} on ${chainName(sourceChainId)}
     ${gets ? `, of which ${money(gets)} is paid out` : ' is paid out'} on ${chainName(destinationChainId)}; to be paid
     until ${when(expiresAt)}</span>`;
+
+const chosenText = ({ pays, depositAddress }: Entry<'sourceChosen'>): Content =>
+  html`<span>${pays ? money(pays) : 'any amount'} to ${shortAddress(depositAddress)}</span>`;
 
 const standings = {
   counted: '',

@@ -138,12 +138,15 @@ describe('a payment into the Stellar contract', () => {
 
   it('is paid into by a call or by a plain transfer with its memo, and by nothing else', () => {
     for (const transfer of [paid('1.00'), sent('1.00')]) {
-      assert.ok(paysInto(contractDeposit, transfer));
-      assert.ok(!paysInto(contractDeposit, { ...transfer, memo: 'another' }));
-      assert.ok(!paysInto(contractDeposit, { ...transfer, memo: null }));
+      assert.ok(paysInto({ stellar: contractDeposit }, transfer));
+      assert.ok(!paysInto({ stellar: contractDeposit }, { ...transfer, memo: 'another' }));
+      assert.ok(!paysInto({ stellar: contractDeposit }, { ...transfer, memo: null }));
     }
     const asBefore = { ...contractDeposit, memo: null };
-    assert.deepEqual([paysInto(asBefore, paid('1.00')), paysInto(asBefore, sent('1.00'))], [true, false]);
+    assert.deepEqual(
+      [paysInto({ stellar: asBefore }, paid('1.00')), paysInto({ stellar: asBefore }, sent('1.00'))],
+      [true, false],
+    );
   });
 
   it('counts whoever pays with its memo, and shows who did', () => {

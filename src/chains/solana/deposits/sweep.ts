@@ -1,6 +1,7 @@
 /** Takes what deposits hold to the treasury, with their rent. No payout waits for it: those come from the treasury's float. */
 import type { Token } from '../../../../domain/chains.ts';
-import { transferId } from '../../../../domain/payment/events.ts';
+import { assert } from '../../../../domain/decider.ts';
+import { type Deposit, transferId } from '../../../../domain/payment/events.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { statusOf, terminalStatuses } from '../../../../domain/payment/view.ts';
 import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
@@ -21,6 +22,11 @@ const unitsMargin = 5_000;
 /** The treasury's and the deposit's. */
 const signers = 2;
 
+function depositOf({ deposits, terms }: Payment): Deposit {
+  assert(deposits.solana !== undefined, `payment ${terms.paymentId} has a deposit on Solana`);
+  return deposits.solana;
+}
+
 /**
  * Empties and closes the token accounts of a payment that is over, if its payment has recorded everything that came in. What arrives in
  * between makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next run finds the account gone
@@ -37,7 +43,7 @@ export function createSolanaSweep(
 
   /** Built on what is final: what a fork could take back is no reason to close an account. */
   async function prepare(node: SolanaNode, payment: Payment, token: Token): Promise<Unsigned | 'empty' | 'unrecorded'> {
-    const { address: owner, salt } = payment.terms.deposit;
+    const { address: owner, salt } = depositOf(payment);
     const account = tokenAccountOf(owner, token.address);
     const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' });
     const [wallet, held] = accounts;
