@@ -1,0 +1,289 @@
+/** Payment pages in a frame on merchants' sites, in a browser: who may, who may not, and what either side is told. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Frame, Page } from 'playwright-core';
+import { snippetFor } from '../../web/dashboard/embedding.ts';
+import { goodRequest, startWorld, type World } from '../http/world.ts';
+import { type Visitor, visitor } from '../support/chromium.ts';
+
+/** What merchants copy. */
+const snippet =
+  /```html\n([\s\S]*?)```/.exec(readFileSync(new URL('../../docs/embedding.md', import.meta.url), 'utf8'))?.[1] ?? '';
+
+const shop = 'https://shop.test';
+const german = 'https://xn--tehaus-bua.test';
+/** What is no site of the merchant's, however much it looks like one. */
+const strangers = [
+  'https://shop.test.evil.test',
+  'https://evil.shop.test',
+  'https://evilshop.test',
+  'https://shop.test:8443',
+  'http://localhost:4010',
+  'http://127.0.0.1:4010',
+  'https://xn--shp-tna.test',
+];
+
+/** The sites are made up, so browsers take them for far away, and the service for a machine next door that strangers should not reach. */
+const local = { permissions: ['local-network-access'] };
+const passedOn = 'allow="local-network-access *"';
+
+describe('a payment in a frame', function () {
+  this.timeout(60_000);
+  let world: World;
+  let link: string;
+  before(async () => {
+    world = await startWorld({ embeddingSites: async () => [shop, german] });
+    const { body } = await world.call('POST', '/payment-api/payments', {
+      headers: world.keys.wallet,
+      body: goodRequest(),
+    });
+    link = body.paymentLink;
+  });
+  after(() => world.stop());
+
+  const withScript =
+    () => `<!doctype html><title>Shop</title><meta name="viewport" content="width=device-width"><p><a href="#other">Other</a></p>
+    ${snippet.replace('https://pay.example/pay/…', link).replace('https://pay.example', world.url).replace('<a ', '<a id="pay" ')}
+    <script>heard = []; for (const name of ['payment', 'paymentclose'])
+      document.addEventListener(name, ({ type, target, detail }) => heard.push([type, target.id, detail?.standing ?? null]))</script>`;
+  const withFrame = (src = link) => `<!doctype html><title>Frame</title><iframe ${passedOn} src="${src}"></iframe>`;
+
+  /** Somebody at sites that are made up here: by origin, their one page. */
+  async function at(sites: Readonly<Record<string, string>>): Promise<Visitor> {
+    const someone = await visitor(world.url, { ...local, besides: Object.keys(sites) });
+    for (const [origin, body] of Object.entries(sites)) {
+      await someone.page
+        .context()
+        .route(`${origin}/**`, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body }));
+    }
+    return someone;
+  }
+
+  const payFrame = (page: Page): Frame | undefined => page.frames().find((frame) => frame.url() === link);
+  const refused = /frame-ancestors/;
+  /** The heading of the payment in any frame of the page. */
+  const shown = async (page: Page): Promise<boolean> => {
+    const counts = await Promise.all(page.frames().map((frame) => frame.getByText('Waiting for your payment').count()));
+    return counts.some((count) => count > 0);
+  };
+  const isRefused = async (page: Page) => {
+    await page.waitForFunction(() => document.readyState === 'complete');
+    assert.equal(await shown(page), false);
+    assert.ok(page.frames().some((frame) => frame.url().startsWith('chrome-error:')));
+  };
+
+  describe('is refused by browsers', () => {
+    for (const stranger of strangers) {
+      it(`to ${stranger}`, async () => {
+        const someone = await at({ [stranger]: withFrame() });
+        await someone.page.goto(`${stranger}/`);
+        await isRefused(someone.page);
+        await someone.leave(refused);
+      });
+    }
+
+    it('to a stranger’s page around the merchant’s own', async () => {
+      const evil = 'https://evil.test';
+      const someone = await at({ [shop]: withFrame(), [evil]: withFrame(`${shop}/`) });
+      await someone.page.goto(`${evil}/`);
+      await someone.page.frameLocator('iframe').locator('iframe').waitFor();
+      await isRefused(someone.page);
+      await someone.leave(refused);
+    });
+
+    it('to a page without an origin, though it is the merchant’s: null is nobody', async () => {
+      const inside = withFrame().replaceAll('"', '&quot;');
+      const outer = `<!doctype html><iframe ${passedOn} sandbox="allow-scripts" srcdoc="${inside}"></iframe>`;
+      const someone = await at({ [shop]: outer });
+      await someone.page.goto(`${shop}/`);
+      await someone.page.frameLocator('iframe').locator('iframe').waitFor();
+      await isRefused(someone.page);
+      await someone.leave(refused);
+    });
+
+    it('and the dashboard, to everybody', async () => {
+      const someone = await at({ [shop]: withFrame(`${world.url}/dashboard/sign-in`) });
+      await someone.page.goto(`${shop}/`);
+      await isRefused(someone.page);
+      await someone.leave(refused);
+    });
+  });
+
+  describe('that a link opens', () => {
+    it('as the docs and the dashboard say', () => assert.equal(snippet.trim(), snippetFor('https://pay.example')));
+
+    const opened = async (someone: Visitor, site = shop): Promise<Page> => {
+      const { page } = someone;
+      await page.goto(`${site}/`);
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
+      return page;
+    };
+    const heard = (page: Page) => page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard);
+
+    for (const site of [shop, german]) {
+      it(`shows it on ${site}, and tells the page how it stands`, async () => {
+        const someone = await at({ [site]: withScript() });
+        const page = await opened(someone, site);
+        await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length > 0);
+        assert.deepEqual(await heard(page), [['payment', 'pay', 'waiting']]);
+        assert.equal(page.url(), `${site}/`);
+        await someone.leave();
+      });
+    }
+
+    it('is a dialog with its name; Escape closes it, also from within the frame, and the focus comes back', async () => {
+      const someone = await at({ [shop]: withScript() });
+      const page = await opened(someone);
+      await page.getByRole('dialog', { name: 'Pay with stablecoins' }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'IFRAME');
+      await payFrame(page)?.getByRole('link', { name: 'Open in wallet' }).focus();
+      await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length > 0);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
+      assert.deepEqual((await heard(page)).at(-1), ['paymentclose', 'pay', null]);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Close' }).focus();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
+      await someone.leave();
+    });
+
+    it('closes by its button, and opens again', async () => {
+      const someone = await at({ [shop]: withScript() });
+      const page = await opened(someone);
+      await page.getByRole('button', { name: 'Close' }).click();
+      assert.equal(await page.getByRole('dialog').count(), 0);
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
+      await someone.leave();
+    });
+
+    it('fits into a telephone', async () => {
+      const someone = await at({ [shop]: withScript() });
+      await someone.page.setViewportSize({ width: 320, height: 560 });
+      const page = await opened(someone);
+      const box = await page.getByRole('dialog').boundingBox();
+      assert.deepEqual([box?.x, box?.y, box?.width, box?.height], [0, 0, 320, 560]);
+      const sideways = await payFrame(page)?.evaluate(
+        () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      );
+      assert.equal(sideways, false);
+      await someone.leave();
+    });
+
+    it('works under a strict policy of the merchant’s own', async () => {
+      const someone = await visitor(world.url, { ...local, besides: [shop] });
+      const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`;
+      await someone.page.context().route(`${shop}/**`, (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          headers: { 'Content-Security-Policy': policy },
+          body: withScript().replace(/<script>.*<\/script>/s, ''),
+        }),
+      );
+      await opened(someone);
+      await someone.leave();
+    });
+
+    it('leads to the page itself where the frame is refused', async () => {
+      const evil = 'https://evil.test';
+      const someone = await at({ [evil]: withScript() });
+      const { page } = someone;
+      await page.goto(`${evil}/`);
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await page.waitForURL(link);
+      await page.getByText('Waiting for your payment').waitFor();
+      await someone.leave(refused);
+    });
+
+    it('is an ordinary link without scripts, and for whoever wants a new tab', async () => {
+      const someone = await at({ [shop]: withScript() });
+      const { page } = someone;
+      await page.goto(`${shop}/`);
+      const tab = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click({ modifiers: ['ControlOrMeta'] });
+      await (await tab).waitForURL(link);
+      assert.equal(await page.getByRole('dialog').count(), 0);
+      await someone.leave();
+    });
+
+    it('is left alone when it leads to somewhere else', async () => {
+      const elsewhere = withScript().replace(`href="${link}"`, 'href="https://evil.test/pay/x"');
+      const someone = await at({ [shop]: elsewhere, 'https://evil.test': 'elsewhere' });
+      await someone.page.goto(`${shop}/`);
+      await someone.page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await someone.page.waitForURL('https://evil.test/pay/x');
+      await someone.leave();
+    });
+  });
+
+  describe('and forged messages', () => {
+    const forged = { payment: 'standing', standing: 'completed' };
+    const settle = (page: Page) => page.evaluate(() => new Promise((seen) => setTimeout(seen)));
+
+    it('tell the merchant’s page nothing: from itself, from a stranger’s frame, from another page of the service', async () => {
+      const evil = 'https://evil.test';
+      const someone = await at({
+        [shop]: `${withScript()}<iframe id="evil" src="${evil}/"></iframe><iframe id="twin" src="${link}"></iframe>`,
+        [evil]: '<!doctype html><title>Evil</title>',
+      });
+      const { page } = someone;
+      await page.goto(`${shop}/`);
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length === 1);
+      const say = (message: unknown) => window.parent.postMessage(message, '*');
+      for (const frame of page.frames()) {
+        const own =
+          frame.parentFrame() !== null &&
+          (await (await frame.frameElement()).evaluate((each) => (each as Element).closest('dialog') !== null));
+        if (own) continue;
+        for (const message of [forged, { payment: 'close' }, null, 'close', { payment: { toString: 1 } }])
+          await frame.evaluate(say, message);
+      }
+      await settle(page);
+      assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard), [
+        ['payment', 'pay', 'waiting'],
+      ]);
+      assert.equal(await page.getByRole('dialog').count(), 1);
+      await someone.leave();
+    });
+
+    it('get nothing from the payment’s page: in a window, from a frame beside it, in another shape', async () => {
+      const evil = 'https://evil.test';
+      const listening = `<script>got = []; addEventListener('message', ({ data }) => got.push(data))</script>`;
+      const someone = await at({
+        [evil]: `<!doctype html><title>Evil</title>${listening}<button onclick="opened = window.open('${link}')">Open</button>`,
+        [shop]: `<!doctype html><title>Shop</title>${listening}<iframe id="pay" src="${link}"></iframe><iframe id="evil" src="${evil}/"></iframe>`,
+      });
+      const { page } = someone;
+      const got = (of: Page | Frame) => of.evaluate(() => (globalThis as unknown as { got: unknown[] }).got);
+
+      await page.goto(`${evil}/`);
+      const opened = page.waitForEvent('popup');
+      await page.getByRole('button', { name: 'Open' }).click();
+      const popup = await opened;
+      await popup.getByText('Waiting for your payment').waitFor();
+      await page.evaluate(() =>
+        (globalThis as unknown as { opened: Window }).opened?.postMessage({ payment: 'hello' }, '*'),
+      );
+      await settle(popup);
+      assert.deepEqual(await got(page), []);
+
+      await page.goto(`${shop}/`);
+      const beside = page.frames().find((frame) => frame.url() === `${evil}/`);
+      await page.frameLocator('#pay').getByText('Waiting for your payment').waitFor();
+      await beside?.evaluate(() => window.parent.frames[0]?.postMessage({ payment: 'hello' }, '*'));
+      for (const odd of [null, 'hello', { payment: 'standing' }, { hello: 1 }])
+        await page.evaluate((message) => window.frames[0]?.postMessage(message, '*'), odd);
+      await settle(page);
+      assert.deepEqual([await got(page), await (beside && got(beside))], [[], []]);
+      await page.evaluate(() => window.frames[0]?.postMessage({ payment: 'hello' }, '*'));
+      await page.waitForFunction(() => (globalThis as unknown as { got: unknown[] }).got.length > 0);
+      assert.deepEqual(await got(page), [{ payment: 'standing', standing: 'waiting' }]);
+      await someone.leave();
+    });
+  });
+});
