@@ -22,9 +22,7 @@ function tell() {
   send({ payment: 'standing', standing });
 }
 
-// Parts of the page are put in their places when it is read again.
-new MutationObserver(tell).observe(document.body, { childList: true, subtree: true });
-
+document.addEventListener('renewed', tell);
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && site !== null && !event.defaultPrevented) send({ payment: 'close' });
 });
