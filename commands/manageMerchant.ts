@@ -179,7 +179,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 }
 
 /** Read models say whose an app is before a command is tried; the log has the last word. */
-function refuseStranger({ developerId }: MerchantState, { cause }: By): Refusal | undefined {
+export function refuseStranger({ developerId }: MerchantState, { cause }: By): Refusal | undefined {
   if (!cause.startsWith('developer:') || cause === `developer:${developerId}`) return undefined;
   return refuse('forbidden', 'the app is not yours');
 }

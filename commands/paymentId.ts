@@ -10,7 +10,7 @@ export function uuidV8(bytes: Uint8Array): string {
 }
 
 /** What an id is made from; the number is part of it, so that ids of one kind are never those of another. */
-const kinds = { keyed: 0, formerKeyless: 1, keyless: 2, withdrawal: 3 } as const;
+const kinds = { keyed: 0, formerKeyless: 1, keyless: 2, withdrawal: 3, link: 4 } as const;
 
 /**
  * The payment id of an app's own order: the same for the same app and order, so that creating twice meets the same stream,
@@ -23,6 +23,10 @@ export const paymentIdOf = (idSalt: string, orderId: string): string => idOf(idS
 /** The id of the payment that pays a withdrawal out: the same for the same app and withdrawal. */
 export const withdrawalPaymentIdOf = (idSalt: string, withdrawalId: string): string =>
   idOf(idSalt, kinds.withdrawal, [withdrawalId]);
+
+/** The id of a reusable link, 27 bytes in base64url: the same for the same app and name, and not guessable without the app's salt. */
+export const linkIdOf = (idSalt: string, name: string): string =>
+  macOf(idSalt, kinds.link, [name]).subarray(0, 27).toString('base64url');
 
 /** Whom a payment pays. */
 export interface Receiver {
@@ -42,7 +46,9 @@ export const keylessPaymentIdOf = (idSalt: string, orderId: string, { chainId, a
 export const formerKeylessIdOf = (idSalt: string, orderId: string): string =>
   idOf(idSalt, kinds.formerKeyless, [orderId]);
 
-function idOf(idSalt: string, kind: number, parts: readonly string[]): string {
+const idOf = (idSalt: string, kind: number, parts: readonly string[]): string => uuidV8(macOf(idSalt, kind, parts));
+
+function macOf(idSalt: string, kind: number, parts: readonly string[]): Buffer {
   const hmac = createHmac('sha256', keyOf(idSalt)).update(Uint8Array.of(kind));
   for (const part of parts) {
     const bytes = Buffer.from(part, 'utf8');
@@ -50,7 +56,7 @@ function idOf(idSalt: string, kind: number, parts: readonly string[]): string {
     length.writeUInt32BE(bytes.length);
     hmac.update(length).update(bytes);
   }
-  return uuidV8(hmac.digest());
+  return hmac.digest();
 }
 
 /** Making a key costs five times what using it costs; few apps create most payments. */

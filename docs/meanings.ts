@@ -38,6 +38,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'What buyers have paid a merchant out of their credit, in US cents: every CreditSpent for it, in the order of the log; and what he withdraws.',
   },
+  link: {
+    name: 'link-<linkId>',
+    about:
+      'One reusable payment link. The id is derived from the app’s secret salt. Payments that were made with it name it in their metadata.',
+  },
 };
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
@@ -116,5 +121,9 @@ export const meanings: {
     CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
     CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
     WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
+  },
+  link: {
+    LinkCreated: 'What payments with the link are about; whoever opens it makes one of his own',
+    LinkClosed: 'No further payment can be made with it; those that exist go on',
   },
 };

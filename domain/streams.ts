@@ -4,6 +4,7 @@
  */
 import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';
 import { credit, creditEventSchemas, creditSchemaVersion } from './credit.ts';
+import { link, linkEventSchemas, linkSchemaVersion } from './link.ts';
 import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from './merchant/events.ts';
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
@@ -32,6 +33,7 @@ export const streams = {
   webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
   credit: { decider: credit, schemas: creditEventSchemas, version: creditSchemaVersion },
   cashback: { decider: cashback, schemas: cashbackEventSchemas, version: cashbackSchemaVersion },
+  link: { decider: link, schemas: linkEventSchemas, version: linkSchemaVersion },
 } as const;
 
 export type Category = keyof typeof streams;

@@ -77,6 +77,12 @@ export const todoWithdrawals = ofEvents('todoWithdrawals', ({ category, event, s
   return [upsert('todo_withdrawals', row)];
 });
 
+export const cashbackWithdrawals = ofEvents('cashbackWithdrawals', ({ category, event, stored }) => {
+  if (category !== 'cashback' || event.type !== 'CashbackWithdrawn') return [];
+  const { paymentId: payment_id, cents, withdrawnAt: withdrawn_at } = event.data;
+  return [upsert('cashback_withdrawals', { payment_id, app_id: instanceOf(stored.stream), cents, withdrawn_at })];
+});
+
 export const cashbackAccounts = ofEvents('cashbackAccounts', ({ category, event, stored }) => {
   if (category !== 'cashback') return [];
   const { open: _, ...standing } = event.data.after;

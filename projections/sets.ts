@@ -4,6 +4,7 @@ import { apiKeys, apps } from './apps.ts';
 import {
   cashbackAccounts,
   cashbackPayments,
+  cashbackWithdrawals,
   creditAccounts,
   todoCashback,
   todoCredits,
@@ -14,6 +15,7 @@ import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
 import { hourlyPayments } from './hourlyPayments.ts';
 import { hourlyStats } from './hourlyStats.ts';
+import { links } from './links.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
@@ -40,6 +42,8 @@ export const workSet: ProjectionSet = {
     todoCashback,
     cashbackAccounts,
     todoWithdrawals,
+    cashbackWithdrawals,
+    links,
   ],
   channels: {
     todo_payments: 'todo_payments',

@@ -69,6 +69,12 @@ export interface Tables {
     readonly signed_at: string;
     readonly spent_at: string;
   };
+  readonly cashback_withdrawals: {
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly cents: string | number;
+    readonly withdrawn_at: string;
+  };
   readonly credit_accounts: {
     readonly account: string;
     readonly cents: string | number;
@@ -127,6 +133,20 @@ export interface Tables {
     readonly volume: string;
     readonly net: string;
     readonly count: string | number;
+  };
+  readonly links: {
+    readonly link_id: string;
+    readonly app_id: string;
+    readonly type: string;
+    readonly amount: string | null;
+    readonly min_amount: string | null;
+    readonly max_amount: string | null;
+    readonly title: string | null;
+    readonly description: string | null;
+    readonly source_chain_id: number | null;
+    readonly source_token_symbol: string | null;
+    readonly created_at: string;
+    readonly closed_at: string | null;
   };
   readonly payins: {
     readonly transfer_id: string;
@@ -276,12 +296,14 @@ export interface TableKeys {
   readonly apps: 'app_id';
   readonly cashback_accounts: 'app_id';
   readonly cashback_payments: 'app_id' | 'ordinal';
+  readonly cashback_withdrawals: 'payment_id';
   readonly credit_accounts: 'account';
   readonly daily_durations: 'app_id' | 'day' | 'seconds';
   readonly deliveries: 'delivery_id';
   readonly deposits: 'address' | 'memo';
   readonly hourly_payments: 'app_id' | 'hour';
   readonly hourly_stats: 'app_id' | 'hour';
+  readonly links: 'link_id';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';

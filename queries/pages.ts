@@ -46,7 +46,7 @@ export async function newestFirst<R extends object>(
 const writeCursor = (at: unknown, id: unknown): string => Buffer.from(`${at} ${id}`).toString('base64url');
 
 function readCursor(cursor: string): readonly [at: string, id: string] | Refusal {
-  const [, time = '', id] = /^(\S{24}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const [, time = '', id] = /^(\S{24}) ([\w-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const at = parseInstant(time);
   if (at !== undefined && id !== undefined) return [at, id];
   return refuse('invalidRequest', 'this cursor is none that a list answered: begin without one', '/cursor');

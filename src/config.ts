@@ -177,6 +177,7 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'open'
       app: rate('app', 'RATE_PER_APP'),
       keylessCreation: rate('keylessCreation', 'KEYLESS_RATE_PER_ADDRESS'),
       keylessOpen: rate('keylessOpen', 'KEYLESS_OPEN_PER_ADDRESS'),
+      linkOpen: rate('linkOpen', 'LINK_OPEN_PER_APP'),
       signIn: rate('signIn', 'SIGN_IN_PER_ADDRESS'),
       signInEmail: rate('signInEmail', 'SIGN_IN_PER_EMAIL'),
       signInKnown: rate('signInKnown', 'SIGN_IN_PER_BROWSER'),

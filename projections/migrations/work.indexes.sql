@@ -31,3 +31,5 @@ CREATE INDEX IF NOT EXISTS deposits_of_payments ON deposits (payment_id) WHERE c
 CREATE INDEX IF NOT EXISTS deposits_watched    ON deposits (expires_at, address) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);
 CREATE INDEX IF NOT EXISTS todo_cashback_due   ON todo_cashback (due_at);
+CREATE INDEX IF NOT EXISTS cashback_withdrawals_newest ON cashback_withdrawals (app_id, withdrawn_at DESC);
+CREATE INDEX IF NOT EXISTS links_newest        ON links (app_id, created_at DESC, link_id DESC);

@@ -267,3 +267,31 @@ CREATE TABLE todo_withdrawals (
 );
 COMMENT ON TABLE todo_withdrawals IS 'Withdrawals whose payments are not created yet: WithdrawalOrdered removes the row.';
 COMMENT ON COLUMN todo_withdrawals.payment_id IS 'The payment that pays it out.';
+
+CREATE TABLE cashback_withdrawals (
+  payment_id   text        PRIMARY KEY,
+  app_id       text        NOT NULL,
+  cents        bigint      NOT NULL,
+  withdrawn_at timestamptz NOT NULL
+);
+COMMENT ON TABLE cashback_withdrawals IS 'What merchants took out of what they were paid by credit. In US cents.';
+COMMENT ON COLUMN cashback_withdrawals.payment_id IS 'The payment that pays it out.';
+
+CREATE TABLE links (
+  link_id             text        PRIMARY KEY,
+  app_id              text        NOT NULL,
+  type                text        NOT NULL,
+  amount              numeric,
+  min_amount          numeric,
+  max_amount          numeric,
+  title               text,
+  description         text,
+  source_chain_id     integer,
+  source_token_symbol text,
+  created_at          timestamptz NOT NULL,
+  closed_at           timestamptz
+);
+COMMENT ON TABLE links IS 'Reusable payment links. Amounts in dollars, which are whole tokens.';
+COMMENT ON COLUMN links.link_id IS 'Whoever knows it can pay with the link.';
+COMMENT ON COLUMN links.amount IS 'Null where the payer chooses, from min_amount to max_amount.';
+COMMENT ON COLUMN links.source_chain_id IS 'Where it is paid; null where the payer chooses.';

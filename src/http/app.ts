@@ -18,6 +18,7 @@ import { deliveryRoutes } from './routes/deliveries.ts';
 import { documentationRoutes } from './routes/documentation.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { linkRoutes } from './routes/links.ts';
 import { logoRoutes } from './routes/logos.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
@@ -35,6 +36,7 @@ export function createApp(deps: HttpDeps): Express {
     ...merchantRoutes(deps),
     ...settingsRoutes(deps),
     ...keyRoutes(deps),
+    ...linkRoutes(deps, access),
     ...logoRoutes(deps),
     ...deliveryRoutes(deps),
     ...cashbackRoutes(deps, access),

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
 import type { By } from '../../commands/handle.ts';
+import type { ManageLinks } from '../../commands/manageLinks.ts';
 import type { Changed, ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { PayByCredit } from '../../commands/payByCredit.ts';
 import type { Clock, Ids, Logo } from '../../commands/ports.ts';
@@ -10,12 +11,14 @@ import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts
 import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import type { Link } from '../../domain/link.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { Cashback } from '../../queries/cashback.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
+import type { LinkPage } from '../../queries/links.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Change } from '../../queries/merchantAudit.ts';
 import type { Overview } from '../../queries/overview.ts';
@@ -38,6 +41,7 @@ export type { App, Caller, DeliveryFilter, PaymentFilter };
 export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly feed: Feed;
   readonly cashback: CashbackDeps;
+  readonly links: LinkDeps;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
@@ -66,6 +70,17 @@ export interface CashbackDeps {
   readonly pay: PayByCredit;
   /** What a merchant was paid by it, with so many of the newest payments. */
   readonly of: (appId: string, limit: number) => Promise<Cashback>;
+}
+
+/** Reusable payment links. */
+export interface LinkDeps extends ManageLinks {
+  /** From the log: a link that was closed a moment ago is. Null when there is none. */
+  readonly find: (linkId: string) => Promise<Link | null>;
+  /** An app's, newest first. */
+  readonly list: (
+    appId: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ) => Promise<LinkPage | Refusal>;
 }
 
 /** What pages say of the installation. */

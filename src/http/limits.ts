@@ -1,5 +1,6 @@
 /** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
+import { openLinksMax } from '../../commands/manageLinks.ts';
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
 import { lifetime_ms } from '../../domain/payment/create.ts';
@@ -47,6 +48,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
   ['open payments of one app, whoever created them', count(defaultOpenLimits.openPerAppMax), limited],
   ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
+  ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
+  ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
   ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
   ['such codes for one e-mail address', `${count(defaultRates.signInEmail.requestsMax)} a day`, limited],
   [

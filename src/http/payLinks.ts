@@ -13,6 +13,12 @@ export const payLinkOf = (
   paymentId: string,
 ): string => `${publicUrl()}${payPath(paymentSecrets.secretOf(paymentId))}`;
 
+/** A reusable link as it is sent to payers. */
+export const linkPath = (linkId: string): string => `/link/${linkId}`;
+
+export const linkUrlOf = ({ publicUrl }: Pick<HttpDeps, 'publicUrl'>, linkId: string): string =>
+  `${publicUrl()}${linkPath(linkId)}`;
+
 /** Where a picture is that an app has shown. */
 export const logoPath = (digest: string): string => `/logos/${digest}`;
 

@@ -15,6 +15,7 @@ export interface Rate {
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open.
+ * linkOpen: payments that payers made with an app's reusable links, for as long as one stays open.
  * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
  * signIn: codes to sign in with, by address; signInEmail: by whom they are for; signInKnown: by the browser, where its owner has signed
  * in before. registration: by address. notice: mails of one kind to an app's owner, by app and kind.
@@ -25,6 +26,7 @@ export const rateNames = [
   'app',
   'keylessCreation',
   'keylessOpen',
+  'linkOpen',
   'redelivery',
   'webhookTest',
   'signIn',
@@ -49,6 +51,7 @@ export const defaultRates: RateLimits = {
   app: { requestsMax: 240_000, window_s: minute_s },
   keylessCreation: { requestsMax: 300, window_s: minute_s },
   keylessOpen: { requestsMax: 2_000, window_s: open_s },
+  linkOpen: { requestsMax: 10_000, window_s: open_s },
   redelivery: { requestsMax: 60, window_s: minute_s },
   webhookTest: { requestsMax: 20, window_s: minute_s },
   signIn: { requestsMax: 30, window_s: hour_s },
@@ -114,6 +117,7 @@ const refusals: Readonly<Record<Told, string>> = {
   app: 'too many requests with the keys of this app',
   keylessCreation: 'too many payments created without a key from this address',
   keylessOpen: 'too many open payments created without a key from this address',
+  linkOpen: 'too many open payments with links of this app',
   redelivery: 'too many redeliveries of this app',
   webhookTest: 'too many test webhooks of this app',
   changes: 'too many changes of this app’s settings',

@@ -40,6 +40,7 @@ import { openAccounts } from './accounts.ts';
 import { callersByKey, openRevocations } from './callers.ts';
 import { cashbackOf } from './cashback.ts';
 import type { Core } from './core.ts';
+import { linksOf } from './links.ts';
 import { metrics, readiness } from './operations.ts';
 import { ownersOf } from './owners.ts';
 import { followChanges } from './payins.ts';
@@ -104,6 +105,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...ownersOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
+    links: linksOf(core, rates),
     clients,
     rates,
     accounts,

@@ -19,6 +19,7 @@ interface Counter {
 const strict: ReadonlySet<RateName> = new Set([
   'keylessCreation',
   'keylessOpen',
+  'linkOpen',
   'redelivery',
   'webhookTest',
   'signIn',

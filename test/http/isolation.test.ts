@@ -147,6 +147,12 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     { path: `${me}/keys/${keyId}/revoke`, answered: [401, 404] },
   ],
   'GET /logos/:digest': () => [{ path: `/logos/${'0'.repeat(64)}`, answered: [404] }],
+  'GET /merchant-api/me/links': () => [{ path: `${me}/links?limit=100`, answered: [403, 200], theirsWith: 200 }],
+  'POST /merchant-api/me/links': () => [{ path: `${me}/links`, body: { amount: '1.00' }, answered: [401, 403] }],
+  'POST /merchant-api/me/links/:id/close': ({ linkId }) => [
+    { path: `${me}/links/${linkId}/close`, answered: [401, 404] },
+    { path: `${me}/links/merchant_demo/close`, answered: [401, 404] },
+  ],
   'GET /merchant-api/me/cashback': () => [
     { path: '/merchant-api/me/cashback?limit=100', answered: [403, 200], theirsWith: 200 },
   ],
@@ -163,7 +169,8 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 };
 
 /** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
-const isElsewhere = (route: string): boolean => /^\w+ \/(docs|openapi|dashboard|pay\/|colours|embed\.js|$)/.test(route);
+const isElsewhere = (route: string): boolean =>
+  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 

@@ -1,15 +1,19 @@
 /** People who own apps, on the real commands and a log in memory; what they read is folded from it. */
 import { eventCodec } from '../../commands/codec.ts';
-import { createHandle, currentState, readStream } from '../../commands/handle.ts';
+import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
+import { createManageLinks } from '../../commands/manageLinks.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock } from '../../commands/ports.ts';
+import { type Link, link } from '../../domain/link.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
 import { hour_ms } from '../../domain/time.ts';
 import type { ShownWallet } from '../../queries/apps.ts';
+import { listedOf } from '../../queries/links.ts';
 import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
 import type { Settings } from '../../queries/settings.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import type { HttpDeps } from '../../src/http/deps.ts';
 import { readLogo } from '../../src/images/logo.ts';
@@ -17,14 +21,16 @@ import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { memoryProfiles } from '../support/profiles.ts';
+import { wholeLog } from '../support/readModels.ts';
 
 export interface Owners
   extends Pick<
     HttpDeps,
-    'shown' | 'findSession' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
+    'shown' | 'findSession' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo' | 'links'
   > {
   readonly merchants: ManageMerchant;
   readonly audit: AuditDeps;
+  readonly handle: Handle;
 }
 
 /** The token of somebody who has signed in: as many parts as a real one. */
@@ -59,8 +65,30 @@ export function ownersDeps(clock: Clock): Owners {
     (await Promise.all(apps.map(stateOf))).filter((state) => state.developerId === developerId);
   const audit = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
 
+  const linksOf = async (appId: string): Promise<readonly Link[]> => {
+    const streams = new Set((await wholeLog(store)).map(({ stream }) => stream).filter((name) => /^link-/.test(name)));
+    const all = await Promise.all([...streams].map((name) => currentState(handle, link, name.slice('link-'.length))));
+    return all.filter((each): each is Link => each?.appId === appId).toReversed();
+  };
+
   return {
     audit,
+    handle,
+    links: {
+      ...createManageLinks({
+        handle,
+        clock,
+        ids: randomIds,
+        addresses: addressBook,
+        offers: () => true,
+        countOpen: async (appId) => (await linksOf(appId)).filter(({ closedAt }) => closedAt === null).length,
+      }),
+      find: (linkId) => currentState(handle, link, linkId),
+      list: async (appId, { limit }) => {
+        const own = await linksOf(appId);
+        return { links: own.slice(0, limit).map(listedOf), nextCursor: null };
+      },
+    },
     merchants: {
       ...merchants,
       async register(appId, registration, by) {

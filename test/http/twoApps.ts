@@ -5,6 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { createLink, link } from '../../domain/link.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
@@ -33,6 +34,7 @@ import { commandsOn, goodRequest, type Headers, receiver, startWorld, type World
 export const base = '/payment-api/payments';
 const theirReceiver = p.customerWallet;
 export const deliveryId = '0198f3c2-0000-8000-8000-000000000777';
+const linkId = 'dGhlaXItbGluay10aGVpci1saW5rLXRoZWly';
 const payin = p.payin({ amount: '77.01' });
 const attempt = p.attempt(1, { amount: '77.00', receiver: theirReceiver });
 
@@ -59,6 +61,7 @@ export interface Theirs {
   readonly id: string;
   readonly deliveryId: string;
   readonly keyId: string;
+  readonly linkId: string;
   readonly cursor: string;
   /** Texts that stand in its data and nowhere else. */
   readonly marks: readonly string[];
@@ -129,10 +132,14 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     theirReceiver,
     'their key',
     'their shop',
+    'their roof',
+    linkId,
   ];
+  await theirLink(world);
   return {
     id: payment.id,
     deliveryId,
+    linkId,
     keyId: await theirSettings(world),
     cursor: page.body.nextCursor,
     marks: [payment.id, older.id, ...deposits, payin.txHash, attempt.hash, ...texts],
@@ -147,6 +154,23 @@ async function theirSettings({ people }: World): Promise<string> {
   const request = { scope: 'orders', name: 'their key', expiresAt: null } as const;
   const issued = await people.merchants.issueKey('wallet_closed', request, by);
   return isRefusal(issued) ? assert.fail(issued.message) : issued.keyId;
+}
+
+/** As a merchant app's owner makes one; here of an app whose owner is known to both specs. */
+async function theirLink({ people, clock }: World): Promise<void> {
+  const terms = {
+    linkId,
+    appId: 'wallet_closed',
+    type: 'exactOut',
+    amount_microUsd: '5000000',
+    limits_microUsd: null,
+    title: 'their roof',
+    description: null,
+    source: null,
+    createdAt: clock.now(),
+  } as const;
+  const by = { cause: 'operator:spec', appId: 'wallet_closed' } as const;
+  assert.equal(isRefusal(await people.handle(link, linkId, (state) => createLink(state, terms), by)), false);
 }
 
 const paidOut = (): readonly PaymentEvent[] => [

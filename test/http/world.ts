@@ -61,7 +61,9 @@ export interface World {
   readonly url: string;
   readonly call: Client;
   /** Keys by app and scope, as headers. */
-  readonly keys: Readonly<Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'bare', Headers>>;
+  readonly keys: Readonly<
+    Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'merchantAdmin' | 'bare', Headers>
+  >;
   /** Tokens of the people who own the two wallet apps. */
   readonly owners: Readonly<Record<'wallet' | 'other', Headers>>;
   /** What people who have signed in read and change. */
@@ -108,6 +110,7 @@ export async function startWorld(
     other: keyFor('wallet_closed', 'orders'),
     otherAdmin: keyFor('wallet_closed', 'admin'),
     merchant: keyFor('merchant_demo', 'orders'),
+    merchantAdmin: keyFor('merchant_demo', 'admin'),
     bare: keyFor('merchant_bare', 'orders'),
   };
   const hashes = new Map([...callers.keys()].map((hash, index) => [Object.values(keys)[index], hash]));

@@ -14,6 +14,7 @@ const limits: RateLimits = {
   app: rate(0),
   keylessCreation: rate(3),
   keylessOpen: rate(3),
+  linkOpen: rate(3),
   redelivery: rate(3),
   webhookTest: rate(3),
   signIn: rate(3),

@@ -1,9 +1,9 @@
-/** How to reach the merchant: on every page of a payment. */
+/** How to reach the merchant: on every page of a payment or a link. */
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
-import { type PayModel, shopName } from './model.ts';
+import { type Said, shopName } from './model.ts';
 
-export function help(model: PayModel): VNode {
+export function help(model: Said): VNode {
   const { say, shop } = model;
   const merchant = shopName(model);
   const { supportContact } = shop;

@@ -34,9 +34,12 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
 }
 
+/** What names the shop. */
+export type Said = Pick<PayModel, 'say' | 'shop'>;
+
 /** Whether something is to be sent now. */
 export const isDue = ({ open, missing, received }: Situation): boolean =>
   open && (missing !== null || received === null);
 
 /** The shop in the middle of a sentence. */
-export const shopName = ({ shop, say }: PayModel): string => shop.name ?? say.text('merchant');
+export const shopName = ({ shop, say }: Said): string => shop.name ?? say.text('merchant');

@@ -6,13 +6,17 @@ import { payDocument } from './layout.ts';
 import type { Around } from './model.ts';
 
 /** @param requestId for the operator; null where nothing failed */
-export function troublePage(around: Around, what: 'unknown' | 'trouble', requestId: string | null = null): VNode {
+export function troublePage(
+  around: Around,
+  what: 'unknown' | 'linkUnknown' | 'trouble',
+  requestId: string | null = null,
+): VNode {
   const { say } = around;
   return payDocument(
     around,
     { title: say.text(`${what}Title`), shop: null, order: null, live: null, sites: [] },
     html`<div class="card"><section class="ask">
-      <span class=${`sign ${what === 'unknown' ? 'idle' : 'wait'}`}>${icon(what === 'unknown' ? 'over' : 'clock')}</span>
+      <span class=${`sign ${what === 'trouble' ? 'wait' : 'idle'}`}>${icon(what === 'trouble' ? 'clock' : 'over')}</span>
       <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>
       ${requestId !== null && html`<p class="small muted mono" dir="ltr">${requestId}</p>`}
     </section></div>`,

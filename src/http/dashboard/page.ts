@@ -74,6 +74,8 @@ export interface Form<A extends Audience = Audience, P extends TSchema = TSchema
   extends Common<A, P> {
   /** An object of texts. Fields that are left empty are absent. */
   readonly fields: F;
+  /** Whoever sends it without being signed in makes a payment: counted like any stranger's. */
+  readonly creates?: boolean;
   /** Files are taken by this form alone, one under this name. */
   readonly file?: UploadLimits;
   /** Where a command points when it refuses, and which field that is; `/name` is the field `name` without being told. */

@@ -38,7 +38,7 @@ export function createPageRouter(pages: readonly Served[], gate: PageGate): Rout
 /** Where it comes from, who it is, how often they ask, whose the app is, what is asked, overload, handler. */
 function serve(page: Served, { deps, admission, limit }: PageGate): RequestHandler {
   const checkParams = page.params && compileParameters(page.params);
-  const handle = page.method === 'get' ? showing(page, limit) : acting(page, limit);
+  const handle = page.method === 'get' ? showing(page, limit) : acting(page, { admission, limit });
 
   return async (request, response) => {
     localsOf(response).route = page.path;
@@ -131,7 +131,7 @@ function withoutEmpty({ url }: Request): Pick<Request, 'url'> {
   return { url: `${url.slice(0, start)}?${given.join('&')}` };
 }
 
-function acting(page: AnyForm, limit: Gate['limit']): Handler {
+function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'limit'>): Handler {
   const check = compileBody(page.fields);
   const names = Object.keys((page.fields as { readonly properties?: object }).properties ?? {});
   const { file: fileLimits } = page;
@@ -150,6 +150,7 @@ function acting(page: AnyForm, limit: Gate['limit']): Handler {
     };
     try {
       check(sent.fields);
+      if (page.creates) await admission.ofKeylessCreation(request, response);
       const submitted: Submitted<Audience, unknown, unknown> = { ...visit, ...sent };
       const answer = await page.act(submitted);
       return isRefusal(answer) ? await again(errorOfRefusal(answer)) : answer;

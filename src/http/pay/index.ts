@@ -1,4 +1,4 @@
-/** The pages of payments under /pay: for people with a link, without cookies, readable by nobody else. */
+/** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { documentOf } from '../../../web/parts/html.ts';
 import { languageOf } from '../../../web/pay/language.ts';
@@ -8,9 +8,10 @@ import { createPageRouter } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type ApiError, statusOfError } from '../errors.ts';
-import { localsOf } from '../guards.ts';
+import { contentSecurityPolicy, localsOf } from '../guards.ts';
 import type { Answer } from '../route.ts';
 import type { Gate } from '../router.ts';
+import { linkPages } from './link.ts';
 import { payPages } from './pages.ts';
 
 /** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
@@ -20,7 +21,17 @@ const headers = new Map([
   ['Vary', 'Accept-Language, Accept'],
 ]);
 
-const home = '/pay';
+/** A link's page has a form, which browsers must be able to send, and to say where it is from. */
+const formHeaders = new Map([
+  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
+  ['Referrer-Policy', 'same-origin'],
+]);
+const withForm: RequestHandler = (_request, response, next) => {
+  response.setHeaders(formHeaders);
+  next();
+};
+
+const home = { payment: '/pay', link: '/link' };
 
 export interface PayPages {
   /** What is none of them goes on to the next router. */
@@ -40,18 +51,25 @@ export const createPayPages = (deps: HttpDeps): PayPages => ({
       response.setHeaders(headers);
       next();
     };
-    router.use(home, asPage);
+    router.use(home.payment, asPage);
+    router.use(home.link, asPage, withForm);
     // Nobody is signed in here: a visitor of the dashboard is a payer like any other.
-    router.use(createPageRouter(payPages(deps), { ...gate, deps: { ...deps, findSession: async () => null } }));
+    router.use(
+      createPageRouter([...payPages(deps), ...linkPages(deps)], {
+        ...gate,
+        deps: { ...deps, findSession: async () => null },
+      }),
+    );
     return router;
   },
 
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
-    if (!isPage || !/^\/pay(\/|$)/i.test(request.path) || request.accepts(['html', 'json']) === 'json')
-      return undefined;
+    const [, where] = /^\/(pay|link)(\/|$)/i.exec(request.path) ?? [];
+    if (!isPage || !where || request.accepts(['html', 'json']) === 'json') return undefined;
     const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
-    const what = statusOfError(error.code) < 429 ? 'unknown' : 'trouble';
+    const unknown = where.toLowerCase() === 'link' ? 'linkUnknown' : 'unknown';
+    const what = statusOfError(error.code) < 429 ? unknown : 'trouble';
     const around = { say, mode: deps.site.mode, path: request.path };
     return { type: html, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
   },

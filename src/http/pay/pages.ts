@@ -1,21 +1,21 @@
 /** The pages of payments, for whoever has a payment's link: pay and watch, receipt, news, a colour. */
 import Type from 'typebox';
-import { returnUrlOf } from '../../../domain/merchant/profile.ts';
 import type { PayerFacts } from '../../../queries/payerFacts.ts';
 import { colourSheet } from '../../../web/pay/colour.ts';
 import { languageOf } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import type { Around, PayModel, Shop } from '../../../web/pay/model.ts';
+import type { Around, PayModel } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { entry, fields } from '../dashboard/fields.ts';
 import { type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { HttpDeps } from '../deps.ts';
-import { logoPath, payPath } from '../payLinks.ts';
+import { payPath } from '../payLinks.ts';
 import { embedScript } from './embed.ts';
 import { framing } from './framing.ts';
 import { livePage } from './live.ts';
+import { shopOf } from './shop.ts';
 
 const Asked = fields({ lang: Type.Optional(entry(16)) });
 type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: string }>;
@@ -55,22 +55,13 @@ const shownBy =
     const paymentId = deps.paymentSecrets.paymentIdOf(secret);
     const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
     if (!facts) throw noSuchPage();
-    const [shop, sites] = await Promise.all([shopOf(deps, facts), deps.embeddingSites(facts.payment.appId)]);
+    const [shop, sites] = await Promise.all([
+      shopOf(deps, facts.payment.appId, facts.payment),
+      deps.embeddingSites(facts.payment.appId),
+    ]);
     const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts) });
     return { page, headers: framing(sites) };
   };
-
-async function shopOf({ findProfile }: Pick<HttpDeps, 'findProfile'>, { payment }: PayerFacts): Promise<Shop> {
-  const { appId, paymentId, orderId, status } = payment;
-  const { name, logo, colour, supportContact, returnUrlTemplate } = await findProfile(appId);
-  return {
-    name,
-    colour,
-    supportContact,
-    logoUrl: logo === null ? null : logoPath(logo),
-    returnUrl: returnUrlTemplate && returnUrlOf(returnUrlTemplate, { paymentId, orderId: orderId ?? '', status }),
-  };
-}
 
 /** For what is still to be sent. */
 function walletLinkOf({ walletLink }: Pick<HttpDeps, 'walletLink'>, { payment, situation }: PayerFacts): string | null {

@@ -14,6 +14,7 @@ import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { troublePage } from '../../../web/pay/trouble.ts';
 import * as p from '../../support/payments.ts';
+import { linkPages, linkPath } from './linkPages.ts';
 import type { Say } from './payments.ts';
 
 interface Story {
@@ -163,6 +164,8 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
     waitingBare: payPage(bare),
     receipt: receiptPage(payModel(stories.completed, language, say, mode)),
     noReceipt: receiptPage(around),
+    ...linkPages(around, around.shop, say),
+    linkUnknown: troublePage({ ...around, path: linkPath }, 'linkUnknown'),
     unknown: troublePage(around, 'unknown'),
     trouble: troublePage(around, 'trouble', 'request-1'),
   };

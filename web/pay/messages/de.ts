@@ -146,6 +146,23 @@ export const de: Messages = {
   paymentId: 'Zahlungs-ID',
   verify: 'Beide Transaktionen sind öffentlich: Jeder kann sie auf ihren Netzwerken nachprüfen.',
 
+  linkAmount: 'Betrag in Dollar',
+  linkAmountHint: 'Von {min} bis {max}, etwa 10.00',
+  linkAmountWrong: 'Geben Sie einen Betrag von {min} bis {max} ein, etwa 10.00.',
+  linkFrom: 'Zahlen mit',
+  linkSource: '{token} auf {chain}',
+  linkPlusFee: 'Eine Gebühr kommt dazu. Die nächste Seite zeigt den ganzen Betrag, bevor Sie zahlen.',
+  linkGo: 'Weiter zur Zahlung',
+  linkOwn: 'Damit entsteht eine eigene Zahlung für Sie. Sie kann eine Stunde lang bezahlt werden.',
+  linkNotNow:
+    'Das kann gerade nicht bezahlt werden. Warten Sie einen Moment und versuchen Sie es noch einmal, oder fragen Sie {merchant}.',
+  linkClosedTitle: 'Dieser Link ist geschlossen',
+  linkClosedText:
+    '{merchant} nimmt damit keine Zahlungen mehr an. Begonnene gehen weiter. Fragen Sie nach einem anderen Link.',
+  linkUnknownTitle: 'Diesen Link gibt es nicht',
+  linkUnknownText:
+    'Der Link ist nicht vollständig oder nicht richtig. Kopieren Sie ihn noch einmal, oder bitten Sie um einen anderen.',
+
   unknownTitle: 'Diese Zahlung gibt es nicht',
   unknownText:
     'Der Link ist nicht vollständig oder nicht richtig. Kopieren Sie ihn noch einmal, oder lassen Sie sich einen neuen senden.',

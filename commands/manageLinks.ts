@@ -1,0 +1,130 @@
+/** Reusable payment links: what an app's owner makes and closes. */
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import {
+  closeLink,
+  createLink,
+  isLinkId,
+  type Link,
+  type LinkTerms,
+  type LinkType,
+  link,
+  linkLimits,
+  microUsdDecimals,
+  noSuchLink,
+} from '../domain/link.ts';
+import { merchant } from '../domain/merchant/state.ts';
+import { parseAmount } from '../domain/money.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { type Changed, refuseStranger } from './manageMerchant.ts';
+import { linkIdOf } from './paymentId.ts';
+import { type AppSettings, type ReadDeps, readSide } from './paymentRequest.ts';
+import type { Clock, Ids } from './ports.ts';
+
+export interface LinkDeps extends ReadDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'eventId'>;
+  /** Open links of an app, counted up to `max`. */
+  readonly countOpen: (appId: string, max: number) => Promise<number>;
+}
+
+/** As it was sent; amounts are decimal texts in dollars. */
+export interface LinkRequest {
+  readonly type: LinkType;
+  /** Undefined where the payer chooses, from `minAmount` to `maxAmount`. */
+  readonly amount?: string | undefined;
+  readonly minAmount?: string | undefined;
+  readonly maxAmount?: string | undefined;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Null where the payer chooses. */
+  readonly source: { readonly chainId: string | number; readonly tokenSymbol: string } | null;
+  /** The owner's own name of the request: sent again, it is the same link. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ChangedLink extends Changed {
+  readonly link: Link;
+}
+
+/** A person (cause `developer:…`) is refused every link of an app that is somebody else's, with `forbidden`. */
+export interface ManageLinks {
+  create(app: AppSettings, request: LinkRequest, by: By): Promise<ChangedLink | Refusal>;
+  close(appId: string, linkId: string, by: By): Promise<ChangedLink | Refusal>;
+}
+
+/** Links of an app that are open at a time, at most. */
+export const openLinksMax = 200;
+
+/** Each is one event of one stream: a crash leaves all of it or nothing, and the same request again finds it. */
+export function createManageLinks(deps: LinkDeps): ManageLinks {
+  const { handle, clock, ids } = deps;
+  const refused = async (appId: string, by: By) => refuseStranger(await currentState(handle, merchant, appId), by);
+  return {
+    async create(app, request, by) {
+      const { appId, idSalt } = app;
+      const asked = (await refused(appId, by)) ?? readLink(deps, app, request);
+      if (isRefusal(asked)) return asked;
+      const full = (await deps.countOpen(appId, openLinksMax)) >= openLinksMax ? tooMany : undefined;
+      const linkId = linkIdOf(idSalt, request.idempotencyKey ?? ids.eventId());
+      const terms: LinkTerms = { linkId, appId, ...asked, createdAt: clock.now() };
+      const decide = (state: Link | null) => (state === null && full ? full : createLink(state, terms));
+      return changed(await handle(link, linkId, decide, { ...by, appId, expectNew: true }));
+    },
+
+    async close(appId, linkId, by) {
+      const unfit = (await refused(appId, by)) ?? (isLinkId(linkId) ? undefined : noSuchLink);
+      if (unfit) return unfit;
+      return changed(await handle(link, linkId, (state) => closeLink(state, appId, clock.now()), { ...by, appId }));
+    },
+  };
+}
+
+const tooMany = refuse('conflict', `the app has ${openLinksMax} open links: close one that is not used any more`);
+
+function changed(handled: Awaited<ReturnType<Handle>> | Refusal): ChangedLink | Refusal {
+  if (isRefusal(handled)) return handled;
+  return { link: handled.state as Link, position: handled.position };
+}
+
+type Asked = Omit<LinkTerms, 'linkId' | 'appId' | 'createdAt'>;
+
+function readLink(deps: ReadDeps, { appId, settlement }: AppSettings, request: LinkRequest): Asked | Refusal {
+  if (!appId.startsWith('merchant_')) {
+    return refuse('forbidden', 'a link pays the settlement wallet of a merchant_ app: create each payment instead');
+  }
+  if (!settlement) return refuse('settlementMissing', 'the app has no settlement wallet: set one before making links');
+  const side = request.source && readSide(deps, request.source, '/source');
+  if (isRefusal(side)) return side;
+  const amounts = readAmounts(request);
+  if (isRefusal(amounts)) return amounts;
+  const { type, title, description } = request;
+  const source = side && { chainId: side.chain.id, tokenSymbol: side.token.symbol };
+  return { type, title, description, source, ...amounts };
+}
+
+function readAmounts({
+  amount,
+  minAmount,
+  maxAmount,
+}: LinkRequest): Pick<Asked, 'amount_microUsd' | 'limits_microUsd'> | Refusal {
+  if (amount === undefined) {
+    const min = minAmount === undefined ? linkLimits.min : readMicroUsd(minAmount, '/minAmount');
+    if (isRefusal(min)) return min;
+    const max = maxAmount === undefined ? linkLimits.max : readMicroUsd(maxAmount, '/maxAmount');
+    if (isRefusal(max)) return max;
+    return { amount_microUsd: null, limits_microUsd: { min: min.toString(), max: max.toString() } };
+  }
+  const [needless] = Object.entries({ minAmount, maxAmount }).find(([, stated]) => stated !== undefined) ?? [];
+  if (needless) return refuse('invalidRequest', 'is for links whose amount the payer chooses', `/${needless}`);
+  const fixed = readMicroUsd(amount, '/amount');
+  return isRefusal(fixed) ? fixed : { amount_microUsd: fixed.toString(), limits_microUsd: null };
+}
+
+/** Reads a decimal text in dollars. @param pointer of the field that states it */
+export function readMicroUsd(text: string, pointer: string): bigint | Refusal {
+  const amount = parseAmount(text, microUsdDecimals);
+  if (typeof amount === 'bigint') return amount;
+  const places = `must be an amount like 10.00 with at most ${microUsdDecimals} decimals`;
+  return refuse('invalidRequest', places, pointer);
+}

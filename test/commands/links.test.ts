@@ -1,0 +1,210 @@
+/** Reusable links on a log: made once, closed by their owner, and what payers make with them. */
+import assert from 'node:assert/strict';
+import { eventCodec } from '../../commands/codec.ts';
+import { type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
+import { createHandle } from '../../commands/handle.ts';
+import { createManageLinks, type LinkRequest, openLinksMax } from '../../commands/manageLinks.ts';
+import { createPayLink, type LinkVisit } from '../../commands/payLink.ts';
+import { type Chain, chains } from '../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { Link } from '../../domain/link.ts';
+import { merchant } from '../../domain/merchant/state.ts';
+import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { addressBook } from '../../src/chains/families.ts';
+import { randomIds } from '../../src/runtime/system.ts';
+import { createWorld, type World } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+
+const appId = 'merchant_bakery';
+const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: p.merchantWallet, receiverMemo: null };
+const app = { appId, idSalt: 'ab'.repeat(32), webhookUrl: null, settlement };
+const owner = { cause: 'developer:ann' } as const;
+const payer = { cause: 'keyless' } as const;
+const asked: LinkRequest = { type: 'exactOut', amount: '5.00', title: 'Tea', description: null, source: null };
+const onBase = { chainId: '8453', tokenSymbol: 'USDC' };
+
+describe('reusable links', () => {
+  let world: World;
+  let open: number;
+  let creating: number;
+  beforeEach(async () => {
+    world = createWorld();
+    open = 0;
+    creating = 0;
+    const owned = [{ type: 'OwnerSet', data: { developerId: 'ann' } }] as const;
+    await world.handle(merchant, appId, () => owned, { ...owner, appId });
+  });
+
+  const reading = { addresses: addressBook, offers: ({ id }: Chain) => id === 8453 || id === 1 };
+  const links = () =>
+    createManageLinks({
+      ...reading,
+      handle: world.handle,
+      clock: world.clock,
+      ids: randomIds,
+      countOpen: async () => open,
+    });
+  const create = async (more: Partial<LinkRequest> = {}): Promise<Link> => {
+    const made = await links().create(app, { ...asked, ...more }, owner);
+    return isRefusal(made) ? assert.fail(made.message) : made.link;
+  };
+  const pay = (link: Link, more: Partial<LinkVisit> = {}, at: typeof app | typeof elsewhere = app) =>
+    createPayLink((request, settings, caller) => {
+      creating += 1;
+      const deps = {
+        ...reading,
+        handle: world.handle,
+        clock: world.clock,
+        ids: randomIds,
+        deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
+        canReceive: {},
+        feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+        checkRoute: () => undefined,
+      };
+      return createPayment(deps, request, settings, caller);
+    })(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
+  const elsewhere = { ...app, settlement: { ...settlement, receiverAddress: p.customerWallet } };
+  const payment = (answer: CreatedPayment | Refusal) =>
+    isRefusal(answer) ? assert.fail(answer.message) : answer.payment;
+  const refused = (answer: object): readonly unknown[] =>
+    isRefusal(answer) ? [answer.refused, answer.pointer ?? null] : ['none', answer];
+
+  it('have ids that nobody guesses: each another, and the same for a request that is sent again', async () => {
+    const ids = await Promise.all([
+      create(),
+      create(),
+      create({ idempotencyKey: 'k' }),
+      create({ idempotencyKey: 'k' }),
+    ]);
+    assert.equal(new Set(ids.map(({ linkId }) => linkId)).size, 3);
+    for (const { linkId } of ids) assert.match(linkId, /^[\w-]{36}$/);
+    const other = await links().create({ ...app, idSalt: 'cd'.repeat(32) }, { ...asked, idempotencyKey: 'k' }, owner);
+    assert.ok(!isRefusal(other) && other.link.linkId !== ids[2]?.linkId, 'another app has other ids');
+  });
+
+  it('are made and closed by their app’s owner alone, whatever a read model said', async () => {
+    const { linkId } = await create();
+    const stranger = { cause: 'developer:bob' } as const;
+    assert.deepEqual(refused(await links().create(app, asked, stranger)), ['forbidden', null]);
+    assert.deepEqual(refused(await links().close(appId, linkId, stranger)), ['forbidden', null]);
+    assert.deepEqual(refused(await links().close('merchant_other', linkId, payer)), ['notFound', null]);
+    for (const none of ['', 'a'.repeat(36), 'a'.repeat(10_000), '../x', 'é'.repeat(36)])
+      assert.deepEqual(refused(await links().close(appId, none, owner)), ['notFound', null]);
+  });
+
+  it('are refused with a pointer to what is wrong', async () => {
+    const cases: readonly (readonly [Partial<LinkRequest>, string | null])[] = [
+      [{ amount: 'ten' }, '/amount'],
+      [{ amount: '0.0000001' }, '/amount'],
+      [{ amount: '-1' }, '/amount'],
+      [{ amount: '1e3' }, '/amount'],
+      [{ amount: '9'.repeat(61) }, '/amount'],
+      [{ amount: '5.00', minAmount: '1.00' }, '/minAmount'],
+      [{ amount: undefined, minAmount: 'x' }, '/minAmount'],
+      [{ amount: undefined, maxAmount: '20000' }, '/maxAmount'],
+      [{ source: { chainId: '5', tokenSymbol: 'USDC' } }, '/source/chainId'],
+      [{ source: { chainId: '501', tokenSymbol: 'USDC' } }, '/source/chainId'],
+      [{ source: { chainId: '8453', tokenSymbol: 'USDT' } }, '/source/tokenSymbol'],
+    ];
+    for (const [more, pointer] of cases)
+      assert.deepEqual(refused(await links().create(app, { ...asked, ...more }, owner)), ['invalidRequest', pointer]);
+    assert.equal(refused(await links().create({ ...app, settlement: null }, asked, owner)).at(0), 'settlementMissing');
+    assert.equal(refused(await links().create({ ...app, appId: 'wallet_pocket' }, asked, payer)).at(0), 'forbidden');
+  });
+
+  it('are bounded: with so many open, one more is refused, and a known one is answered nonetheless', async () => {
+    const known = await create({ idempotencyKey: 'k' });
+    open = openLinksMax;
+    assert.deepEqual(refused(await links().create(app, asked, owner)), ['conflict', null]);
+    assert.deepEqual((await create({ idempotencyKey: 'k' })).linkId, known.linkId);
+  });
+
+  it('make a payment to the wallet in force, created by a stranger, which says where it came from', async () => {
+    const link = await create({ title: 'Tea', description: 'Two pots' });
+    const { terms } = payment(await pay(link));
+    assert.partialDeepStrictEqual(terms, {
+      appId,
+      keyless: true,
+      type: 'exactOut',
+      display: { title: 'Tea', description: 'Two pots', currency: 'USD' },
+      metadata: { linkId: link.linkId },
+      source: { chainId: 8453, amount: '5010000' },
+      destination: { amount: '5000000', receiverAddress: p.merchantWallet },
+    });
+    assert.match(terms.orderId ?? '', /^link-[0-9a-f]{20}$/);
+    assert.equal(
+      payment(await pay(link, { nonce: 'form-2' }, elsewhere)).terms.destination.receiverAddress,
+      p.customerWallet,
+    );
+  });
+
+  it('let the payer choose what he pays, or what the merchant gets, and where', async () => {
+    const link = await create({ type: 'exactIn', amount: undefined, minAmount: '1.00', maxAmount: '9.00' });
+    const { source, destination } = payment(
+      await pay(link, { amount: '3', source: { chainId: '1', tokenSymbol: 'USDT' } }),
+    ).terms;
+    assert.deepEqual(
+      [source.chainId, source.token.symbol, source.amount, destination.amount],
+      [1, 'USDT', '3000000', '2990000'],
+    );
+    for (const amount of [undefined, '0.99', '9.01', 'x', '-2'])
+      assert.deepEqual(refused(await pay(link, { amount })), ['invalidRequest', '/amount']);
+    assert.deepEqual(refused(await pay(link, { amount: '3', source: undefined })), ['invalidRequest', '/source']);
+    assert.deepEqual(refused(await pay(link, { amount: '3', source: { chainId: '501', tokenSymbol: 'USDC' } })), [
+      'invalidRequest',
+      '/source/chainId',
+    ]);
+  });
+
+  it('do not let the payer change what is fixed', async () => {
+    const link = await create({ source: onBase });
+    const { source, destination } = payment(
+      await pay(link, { amount: '0.02', source: { chainId: '1', tokenSymbol: 'USDT' } }),
+    ).terms;
+    assert.deepEqual([source.chainId, destination.amount], [8453, '5000000']);
+  });
+
+  it('make one payment of one form, however often and however fast it is sent; another form makes another', async () => {
+    const link = await create();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => pay(link)));
+    const ids = new Set(answers.map((answer) => payment(answer).terms.paymentId));
+    assert.deepEqual([ids.size, creating], [1, 20]);
+    assert.equal(answers.filter((answer) => !isRefusal(answer) && answer.createdNow).length, 1);
+    const others = [
+      await pay(link, { nonce: 'form-2' }),
+      await pay(link, { source: { chainId: '1', tokenSymbol: 'USDC' } }),
+      await pay(await create()),
+    ];
+    assert.equal(new Set([...ids, ...others.map((answer) => payment(answer).terms.paymentId)]).size, 4);
+  });
+
+  it('are closed for good: nothing can be made with them, and what was made stands', async () => {
+    const link = await create();
+    const { terms } = payment(await pay(link));
+    const closed = await links().close(appId, link.linkId, owner);
+    assert.ok(!isRefusal(closed) && closed.link.closedAt !== null);
+    assert.deepEqual(refused(await pay(closed.link, { nonce: 'form-2' })), ['conflict', null]);
+    assert.deepEqual(refused(await pay(closed.link)), ['conflict', null]);
+    assert.equal((await world.store.read(`payment-${terms.paymentId}`)).length, 1);
+  });
+
+  it('survive a crash at the append: sent again, the form finds the payment or makes it', async () => {
+    const link = await create();
+    for (const lost of ['beforeAppend', 'afterAppend']) {
+      const crash = (point: string) => {
+        if (point === `PaymentCreated.${lost}`) throw new Error('crash');
+      };
+      const whole = world;
+      const { store, clock } = whole;
+      world = { ...whole, handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec, crash }) };
+      await assert.rejects(pay(link, { nonce: lost }), /crash/);
+      world = whole;
+      const answer = await pay(link, { nonce: lost });
+      assert.equal(!isRefusal(answer) && answer.createdNow, lost === 'beforeAppend');
+    }
+  });
+
+  it('take any token that the installation knows', () => {
+    for (const { tokens } of chains) for (const { decimals } of tokens) assert.ok(decimals >= 6);
+  });
+});
