@@ -95,7 +95,6 @@ function amountField({ say, link, form }: LinkModel): VNode {
     pattern: ' *[0-9]+([.,][0-9][0-9]?)? *',
     maxlength: 12,
     mono: true,
-    behind: 'USD',
   });
 }
 
