@@ -142,6 +142,8 @@ export interface TransferOrder {
   readonly amount: bigint;
   /** What it is for, such as a payment. No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
   readonly reference?: string;
+  /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
+  readonly spokenFor?: bigint;
 }
 
 /** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
@@ -183,6 +185,12 @@ export interface Agreement {
   readonly dispute?: Dispute;
 }
 
+/** What was signed and maybe sent, as far as its fate depends on it. */
+export type Sent = Pick<
+  SignedAttempt,
+  'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'amount' | 'signedAt'
+>;
+
 /** Where a transaction landed. */
 export interface Settled {
   readonly hash: string;
@@ -219,12 +227,18 @@ export interface PayoutRail {
   prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
   /** The same transaction under another nonce of its account. The chain is not asked. */
   numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
-  /** A transaction that does nothing but use up a nonce whose purpose is gone. */
-  prepareCancel(nonce: bigint, numberedBy?: string): Promise<Unsigned>;
+  /**
+   * A transaction that does nothing but use up a nonce whose purpose is gone.
+   * @param outbid the fees of one that is to be replaced
+   * @throws PayoutBlocked when outbidding would cost more than the configured maximum
+   */
+  prepareCancel(nonce: bigint, numberedBy?: string, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned>;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
   broadcast(bytes: string): Promise<void>;
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
-  fate(attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<Fate>;
+  fate(attempts: readonly Sent[], signal: AbortSignal): Promise<Fate>;
+  /** Whether the chain may still take the bytes: false only when it provably cannot, whether it took them before or not. */
+  canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
   /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
   stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
   /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */

@@ -1,15 +1,17 @@
 /** A payout's steps: ordered, signed, settled or proven dead, and unsettled when its block left the chain. */
 import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
-import type { SignedAttempt } from '../domain/payment/events.ts';
+import type { SignedAttempt, TokenRef } from '../domain/payment/events.ts';
 import * as payout from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
+import { attemptsSpent, isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
 import type { Instant } from '../domain/time.ts';
-import { allowTransfer, outstandingMax, type Purpose, treasury, treasuryInstance } from '../domain/treasury.ts';
+import type { Purpose } from '../domain/treasury/events.ts';
+import { allowTransfer } from '../domain/treasury/nonces.ts';
+import { outstandingMax, treasury, treasuryInstance } from '../domain/treasury/state.ts';
+import { releaseNonce } from './cancels.ts';
 import {
   type Fate,
-  type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -18,7 +20,18 @@ import {
   type Unsigned,
 } from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
-import { numberingAccountFor, numberingAccountsOf, releaseNonce, takeNonce } from './numberingAccounts.ts';
+import {
+  type Chosen,
+  type NumberingMemory,
+  numberingAccountFor,
+  numberingAccountsOf,
+  objectionToSigning,
+  refusalToNumber,
+  spokenFor,
+  takeNonce,
+  type Wanted,
+  wasBusy,
+} from './numberingAccounts.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 interface Deps {
@@ -30,6 +43,9 @@ export interface SignDeps extends Deps {
   readonly rail: PayoutRail;
   readonly signer: Signer;
   readonly crash: CrashPoint;
+  readonly memory: NumberingMemory;
+  /** Where there are no nonces: what other payments' payouts that are signed and not settled take of a token, in smallest units. */
+  readonly unsettled: (token: TokenRef, but: string) => Promise<bigint>;
 }
 
 type Outcome = Promise<Handled<PaymentState> | Refusal>;
@@ -54,12 +70,12 @@ export const requestPayout = ({ handle, clock }: Deps, { terms }: Payment): Outc
 export async function signPayout(deps: SignDeps, payment: Payment, signal: AbortSignal): Outcome {
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
+  if (isSpent(leg)) return attemptsSpent(leg);
   const order = { ...leg.order, reference: payment.terms.paymentId };
   const replaced = liveAttempts(leg).at(-1);
-  assert(replaced?.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const unsigned = replaced
-    ? await deps.rail.prepare(order, nonceIn(replaced), replaced, replaced.account)
-    : await numbered(deps, payment, leg, order, signal);
+    ? await bump(deps, order, replaced)
+    : await numbered(deps, wantedBy(payment, leg), order, signal);
   if (isRefusal(unsigned)) return unsigned;
   await deps.crash('payout.beforeSign');
   const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
@@ -71,7 +87,26 @@ export async function signPayout(deps: SignDeps, payment: Payment, signal: Abort
   });
 }
 
-const nonceIn = ({ nonce }: SignedAttempt): bigint | null => (nonce === null ? null : BigInt(nonce));
+const wantedBy = ({ terms: { paymentId } }: Payment, leg: TransferLeg): Wanted => {
+  const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
+  return { purpose, moves: { token: leg.order.token.address, amount: unitsText(leg.order.amount) } };
+};
+
+/** Whether it is of no use to sign a payment's payout now: its account was seen busy, no longer ago than that. Asks nobody. */
+export const mustWait = (deps: Pick<SignDeps, 'clock' | 'memory'>, payment: Payment, lately_ms: number): boolean =>
+  payment.payout !== null &&
+  liveAttempts(payment.payout).length === 0 &&
+  wasBusy(deps, wantedBy(payment, payment.payout), lately_ms);
+
+/** The same transfer with a higher fee. */
+async function bump(deps: SignDeps, order: TransferOrder, replaced: SignedAttempt): Promise<Unsigned | Refusal> {
+  assert(replaced.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
+  const objection = await objectionToSigning(deps, replaced.account);
+  if (objection) return objection;
+  const unsigned = await deps.rail.prepare(order, BigInt(replaced.nonce), replaced, replaced.account);
+  // The chain was asked meanwhile: payouts may have been paused.
+  return (await objectionToSigning(deps, replaced.account)) ?? unsigned;
+}
 
 /**
  * The transfer under the purpose's own nonce, or under the account's next.
@@ -81,53 +116,58 @@ const nonceIn = ({ nonce }: SignedAttempt): bigint | null => (nonce === null ? n
  */
 async function numbered(
   deps: SignDeps,
-  { terms: { paymentId } }: Payment,
-  leg: TransferLeg,
+  wanted: Wanted,
   order: TransferOrder,
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
   const accounts = await numberingAccountsOf(deps, signal);
-  const numbering = numberingAccountFor(accounts, paymentId);
-  if (!numbering) return withoutNonce(deps, order, paymentId);
-  const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
-  const prepared = await prepareFor(deps, order, numbering, purpose);
-  const nonce = await takeNonce(deps, { numbering, accounts }, purpose);
+  const numbering = numberingAccountFor(accounts, wanted.purpose.reference);
+  if (!numbering) return withoutNonce(deps, order, wanted);
+  const chosen = { numbering, accounts };
+  const refusal = await refusalToNumber(deps, chosen, wanted);
+  if (refusal) return refusal;
+  const prepared = await prepareFor(deps, order, chosen, wanted);
+  const nonce = await takeNonce(deps, chosen, wanted);
   return isRefusal(nonce) ? nonce : deps.rail.numbered(prepared, nonce);
 }
 
 /** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
-async function prepareFor(
-  deps: SignDeps,
-  order: TransferOrder,
-  numbering: NumberingAccount,
-  purpose: Purpose,
-): Promise<Unsigned> {
+async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, wanted: Wanted): Promise<Unsigned> {
   const { rail, signer } = deps;
-  const { account, minedNonce } = numbering;
+  const { account, minedNonce } = chosen.numbering;
+  const { purpose } = wanted;
   try {
-    const prepared = await rail.prepare(order, minedNonce + BigInt(outstandingMax), undefined, account);
+    const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
+    const prepared = await rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
     signer.check(prepared, { kind: 'payout', reference: purpose.reference });
     return prepared;
   } catch (error) {
-    if (holdsUpOthers(error)) await releaseNonce(deps, numbering, purpose);
+    if (holdsUpOthers(error)) await releaseNonce(deps, chosen.numbering, purpose);
     throw error;
   }
 }
 
 /** An account without nonces is opened and paused all the same. */
 async function withoutNonce(
-  { handle, rail, clock }: SignDeps,
+  { handle, rail, clock, unsettled }: SignDeps,
   order: TransferOrder,
-  paymentId: string,
+  { purpose: { reference } }: Wanted,
 ): Promise<Unsigned | Refusal> {
   const { chainId, account } = rail;
-  const handled = await handle(
-    treasury,
-    treasuryInstance(chainId, account),
-    (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
-    { cause: `worker:payouts ${paymentId}`, appId: null },
-  );
-  return isRefusal(handled) ? handled : rail.prepare(order, null, undefined, account);
+  const allowed = () =>
+    handle(
+      treasury,
+      treasuryInstance(chainId, account),
+      (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
+      { cause: `worker:payouts ${reference}`, appId: null },
+    );
+  const refusal = await allowed();
+  if (isRefusal(refusal)) return refusal;
+  const whole = { ...order, spokenFor: await unsettled(order.token, reference) };
+  const prepared = await rail.prepare(whole, null, undefined, account);
+  // The chain was asked meanwhile: payouts may have been paused.
+  const still = await allowed();
+  return isRefusal(still) ? still : prepared;
 }
 
 /** Without coin nothing can be sent at all, a cancel neither. */

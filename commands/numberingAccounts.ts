@@ -1,44 +1,45 @@
-/** The accounts whose nonces number payouts: which one takes a payment, whether it may, how a nonce is taken, and how one that nobody needs is used up. */
+/** The accounts whose nonces number payouts: which one takes a payment, whether it may, and how a nonce is taken. */
 import { hash } from 'node:crypto';
-import { assert, type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import type { SignedAttempt } from '../domain/payment/events.ts';
-import { paymentDecider } from '../domain/payment/state.ts';
-import { canLand, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
-import type { Instant } from '../domain/time.ts';
-import {
-  assignNonce,
-  behindChain,
-  cancelNonce,
-  nonceOf,
-  openTreasury,
-  type Purpose,
-  type TreasuryEvent,
-  type TreasuryState,
-  treasury,
-  treasuryInstance,
-  whilePaused,
-} from '../domain/treasury.ts';
-import type { NumberingAccount, PayoutRail, Signed, Signer } from './chainPorts.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { epochMs } from '../domain/time.ts';
+import type { Moved, Purpose } from '../domain/treasury/events.ts';
+import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../domain/treasury/nonces.ts';
+import { behindChain, objectionTo, whilePaused } from '../domain/treasury/objections.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
+import type { NumberingAccount, PayoutRail } from './chainPorts.ts';
 import { currentState, type Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
 
-interface Deps {
+export interface NumberingDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'numberingAccounts'>;
+  readonly memory: NumberingMemory;
 }
 
-interface NonceDeps extends Pick<Deps, 'handle' | 'clock'> {
-  readonly rail: PayoutRail;
-  readonly signer: Signer;
+/** What this process last saw of a rail's numbering accounts. Only one process assigns their nonces at a time; appends decide, not this. */
+export interface NumberingMemory {
+  accounts: readonly NumberingAccount[];
+  accountsAt_ms: number;
+  readonly states: Map<string, TreasuryState>;
 }
+
+export const numberingMemory = (): NumberingMemory => ({ accounts: [], accountsAt_ms: 0, states: new Map() });
 
 /** Empty where the chain has no nonces. */
 export async function numberingAccountsOf(
-  { rail }: Pick<Deps, 'rail'>,
+  { rail, clock, memory }: Pick<NumberingDeps, 'rail' | 'clock' | 'memory'>,
   signal: AbortSignal,
 ): Promise<readonly NumberingAccount[]> {
-  if (rail.numberingAccounts) return rail.numberingAccounts(signal);
+  memory.accounts = await (rail.numberingAccounts?.(signal) ?? itself(rail, signal));
+  memory.accountsAt_ms = epochMs(clock.now());
+  return memory.accounts;
+}
+
+async function itself(
+  rail: Pick<PayoutRail, 'account' | 'minedNonce'>,
+  signal: AbortSignal,
+): Promise<readonly NumberingAccount[]> {
   const minedNonce = await rail.minedNonce(signal);
   return minedNonce === null ? [] : [{ account: rail.account, minedNonce, unused: false }];
 }
@@ -57,54 +58,78 @@ export const numberingAccountFor = (
     .toSorted((a, b) => (a.weight < b.weight ? 1 : -1))[0]?.numbering;
 
 /** The account that numbers a transfer, and all those of which it was chosen. */
-interface Chosen {
+export interface Chosen {
   readonly numbering: NumberingAccount;
   readonly accounts: readonly NumberingAccount[];
 }
 
-/**
- * Takes the account's next nonce for a purpose, or finds the one that the purpose has already. What holds up the nonces after it is used
- * up by the way.
- */
-export async function takeNonce(deps: NonceDeps, chosen: Chosen, purpose: Purpose): Promise<bigint | Refusal> {
+/** What a nonce is wanted for. */
+export interface Wanted {
+  readonly purpose: Purpose;
+  readonly moves: Moved;
+}
+
+/** Takes the account's next nonce for a purpose, or finds the one that the purpose has already. */
+export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
-  const { numbering, accounts } = chosen;
-  const closed = await admit(deps, numbering, accounts);
+  const closed = await admit(deps, chosen);
   if (closed) return closed;
-  const handled = await handle(
-    treasury,
-    treasuryInstance(rail.chainId, numbering.account),
-    (state) => assign(state, { rail, purpose, numbering, now: clock.now() }),
-    { cause: `worker:payouts ${purpose.reference}`, appId: null },
-  );
+  const { account, minedNonce } = chosen.numbering;
+  const at = { ...wanted, chainId: rail.chainId, account, minedNonce, now: clock.now() };
+  const handled = await handle(treasury, treasuryInstance(rail.chainId, account), (state) => openAndAssign(state, at), {
+    cause: `worker:payouts ${wanted.purpose.reference}`,
+    appId: null,
+  });
   if (isRefusal(handled)) return handled;
-  const nonce = nonceOf(handled.state, purpose);
+  deps.memory.states.set(account, handled.state);
+  const nonce = nonceOf(handled.state, wanted.purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
-  await keepMoving(deps, chosen, handled.state);
   return nonce;
 }
 
-function assign(
-  state: TreasuryState,
-  { rail, purpose, numbering, now }: { rail: PayoutRail; purpose: Purpose; numbering: NumberingAccount; now: Instant },
-): Decision<TreasuryEvent> {
-  const { chainId } = rail;
-  const { account, minedNonce } = numbering;
-  const opening = openTreasury(state, { chainId, account, minedNonce, now });
-  if (isRefusal(opening)) return opening;
-  const opened = opening.reduce(treasury.evolve, state);
-  const assigned = assignNonce(opened, { purpose, minedNonce, now });
-  return isRefusal(assigned) ? assigned : [...opening, ...assigned];
+/** Why the purpose would get no nonce now. Nothing is taken. */
+export async function refusalToNumber(
+  deps: NumberingDeps,
+  { numbering: { account, minedNonce } }: Chosen,
+  wanted: Wanted,
+): Promise<Refusal | undefined> {
+  const state = await stateOf(deps, account);
+  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
+  const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: deps.clock.now() }) : [];
+  return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
 }
 
-/** Uses up the account's next nonce if nobody will: all later ones wait for it. */
-async function keepMoving(deps: NonceDeps, chosen: Chosen, state: TreasuryState): Promise<void> {
-  const { numbering } = chosen;
-  await fillGap(deps, numbering, state);
-  const holder = state.assigned.find(({ nonce }) => nonce === numbering.minedNonce)?.purpose;
-  if (!holder || !deps.rail.numberingAccounts || !(await nonceIsAbandoned(deps, holder, numbering.minedNonce, chosen)))
-    return;
-  await releaseNonce(deps, numbering, holder);
+/** Whether the account that numbers a payment was lately seen with no nonce to give for it. Asks nobody: many may wait for the same account. */
+export function wasBusy(
+  { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
+  wanted: Wanted,
+  lately_ms: number,
+): boolean {
+  if (epochMs(clock.now()) - memory.accountsAt_ms >= lately_ms) return false;
+  const numbering = numberingAccountFor(memory.accounts, wanted.purpose.reference);
+  const state = numbering && memory.states.get(numbering.account);
+  if (!state) return false;
+  const decided = assignNonce(state, { ...wanted, minedNonce: numbering.minedNonce, now: clock.now() });
+  return isRefusal(decided) && decided.refused === 'treasuryBusy';
+}
+
+/** What transfers under way will take of a token beside what the treasury's balance shows, over all its numbering accounts. */
+export async function spokenFor(
+  deps: NumberingDeps,
+  { accounts }: Chosen,
+  { purpose, moves }: Wanted,
+): Promise<bigint> {
+  const known = async (account: string) => deps.memory.states.get(account) ?? stateOf(deps, account);
+  const states = await Promise.all(accounts.map(({ account }) => known(account)));
+  const sums = states.map((state, at) => unminedOf(state, moves.token, accounts[at]?.minedNonce ?? 0n, purpose));
+  return sums.reduce((sum, amount) => sum + amount, 0n);
+}
+
+/** Why nothing is signed with an account now, not even a fee bump. Payouts are paused in the treasury’s own stream, for all its accounts. */
+export async function objectionToSigning(deps: NumberingDeps, account: string): Promise<Refusal | undefined> {
+  const state = await stateOf(deps, account);
+  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
+  return whilePaused(own) ?? objectionTo(state);
 }
 
 /**
@@ -114,23 +139,20 @@ async function keepMoving(deps: NonceDeps, chosen: Chosen, state: TreasuryState)
  *
  * The treasury's own stream is opened with the first use of any account, so that it can be paused.
  */
-async function admit(
-  deps: Deps,
-  numbering: NumberingAccount,
-  accounts: readonly NumberingAccount[],
-): Promise<Refusal | undefined> {
+async function admit(deps: NumberingDeps, { numbering, accounts }: Chosen): Promise<Refusal | undefined> {
   const { rail } = deps;
   if (!rail.numberingAccounts) return undefined;
   const own = accounts.find(({ account }) => account === rail.account);
   if (own && own !== numbering) {
-    const closed = (await objectionTo(deps, own, accounts)) ?? (await open(deps, own));
+    const closed = (await strangenessOf(deps, own, accounts)) ?? (await open(deps, own));
     if (closed) return closed;
   }
-  return objectionTo(deps, numbering, accounts);
+  return strangenessOf(deps, numbering, accounts);
 }
 
-async function objectionTo(
-  deps: Deps,
+/** Of an account before its first use. */
+async function strangenessOf(
+  deps: NumberingDeps,
   { account, unused }: NumberingAccount,
   accounts: readonly NumberingAccount[],
 ): Promise<Refusal | undefined> {
@@ -145,7 +167,7 @@ async function objectionTo(
 }
 
 async function open(
-  { handle, clock, rail }: Deps,
+  { handle, clock, rail }: NumberingDeps,
   { account, minedNonce }: NumberingAccount,
 ): Promise<Refusal | undefined> {
   const { chainId } = rail;
@@ -158,64 +180,11 @@ async function open(
   return isRefusal(opened) ? opened : undefined;
 }
 
-const stateOf = ({ handle, rail }: Pick<Deps, 'handle' | 'rail'>, account: string): Promise<TreasuryState> =>
-  currentState(handle, treasury, treasuryInstance(rail.chainId, account));
-
-/**
- * Whether the payment that holds a nonce will never use it. That happens when its account was not configured for a while, or when two
- * instances that were configured differently chose an account each.
- */
-async function nonceIsAbandoned(
-  { handle }: Pick<Deps, 'handle'>,
-  { kind, reference, ordinal }: Purpose,
-  nonce: bigint,
-  { numbering, accounts }: Chosen,
-): Promise<boolean> {
-  if (kind !== 'payout') return false;
-  const leg = (await currentState(handle, paymentDecider, reference))?.payout;
-  if (!leg) return true;
-  const attempt = canLandOf(leg);
-  if (attempt) return attempt.account !== numbering.account || attempt.nonce !== String(nonce);
-  return numberingAccountFor(accounts, reference)?.account !== numbering.account || noncesUsedUp(leg) + 1 !== ordinal;
-}
-
-const canLandOf = (leg: TransferLeg): SignedAttempt | undefined => leg.attempts.findLast(canLand)?.signed;
-
-/**
- * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. (A nonce whose
- * transfer cannot be sent holds up every later one of its account: a transaction that does nothing uses it up.) Should somebody sign
- * with the nonce at this moment, one of the two transactions lands and the other is proven dead by it.
- *
- * Crash after the append: the nonce belongs to nobody and is unused. `fillGap` uses it up when the next one is asked for.
- */
-export async function releaseNonce(
-  deps: NonceDeps,
-  { account, minedNonce }: NumberingAccount,
-  purpose: Purpose,
-): Promise<void> {
-  const { handle, clock, rail } = deps;
-  const instance = treasuryInstance(rail.chainId, account);
-  const nonce = nonceOf(await currentState(handle, treasury, instance), purpose);
-  if (nonce === null || nonce < minedNonce) return;
-  const { hash, bytes } = await signCancel(deps, account, nonce);
-  const cause = `worker:payouts cancel ${purpose.kind} ${purpose.reference}` as const;
-  const decide = (state: TreasuryState) => cancelNonce(state, { nonce, hash, now: clock.now() });
-  const cancelled = await handle(treasury, instance, decide, { cause, appId: null });
-  if (!isRefusal(cancelled)) await rail.broadcast(bytes);
-}
-
-/** Uses up the account's next nonce when it was handed out and then taken back. Sending it again changes nothing. */
-async function fillGap(
-  deps: NonceDeps,
-  { account, minedNonce }: NumberingAccount,
-  { nextNonce, assigned }: TreasuryState,
-): Promise<void> {
-  if (nextNonce === null || minedNonce >= nextNonce || assigned.some(({ nonce }) => nonce === minedNonce)) return;
-  const { bytes } = await signCancel(deps, account, minedNonce);
-  await deps.rail.broadcast(bytes);
-}
-
-async function signCancel({ rail, signer }: NonceDeps, account: string, nonce: bigint): Promise<Signed> {
-  const unsigned = await rail.prepareCancel(nonce, account);
-  return signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
+export async function stateOf(
+  { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
+  account: string,
+): Promise<TreasuryState> {
+  const state = await currentState(handle, treasury, treasuryInstance(rail.chainId, account));
+  memory.states.set(account, state);
+  return state;
 }

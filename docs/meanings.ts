@@ -64,6 +64,8 @@ export const meanings: {
     PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
     PayoutOrphaned: 'A settled payout left its chain: the process goes on from its recorded bytes',
     PayoutConfirmed: 'The payout is final on its chain',
+    PayoutHeld: 'An operator put the payout on hold: nothing more is signed for it',
+    PayoutRetried: 'An operator has the payout tried again: his hold ends, or as many attempts again are allowed',
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
     PaymentBounced: 'Money came and cannot be paid out; it is held for refund',
     RefundAddressSet: 'Where money goes back to',
@@ -75,7 +77,11 @@ export const meanings: {
   treasury: {
     TreasuryOpened: 'The account’s history here begins, at the nonce that its chain had mined up to',
     NonceAssigned: 'A purpose got the next nonce; a restart finds it again by the purpose',
-    NonceCancelled: 'A no-value transaction used the nonce up, because its purpose was gone',
+    NonceCancelled:
+      'A transaction that does nothing but use the nonce up, because its purpose cannot; recorded before it is broadcast. Each further one outbids the last',
+    NonceUsedUp: 'The cancelled nonce is used up for good, by a transaction that is recorded',
+    NonceTaken: 'A transaction that is recorded nowhere has used the nonce up: the account signs nothing any more',
+    NoncesExplained: 'An operator has found out what used the nonces below: the account signs again',
     SweepSigned: 'A signed collection of deposits into the treasury, recorded before it is broadcast',
     SweepConfirmed: 'The collection is final on its chain',
     PayoutsPaused: 'No nonces are handed out until payouts are resumed',

@@ -35,6 +35,7 @@ export type RefusalCode =
   | 'treasuryBusy'
   | 'treasuryPaused'
   | 'treasuryBehindChain'
+  | 'attemptsSpent'
   | 'codeWrong'
   | 'codeExpired'
   | 'appIdTaken'

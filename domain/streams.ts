@@ -9,7 +9,8 @@ import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from '
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
-import { treasury, treasuryEventSchemas, treasurySchemaVersion } from './treasury.ts';
+import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
+import { treasury } from './treasury/state.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
 import { webhook, webhookEventSchemas, webhookSchemaVersion, webhookUpcasters } from './webhook.ts';
 import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } from './webhookTypes.ts';

@@ -1,6 +1,7 @@
 /** What was paid out and what is still owed. */
 import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
+import type { TokenRef } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
@@ -33,6 +34,24 @@ export async function openObligations(sql: Sql): Promise<readonly Obligation[]> 
     tokenAddress,
     amount: inUnits(chainId, tokenAddress, amount),
   }));
+}
+
+export interface UnsettledPayouts {
+  readonly chainId: ChainId;
+  readonly token: TokenRef;
+  /** Payments that are not counted. */
+  readonly but: readonly string[];
+}
+
+/** What payouts that are signed and not settled take of a token on a chain, in smallest units. @throws Unavailable */
+export async function signedAndUnsettled(sql: Sql, { chainId, token, but }: UnsettledPayouts): Promise<bigint> {
+  const [sum] = await sql.query<{ amount: string }>(
+    `SELECT coalesce(sum(destination_amount), 0) AS amount FROM payments
+      WHERE destination_chain_id = $1 AND destination_token_address = $2
+        AND status = 'payment_payout_started' AND payment_id <> ALL ($3)`,
+    [chainId, token.address, but],
+  );
+  return inUnits(chainId, token.address, sum?.amount ?? '0');
 }
 
 function inUnits(chainId: ChainId, tokenAddress: string, amount: string): bigint {

@@ -8,13 +8,16 @@ import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf,
 
 /**
  * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
- * 4: payers may choose what they pay from; a bounce says which money it is about.
+ * 4: payers may choose what they pay from; a bounce says which money it is about; an operator may hold a payout, have it tried again, and
+ * declare an attempt dead.
  */
 export const paymentSchemaVersion = 4;
 
 const Chain = oneOf(chainIds);
 const Memo = nullable(Text(128));
 const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
+/** Of an operator, for whoever asks why. */
+const Reason = Type.String({ minLength: 1, maxLength: 400 });
 
 export const TokenRef = Type.Object(
   { symbol: oneOf(tokenSymbols), address: Address, decimals: Type.Integer({ minimum: 0, maximum: 18 }) },
@@ -113,7 +116,8 @@ const SignedAttempt = {
 
 const DeathProof = Type.Object(
   {
-    reason: Type.Union([Type.Literal('nonceUsed'), Type.Literal('reverted'), Type.Literal('validityPassed')]),
+    /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
+    reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
     detail: Text(400),
   },
   closed,
@@ -197,6 +201,8 @@ export const paymentEventSchemas = {
   PayoutDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
   PayoutOrphaned: Type.Object({ attempt: Attempt, hash: Hash, blockHash: Hash }, closed),
   PayoutConfirmed: Type.Object(Settled, closed),
+  PayoutHeld: Type.Object({ reason: Reason, heldAt: Time }, closed),
+  PayoutRetried: Type.Object({ reason: Reason, retriedAt: Time }, closed),
   PaymentExpired: Type.Object({ chainTime: Time, expiredAt: Time }, closed),
   PaymentBounced: Type.Object(
     {

@@ -13,7 +13,7 @@ export type Step =
   | { readonly do: 'sign'; readonly order: Order; readonly attempt: number }
   /** Signed and not settled: send the recorded bytes until their fate is known. */
   | { readonly do: 'broadcast'; readonly order: Order; readonly attempts: readonly SignedAttempt[] }
-  /** The money left its chain before anything was signed: nothing is paid until it is back. */
+  /** Nothing can land, and nothing is signed: the money left its chain, until it is back; or an operator holds the payout. */
   | { readonly do: 'hold' }
   | { readonly do: 'done' };
 
@@ -27,7 +27,7 @@ export function nextStep(p: PaymentState, now: Instant): Step {
   if (p.payout?.settled) return { do: 'done' };
   const attempts = p.payout ? liveAttempts(p.payout) : [];
   if (p.payout && attempts.length > 0) return { do: 'broadcast', order: p.payout.order, attempts };
-  if (lostFunding(p)) return { do: 'hold' };
+  if (lostFunding(p) || p.payoutHeld !== null) return { do: 'hold' };
   return p.payout
     ? { do: 'sign', order: p.payout.order, attempt: p.payout.attempts.length + 1 }
     : { do: 'requestPayout' };

@@ -5,7 +5,7 @@ import type { Instant } from '../time.ts';
 import { lostFunding } from './counting.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
 import type { PaymentState } from './state.ts';
-import { checkDied, checkSettle, checkSign, liveAttempts, type Settled } from './transfer.ts';
+import { attemptsEverMax, checkDied, checkSettle, checkSign, isSpent, liveAttempts, type Settled } from './transfer.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 
@@ -25,6 +25,8 @@ export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<Pa
   if (lostFunding(p) && liveAttempts(p.payout).length === 0) {
     return refuse('illegalStep', 'the money that funded this payment left its chain: sign nothing until it is back');
   }
+  if (p.payoutHeld !== null && !p.payout.attempts.some(({ signed }) => signed.hash === attempt.hash))
+    return refuse('illegalStep', `an operator holds this payout (${p.payoutHeld}): npm run payouts -- retry`);
   const checked = checkSign(p.payout, attempt);
   return checked === 'ok' ? [{ type: 'PayoutSigned', data: attempt }] : checked;
 }
@@ -56,4 +58,23 @@ export function orphanPayout(p: PaymentState, seen: { hash: string; blockHash: s
   if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
   const { attempt, hash, blockHash } = settled;
   return [{ type: 'PayoutOrphaned', data: { attempt, hash, blockHash } }];
+}
+
+/**
+ * An operator's decision: nothing more is signed for this payout until he has it tried again. What is signed can still land and settle it.
+ * @param reason at most 400 characters, for whoever asks why
+ */
+export function holdPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
+  if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
+  return p.payoutHeld === null ? [{ type: 'PayoutHeld', data: { reason, heldAt: now } }] : [];
+}
+
+/** An operator's decision: the payout goes on, after his hold or a hundred attempts. @param reason as for `holdPayout` */
+export function retryPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
+  if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
+  const spent = p.payout !== null && isSpent(p.payout);
+  if (p.payoutHeld === null && !spent) return [];
+  if (spent && p.payout.attempts.length >= attemptsEverMax)
+    return refuse('illegalStep', `${attemptsEverMax} attempts were signed: no more are allowed`);
+  return [{ type: 'PayoutRetried', data: { reason, retriedAt: now } }];
 }

@@ -5,7 +5,7 @@ import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } 
 import { type PaymentCreated, type PaymentEvent, type PaymentEventData, type Transfer, transferId } from './events.ts';
 import { fundingOf } from './funding.ts';
 import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
-import { died, newLeg, settle, signed, type TransferLeg, unsettle } from './transfer.ts';
+import { died, newLeg, settle, signed, type TransferLeg, unsettle, withMoreAttempts } from './transfer.ts';
 
 export interface Refund extends TransferLeg {
   readonly refund: number;
@@ -19,6 +19,8 @@ export interface Payment extends Paid {
   readonly registered: { readonly txHash: string; readonly senderAddress: string } | null;
   readonly registrations: number;
   readonly payout: TransferLeg | null;
+  /** Why an operator has put the payout on hold. */
+  readonly payoutHeld: string | null;
   readonly refundAddress: { readonly address: string; readonly memo: string | null } | null;
   readonly refunds: readonly Refund[];
 }
@@ -54,6 +56,7 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   payins: [],
   funded: null,
   payout: null,
+  payoutHeld: null,
   refundAddress: null,
   refunds: [],
   closed: null,
@@ -102,6 +105,10 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
       return { ...p, payout: unsettle(ordered(p)) };
     case 'PayoutConfirmed':
       return { ...p, payout: settle(ordered(p), event.data) };
+    case 'PayoutHeld':
+      return { ...p, payoutHeld: event.data.reason };
+    case 'PayoutRetried':
+      return { ...p, payoutHeld: null, payout: p.payout && withMoreAttempts(p.payout) };
     default:
       return undefined;
   }

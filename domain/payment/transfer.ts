@@ -3,7 +3,7 @@
  * Sign, record, then send: a second signature under another nonce needs proof that the first can never land.
  */
 import type { ChainId } from '../chains.ts';
-import { type Decision, refuse } from '../decider.ts';
+import { type Decision, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { DeathProof, SignedAttempt, TokenRef } from './events.ts';
 
@@ -33,14 +33,31 @@ export interface TransferLeg {
   readonly order: Order;
   readonly attempts: readonly Attempt[];
   readonly settled: Settled | null;
+  /** So many attempts may be signed. */
+  readonly attemptsMax: number;
   /** Whether it was ever confirmed. A confirmation that was orphaned since has been told already: the next one is not told again. */
   readonly everSettled: boolean;
 }
 
-/** Fee bumps and replacements after proven deaths, all together. */
+/** Fee bumps and replacements after proven deaths, all together, until an operator allows as many again. */
 export const attemptsMax = 100;
+/** An operator can allow no more. */
+export const attemptsEverMax = 1_000;
 
-export const newLeg = (order: Order): TransferLeg => ({ order, attempts: [], settled: null, everSettled: false });
+export const newLeg = (order: Order): TransferLeg => ({
+  order,
+  attempts: [],
+  settled: null,
+  attemptsMax,
+  everSettled: false,
+});
+
+export const isSpent = (leg: TransferLeg): boolean => leg.attempts.length >= leg.attemptsMax;
+
+export const withMoreAttempts = (leg: TransferLeg): TransferLeg => ({
+  ...leg,
+  attemptsMax: Math.max(leg.attemptsMax, Math.min(leg.attempts.length + attemptsMax, attemptsEverMax)),
+});
 
 /** Whether an attempt can land, or land again: a settled one may leave its chain. Only a proof makes an attempt dead. */
 export const canLand = ({ fate }: Attempt): boolean => fate === 'live' || fate === 'settled';
@@ -84,9 +101,7 @@ export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<ne
   const { order } = leg;
   if (leg.attempts.some((known) => known.signed.hash === attempt.hash)) return [];
   if (leg.settled) return refuse('illegalStep', 'the transfer is settled: nothing more may be signed for it');
-  if (leg.attempts.length >= attemptsMax) {
-    return refuse('illegalStep', `the transfer has ${attemptsMax} attempts: an operator must look at it`);
-  }
+  if (isSpent(leg)) return attemptsSpent(leg);
   if (attempt.attempt !== leg.attempts.length + 1) {
     return refuse(
       'illegalStep',
@@ -113,6 +128,12 @@ export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<ne
   );
   return reused ? refuse('illegalStep', `nonce ${attempt.nonce} is used up: assign the next`) : 'ok';
 }
+
+export const attemptsSpent = ({ attempts }: TransferLeg): Refusal =>
+  refuse(
+    'attemptsSpent',
+    `${attempts.length} attempts were signed: find out why none settled it, then npm run payouts -- retry`,
+  );
 
 /** A fee bump can at most land instead of what it replaces, never besides. */
 function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {

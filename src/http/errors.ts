@@ -143,6 +143,7 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   treasuryBusy: 'unavailable',
   treasuryPaused: 'unavailable',
   treasuryBehindChain: 'unavailable',
+  attemptsSpent: 'unavailable',
   codeWrong: 'codeWrong',
   codeExpired: 'codeExpired',
   appIdTaken: 'appIdTaken',

@@ -2,10 +2,12 @@
 import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
+import { inTurn } from '../../commands/inTurn.ts';
+import { numberingMemory } from '../../commands/numberingAccounts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { settledPayouts } from '../../queries/payouts.ts';
+import { settledPayouts, signedAndUnsettled } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
@@ -16,9 +18,11 @@ import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
+import { noncesWorker } from '../subscribers/nonces.ts';
 import { followForNotices } from '../subscribers/notices.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
+import { createUnderway } from '../subscribers/underway.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
@@ -29,6 +33,7 @@ import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 import { webhookSender } from './webhooks.ts';
 
 const auditIdle_ms = 30_000;
+const noncesIdle_ms = 5_000;
 const unmatchedIdle_ms = 30_000;
 
 /** Resolves when the signal has aborted and what was begun has ended. */
@@ -63,22 +68,26 @@ function payouts(
   signers: Signers,
 ): readonly RoleWorker[] {
   const steps = ['requestPayout', 'sign', 'broadcast'];
-  return [...chains].map(([chainId, { rail, poll_ms }]) => {
+  const turn = inTurn();
+  return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);
     assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
     const worker = payoutsWorkerName(chainId);
-    return {
+    const memory = numberingMemory();
+    const oneByOne = <T>(work: () => Promise<T>) => turn(worker, work);
+    const signing = { handle: workHandle, clock, rail, signer, memory, inTurn: oneByOne };
+    const payouts = {
       worker: payoutsWorker({
-        handle: workHandle,
-        clock,
+        ...signing,
         crash,
-        rail,
-        signer,
         poll_ms,
         due: (max, now) => duePayments(database, { worker, chainIds: [chainId], steps, max, now }),
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
+        underway: createUnderway((token, but) => signedAndUnsettled(database, { chainId, token, but }), clock),
       }),
     };
+    const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
+    return [payouts, nonces];
   });
 }
 

@@ -1,35 +1,30 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
-import {
-  type Dispute,
-  PayoutBlocked,
-  type PayoutRail,
-  type Signer,
-  SigningRefused,
-} from '../../commands/chainPorts.ts';
-import { currentState, type Handle } from '../../commands/handle.ts';
-import { requestPayout, settlePayout, signPayout } from '../../commands/makePayout.ts';
-import type { Clock, CrashPoint } from '../../commands/ports.ts';
+import { stuckAfter_ms } from '../../commands/cancels.ts';
+import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
+import { currentState } from '../../commands/handle.ts';
+import { knownFate } from '../../commands/knownFate.ts';
+import { mustWait, requestPayout, type SignDeps, settlePayout, signPayout } from '../../commands/makePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { isSpent, liveAttempts } from '../../domain/payment/transfer.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
+import type { Underway } from './underway.ts';
 import { boundedTimes, type Worker } from './worker.ts';
 
-export interface PayoutsDeps {
-  readonly handle: Handle;
-  readonly clock: Clock;
-  readonly crash: CrashPoint;
-  readonly rail: PayoutRail;
-  readonly signer: Signer;
+export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
+  readonly underway: Underway;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
   /** How often the chain is asked what became of an attempt. */
   readonly poll_ms: number;
-  /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury. */
+  /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
 }
 
@@ -41,9 +36,19 @@ const rebroadcast_ms = 4_000;
 const bumpAfter_ms = 90_000;
 /** A payout that waits for float, gas or an operator is tried again so often. Waiting is no failure: it is never parked for it. */
 const blockedRetry_ms = 5_000;
-const disputeAgain_ms = 10 * minute_ms;
+const tellAgain_ms = 10 * minute_ms;
 
-const waitsFor: ReadonlySet<string> = new Set(['treasuryBusy', 'treasuryPaused', 'treasuryBehindChain']);
+/** What a chain has taken is final within minutes on all chains that are served. */
+const finalBy_ms = hour_ms;
+
+const waitsFor: ReadonlySet<string> = new Set([
+  'treasuryBusy',
+  'treasuryPaused',
+  'treasuryBehindChain',
+  'attemptsSpent',
+]);
+
+const rarely: ReadonlySet<string> = new Set(['refusedByToken', 'attemptsSpent']);
 
 /** A step could not be made now; the item is tried again later and shows as failed until then. */
 export class StepRefused extends Error {
@@ -59,11 +64,10 @@ export class StepRefused extends Error {
 export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
 export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
-  const { handle, clock, crash, rail, poll_ms } = deps;
+  const { handle, clock, crash, rail, poll_ms, inTurn, underway } = deps;
   const sentAt = boundedTimes();
   const recheckAt = boundedTimes();
-  const disputedAt = boundedTimes();
-  let queue: Promise<unknown> = Promise.resolve();
+  const toldAt = boundedTimes();
 
   return {
     name: payoutsWorkerName(rail.chainId),
@@ -103,10 +107,14 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   }
 
   async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
+    if (mustWait(deps, payment, poll_ms)) return wait(payment, 'treasuryBusy', 'the account was busy a moment ago');
     try {
-      const outcome = await inTurn(() => signPayout(deps, payment, signal));
-      if (!isRefusal(outcome) || !waitsFor.has(outcome.refused)) return accepted(outcome);
-      return wait(payment, outcome.refused, outcome.message);
+      const outcome = await inTurn(() => signPayout({ ...deps, unsettled: underway.of }, payment, signal));
+      if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(payment, outcome.refused, outcome.message);
+      const signed = accepted(outcome);
+      const order = payment.payout?.order;
+      if (order) underway.signed(payment.terms.paymentId, order.token, order.amount);
+      return signed;
     } catch (error) {
       if (error instanceof PayoutBlocked || error instanceof SigningRefused)
         return wait(payment, error.reason, error.message);
@@ -114,35 +122,36 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     }
   }
 
-  /** One at a time per account: between a nonce taken and its bytes recorded nobody else takes the next. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work);
-    queue = turn.catch(() => {});
-    return turn;
-  }
-
-  function wait({ terms, funded }: Payment, reason: string, message: string): false {
+  function wait({ terms, funded, payout }: Payment, reason: string, message: string): false {
     const now_ms = epochMs(clock.now());
+    const waited_ms = now_ms - epochMs(funded?.fundedAt ?? clock.now());
+    const nothingLands = payout === null || liveAttempts(payout).length === 0;
     if (reason !== 'treasuryBusy') deps.alarm(terms.paymentId, reason, message);
-    recheckAt.set(terms.paymentId, now_ms + pause_ms(reason, now_ms - epochMs(funded?.fundedAt ?? clock.now())));
+    recheckAt.set(terms.paymentId, now_ms + pause_ms(reason, nothingLands ? waited_ms : 0));
     return false;
   }
 
   function pause_ms(reason: string, waited_ms: number): number {
     if (reason === 'treasuryBusy') return poll_ms;
-    // A token seldom takes back a refusal. Such payouts are tried ever more rarely, so that many of them do not hold up the others.
-    return reason === 'refusedByToken' ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
+    // A token seldom takes back a refusal, and spent attempts wait for an operator: such payouts are tried ever more rarely, so that many
+    // of them do not hold up the others.
+    return rarely.has(reason) ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
   }
 
   async function settle(payment: Payment, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
-    const fate = await rail.fate(attempts, signal);
+    const fate = await knownFate(deps, attempts, signal);
+    if (isRefusal(fate)) return wait(payment, fate.refused, fate.message);
     if (fate.kind === 'final' || fate.kind === 'dead') {
+      underway.ended(payment.terms.paymentId);
       return accepted(await settlePayout({ handle, clock }, payment, fate));
     }
-    if (fate.kind === 'pending' && fate.dispute) tellDispute(payment.terms.paymentId, fate.dispute);
+    if (fate.kind === 'pending' && fate.dispute)
+      tellOnce(payment.terms.paymentId, fate.dispute.reason, fate.dispute.message);
+    tellIfStuck(payment, attempts, fate);
     const latest = attempts.at(-1);
     if (latest && !(fate.kind === 'pending' && fate.mined)) {
-      const late = epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
+      const late =
+        !(payment.payout && isSpent(payment.payout)) && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
       // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
       const outbid =
         late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
@@ -155,11 +164,21 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
     return false;
   }
 
-  /** Nodes are asked every few seconds: the same dispute is told of now and then. */
-  function tellDispute(paymentId: string, { reason, message }: Dispute): void {
+  function tellIfStuck({ terms }: Payment, [first]: readonly SignedAttempt[], fate: Fate): void {
+    if (!first) return;
+    const waited_ms = epochMs(clock.now()) - epochMs(first.signedAt);
+    const mined = fate.kind === 'pending' && fate.mined;
+    if (waited_ms < (mined ? finalBy_ms : stuckAfter_ms)) return;
+    const minutes = Math.floor(waited_ms / minute_ms);
+    const message = `attempt ${first.attempt} (${first.hash}) is ${mined ? 'not final' : 'not mined'} after ${minutes} minutes: npm run payouts -- list`;
+    tellOnce(terms.paymentId, 'payoutStuck', message);
+  }
+
+  /** Nodes are asked every few seconds: the same is told of now and then. */
+  function tellOnce(paymentId: string, reason: string, message: string): void {
     const [key, now_ms] = [`${paymentId} ${reason}`, epochMs(clock.now())];
-    if (now_ms - (disputedAt.get(key) ?? Number.NEGATIVE_INFINITY) < disputeAgain_ms) return;
-    disputedAt.set(key, now_ms);
+    if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < tellAgain_ms) return;
+    toldAt.set(key, now_ms);
     deps.alarm(paymentId, reason, message);
   }
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { createRedeliver } from '../../commands/webhooksByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { outstandingMax } from '../../domain/treasury.ts';
+import { outstandingMax } from '../../domain/treasury/state.ts';
 import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';

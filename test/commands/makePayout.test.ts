@@ -4,11 +4,15 @@ import { PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { verifyChain } from '../../commands/codec.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
-import { type Purpose, pausePayouts, treasury, treasuryInstance } from '../../domain/treasury.ts';
+import type { Purpose } from '../../domain/treasury/events.ts';
+import { pausePayouts } from '../../domain/treasury/objections.ts';
+import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { bounced, died, feeCaps, minute, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, noting } from '../support/processes.ts';
 import { blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
+
+const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
 
 type World = Awaited<ReturnType<typeof signingWorld>>;
 
@@ -108,15 +112,16 @@ describe('signing a payout', () => {
       assert.deepEqual(world.around.cancelled, []);
     });
 
-    it('sends a cancel again that a crash left recorded and unsent, before the next payout', async () => {
+    it('sends a cancel that a crash left recorded and unsent', async () => {
       const world = await lapsed([first, 'second']);
       world.around.blocked = blockedByFloat;
       const crash = crashAt('NonceCancelled.afterAppend');
       await assert.rejects(world.sign({ handle: world.start({ crash }) }), Crashed);
       assert.deepEqual(world.around.cancelled, []);
+      await world.tend();
+      assert.deepEqual(world.around.cancelled, [7n]);
       world.around.blocked = null;
       await accepted(world.sign({ paymentId: 'second' }));
-      assert.deepEqual(world.around.cancelled, [7n]);
       assert.deepEqual(await attemptsOf(world, 'second'), ['1 8 live']);
     });
   });
@@ -149,6 +154,55 @@ describe('signing a payout', () => {
       assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBehindChain');
       assert.equal(world.around.signatures, 1);
       assert.deepEqual(await assignments(world), ['7 payout first 1']);
+    });
+
+    it('no fee bump either, while payouts are paused', async () => {
+      const world = await signingWorld();
+      await accepted(world.sign());
+      const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'incident', minute(1));
+      const instance = treasuryInstance(1, treasuryAccount);
+      await accepted(world.start()(treasury, instance, pause, { cause: 'operator:ada', appId: null }));
+      const refusal = await world.sign();
+      assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryPaused');
+      assert.equal(world.around.signatures, 1);
+    });
+
+    it('beyond what the float covers beside all that is signed and not mined, after a restart too', async () => {
+      const payments = Array.from({ length: 8 }, (_, n) => `payment-${n}`);
+      const world = await signingWorld({ payments });
+      world.around.float = 25_000000n;
+      for (const paymentId of payments.slice(0, 2)) await accepted(world.sign({ paymentId }));
+      for (const paymentId of payments.slice(2)) await assert.rejects(world.sign({ paymentId }), isFloat);
+      const restarted = await signingWorld({ store: world.store, payments: [] });
+      restarted.around.float = 25_000000n;
+      await assert.rejects(restarted.sign({ paymentId: 'payment-2' }), isFloat);
+      assert.equal(world.around.signatures, 2);
+      // Both are mined: the balance shows it.
+      world.around.minedNonce = 9n;
+      world.around.float = 5_000000n;
+      await assert.rejects(world.sign({ paymentId: 'payment-2' }), isFloat);
+      world.around.float = 10_000000n;
+      await accepted(world.sign({ paymentId: 'payment-2' }));
+    });
+
+    it('beyond the float beside what is signed and not settled, on a chain without nonces', async () => {
+      const world = await signingWorld();
+      world.around.minedNonce = null;
+      world.around.float = 25_000000n;
+      world.around.unsettled = 20_000000n;
+      await assert.rejects(world.sign(), isFloat);
+      world.around.unsettled = 15_000000n;
+      await accepted(world.sign());
+    });
+
+    it('before it knows that the account has a nonce to give', async () => {
+      const payments = Array.from({ length: 17 }, (_, n) => `payment-${n}`);
+      const world = await signingWorld({ payments });
+      for (const paymentId of payments.slice(1)) await accepted(world.sign({ paymentId }));
+      const prepared = world.around.feeLevel;
+      const refusal = await world.sign({ paymentId: 'payment-0' });
+      assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');
+      assert.equal(world.around.feeLevel, prepared);
     });
 
     it('while payouts are paused', async () => {

@@ -1,4 +1,7 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
+
+import { tendNonces } from '../../commands/cancels.ts';
+import type { Fate, Sent } from '../../commands/chainPorts.ts';
 import {
   type NumberingAccount,
   PayoutBlocked,
@@ -10,11 +13,14 @@ import {
 } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { signPayout } from '../../commands/makePayout.ts';
+import { numberingMemory } from '../../commands/numberingAccounts.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
-import type { PaymentEvent } from '../../domain/payment/events.ts';
+import type { PaymentEvent, SignedAttempt } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { treasuryInstance } from '../../domain/treasury.ts';
-import { ethereumUsdc, feeCaps, hashOf, ordered, treasuryAccount } from '../support/payments.ts';
+import { plus } from '../../domain/time.ts';
+import { treasuryInstance } from '../../domain/treasury/state.ts';
+import { checkFloat } from '../../src/chains/money/spending.ts';
+import { ethereumUsdc, feeCaps, hashOf, minute, ordered, treasuryAccount } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
@@ -25,6 +31,8 @@ export interface Surroundings {
   minedNonce: bigint | null;
   /** Accounts that number transfers, the treasury's own among them; null: the rail knows of no such thing. */
   accounts: readonly NumberingAccount[] | null;
+  /** Of USDC, in smallest units. */
+  float: bigint;
   blocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
@@ -34,6 +42,12 @@ export interface Surroundings {
   cancelled: bigint[];
   /** The same with the account in front. */
   freed: string[];
+  /** What payouts under way take, on a chain without nonces. */
+  unsettled: bigint;
+  /** Whether cancels that are sent are lost. */
+  dropsCancels: boolean;
+  /** What the chain says of transactions that share a nonce. */
+  fate: (sent: readonly Sent[]) => Fate;
 }
 
 export const blockedByFloat = new PayoutBlocked('float', 'the float is short: add some');
@@ -41,16 +55,21 @@ export const blockedByFloat = new PayoutBlocked('float', 'the float is short: ad
 const withoutAmount = { chainId: 1, token: ethereumUsdc.token, receiverMemo: null, amount: 0n } as const;
 
 export async function signingWorld({ store = processes().store, payments = [first] } = {}) {
-  const { start, typesIn, clock } = processes({ store });
+  const { start, typesIn, clock, time } = processes({ store, now: minute(1) });
+  const memory = numberingMemory();
   const around: Surroundings = {
     minedNonce: 7n,
     accounts: null,
+    float: 10n ** 15n,
     blocked: null,
     refusing: null,
     feeLevel: 100,
     signatures: 0,
     cancelled: [],
     freed: [],
+    unsettled: 0n,
+    dropsCancels: false,
+    fate: () => ({ kind: 'unknown' }),
   };
 
   const rail = {
@@ -63,16 +82,20 @@ export async function signingWorld({ store = processes().store, payments = [firs
     },
     async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
       if (around.blocked) throw around.blocked;
+      checkFloat(around.float, account ?? treasuryAccount, order);
       around.feeLevel += 20;
       return { chainId: 1, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
     numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
-    async prepareCancel(nonce: bigint, account: string) {
+    async prepareCancel(nonce: bigint, account: string, outbid?: Pick<SignedAttempt, 'fee'>) {
       const order = { ...withoutAmount, receiver: treasuryAccount };
-      return { chainId: 1, account, nonce, order, validUntil: null, fee: {}, payload: 'cancel' };
+      const fee = feeCaps(outbid ? Number(outbid.fee['maxFeePerGas']) * 2 : 100);
+      return { chainId: 1, account, nonce, order, validUntil: null, fee, payload: 'cancel' };
     },
+    fate: async (sent: readonly Sent[]) => around.fate(sent),
     async broadcast(bytes: string) {
-      around.freed.push(bytes);
+      if (around.dropsCancels) return;
+      around.freed.push(bytes.split(' ').slice(0, 2).join(' '));
       around.cancelled.push(BigInt(bytes.split(' ')[1] ?? ''));
     },
   } as Partial<PayoutRail> as PayoutRail;
@@ -83,7 +106,11 @@ export async function signingWorld({ store = processes().store, payments = [firs
       if (around.refusing) throw around.refusing;
     },
     async sign({ account, nonce, order, fee, payload }) {
-      if (payload === 'cancel') return { bytes: `${account} ${nonce}`, hash: hashOf('cancel', account, String(nonce)) };
+      if (payload === 'cancel')
+        return {
+          bytes: `${account} ${nonce} ${fee['maxFeePerGas']}`,
+          hash: hashOf('cancel', account, String(nonce), fee),
+        };
       around.signatures += 1;
       return { bytes: '0x02', hash: hashOf(account, String(nonce), order.receiver, String(order.amount), fee) };
     },
@@ -100,11 +127,29 @@ export async function signingWorld({ store = processes().store, payments = [firs
   /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
   async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
     const payment = known ?? (await loaded(handle, paymentId));
-    return await signPayout({ handle, clock, rail, signer, crash }, payment, new AbortController().signal);
+    const deps = { handle, clock, rail, signer, crash, memory, unsettled: async () => around.unsettled };
+    return await signPayout(deps, payment, new AbortController().signal);
   }
 
+  /** One round over the nonces that are outstanding. @returns those that are stuck */
+  async function tend({ handle = start() }: Pick<Worker, 'handle'> = {}) {
+    const inTurn = <T>(work: () => Promise<T>) => work();
+    const failed = (_: unknown, error: unknown) => {
+      throw error;
+    };
+    const stuck = await tendNonces(
+      { handle, clock, rail, signer, memory, inTurn, failed },
+      new AbortController().signal,
+    );
+    return stuck.map(({ account, nonce, holder }) => `${account} ${nonce} ${holder}`);
+  }
+
+  const pass = (duration_ms: number) => {
+    time.now = plus(time.now, duration_ms);
+  };
+
   const load = (paymentId = first) => loaded(start(), paymentId);
-  return { around, start, sign, load, record, typesIn, store };
+  return { around, start, sign, tend, pass, clock, rail, load, record, typesIn, store };
 }
 
 interface Worker {

@@ -15,6 +15,7 @@ import { plus } from '../../domain/time.ts';
 import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';
 import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
+import { sharedBySigners } from '../support/payouts.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 const { paymentId } = terms();
@@ -199,6 +200,7 @@ async function paying() {
   };
   const restart = () => {
     const worker = payoutsWorker({
+      ...sharedBySigners(clock),
       poll_ms: second,
       handle: start(),
       clock,

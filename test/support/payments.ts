@@ -275,6 +275,9 @@ export const settled = (signing: SignedAttempt = attempt(), block?: number | str
 export const unsettled = (signing: SignedAttempt = attempt(), block: number | string = 200) =>
   event('PayoutOrphaned', { attempt: signing.attempt, hash: signing.hash, blockHash: hashOf('block', block) });
 
+export const held = () => event('PayoutHeld', { reason: 'paid by hand', heldAt: minute(10) });
+export const retried = () => event('PayoutRetried', { reason: 'it was not', retriedAt: minute(11) });
+
 export const expired = (chainTime: Instant = minute(61), at: Instant = minute(62)) =>
   event('PaymentExpired', { chainTime, expiredAt: at });
 export const bounced = (code: BounceCode, received: string, at: Instant = minute(62), asset?: Asset) =>

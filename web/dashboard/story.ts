@@ -130,6 +130,7 @@ const proofs = {
   nonceUsed: 'another transaction took its place',
   reverted: 'the chain refused it',
   validityPassed: 'the chain cannot take it any more',
+  declared: 'the chain cannot take it any more',
 } as const;
 
 function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'settled'>, mode: Mode): Told {

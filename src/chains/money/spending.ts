@@ -60,15 +60,16 @@ function microUsd({ amount, token }: TransferOrder): bigint {
  * Checked before anything is signed.
  *
  * @param held what the treasury can spend of the order's token, in smallest units
- * @throws PayoutBlocked when that is less than the order's amount
+ * @throws PayoutBlocked when that is less than the order's amount and what is signed already
  */
-export function checkFloat(held: bigint, treasury: string, { chainId, token, amount }: TransferOrder): void {
-  if (held >= amount) return;
-  const [need, have] = [amount, held].map((units) => `${formatAmount(units, token.decimals)} ${token.symbol}`);
-  const { name } = chainOf(chainId);
+export function checkFloat(held: bigint, treasury: string, order: TransferOrder): void {
+  const { chainId, token, amount, spokenFor = 0n } = order;
+  if (held - spokenFor >= amount) return;
+  const text = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;
+  const signed = spokenFor > 0n ? `, ${text(spokenFor)} of it in payouts under way,` : '';
   throw new PayoutBlocked(
     'float',
-    `the treasury ${treasury} holds ${have} on ${name}, ${need} are to be paid: top it up`,
+    `the treasury ${treasury} holds ${text(held)} on ${chainOf(chainId).name}${signed} and ${text(amount)} are to be paid: top it up`,
   );
 }
 

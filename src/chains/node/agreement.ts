@@ -1,7 +1,7 @@
 /** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
 import { rescale } from '../../../domain/money.ts';
-import type { SignedAttempt, TokenRef } from '../../../domain/payment/events.ts';
-import type { Agreement, Dispute, Fate } from '../ports.ts';
+import type { TokenRef } from '../../../domain/payment/events.ts';
+import type { Agreement, Dispute, Fate, Sent } from '../ports.ts';
 import type { ChainNode, RpcFailed } from './jsonRpc.ts';
 import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
 
@@ -20,7 +20,8 @@ export const wholeTokens = ({ amount, token }: { readonly amount: string; readon
   rescale(BigInt(amount), token.decimals, 0);
 
 /** All attempts of a transfer are of the same sum. */
-export const stakeOf = ([attempt]: readonly SignedAttempt[]): bigint => (attempt ? wholeTokens(attempt) : 0n);
+export const stakeOf = ([attempt]: readonly Pick<Sent, 'amount' | 'token'>[]): bigint =>
+  attempt ? wholeTokens(attempt) : 0n;
 
 /** @param usd what is at stake, in whole tokens */
 export const nodesNeeded = ({ usual, large, largeFrom_usd }: Agree, usd: bigint): number =>

@@ -12,6 +12,7 @@ export function createRail(chainId: ChainId, account: string): PayoutRail {
     prepareCancel: poor,
     broadcast: async () => {},
     fate: async () => ({ kind: 'unknown' }),
+    canLand: async () => true,
     stillFinal: async () => true,
     balances: async () => ({ gas: 0n, tokens: {} }),
   };

@@ -11,6 +11,7 @@ import {
   expired,
   expires_at,
   feeCaps,
+  held,
   minute,
   ordered,
   orphaned,
@@ -18,6 +19,7 @@ import {
   payin,
   lost as payinLost,
   paymentAfter,
+  retried,
   sent,
   signed,
   unpaid,
@@ -53,6 +55,12 @@ describe('the next step', () => {
     assert.deepEqual(step([...ordered, ...lost, detected(), confirmed()]), { do: 'sign', order, attempt: 1 });
     assert.equal(step([...sent, ...lost]).do, 'broadcast');
     assert.deepEqual(step([...sent, ...lost, died()]), { do: 'hold' });
+  });
+
+  it('is to hold while an operator says so, and to send what is signed all the same', () => {
+    assert.deepEqual(step([...ordered, held()]), { do: 'hold' });
+    assert.deepEqual(step([...ordered, held(), retried()]), { do: 'sign', order, attempt: 1 });
+    assert.equal(step([...sent, held()]).do, 'broadcast');
   });
 
   it('is to sign what is ordered, and again after every attempt died', () => {

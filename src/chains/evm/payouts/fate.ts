@@ -1,8 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher, lower } from '../../bigints.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
-import type { Fate } from '../../ports.ts';
+import type { Fate, Sent } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import {
   finalHeight,
@@ -20,7 +19,7 @@ import type { EvmNode, EvmRpc } from '../rpc.ts';
 export interface Contenders {
   readonly account: string;
   readonly nonce: bigint;
-  readonly attempts: readonly SignedAttempt[];
+  readonly attempts: readonly Sent[];
 }
 
 type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
@@ -55,6 +54,12 @@ async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Pr
   return undefined;
 }
 
+/** The account's next nonce where the chain is deepest final: what has a lower one cannot land any more. @throws RpcFailed */
+export async function finalNonce(node: EvmNode, account: string, { finalLarge }: Depths): Promise<bigint> {
+  const final = await finalHeight(node, (await knownHeader(node, 'latest')).number, finalLarge);
+  return final < 0n ? 0n : nonceAt(node, account, final);
+}
+
 const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail: string): Fate => ({
   kind: 'dead',
   attempts: attempts.map(({ attempt }) => attempt),
@@ -64,7 +69,7 @@ const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail
 async function fateOfMined(
   node: EvmNode,
   contenders: Contenders,
-  { attempt }: SignedAttempt,
+  { attempt }: Sent,
   { hash, succeeded, blockNumber, blockHash }: Receipt,
   final: bigint,
 ): Promise<Fate> {

@@ -8,7 +8,7 @@ import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { fateOf } from './fate.ts';
+import { fateOf, finalNonce } from './fate.ts';
 import {
   balancesOf,
   checkGas,
@@ -53,11 +53,13 @@ export function createEvmPayoutRail(
     return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
   }
 
-  async function prepareCall(call: Call, nonce: bigint): Promise<Unsigned> {
+  async function prepareCall(call: Call, nonce: bigint, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned> {
     return rpc.answer(async (node) => {
       const gas = withMargin(await gasNeeded(node, { from: account, ...call }));
       const order = noOrder(payer.chain, account);
-      return buildUnsigned({ account, nonce, order, call, gas, price: await price(node) });
+      const fresh = await price(node);
+      const chosen = outbid ? priceToReplace(outbid, fresh, fees) : fresh;
+      return buildUnsigned({ account, nonce, order, call, gas, price: chosen });
     });
   }
 
@@ -65,7 +67,7 @@ export function createEvmPayoutRail(
     chainId,
     account,
     prepareCall,
-    prepareCancel: (nonce) => prepareCall({ to: account, data: '0x' }, nonce),
+    prepareCancel: (nonce, _, outbid) => prepareCall({ to: account, data: '0x' }, nonce, outbid),
 
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
@@ -82,6 +84,9 @@ export function createEvmPayoutRail(
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
       return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths, signal);
     },
+
+    canLand: async ({ nonce }, signal) =>
+      !(await allDeny(rpc, async (node) => (await finalNonce(node, account, depths)) <= BigInt(nonce ?? 0), signal)),
 
     stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
 

@@ -23,6 +23,12 @@ const provableFor_blocks = 200_000n;
 export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: AbortSignal): Promise<Fate> =>
   agreedFate(rpc, (node) => fateAt(node, attempt), usd, signal);
 
+/** Whether a block may still take the attempt: false when the node says so by its final height and by the blockhash. @throws RpcFailed */
+export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolean> {
+  const head = await finalHead(node);
+  return head.height <= BigInt(attempt.validUntil ?? '0') || (await isValid(node, attempt, head.slot));
+}
+
 /** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
 async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined> {
   const first = await statusOf(node, attempt.hash);

@@ -1,6 +1,6 @@
 import { assert } from '../../../../domain/decider.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
-import { wholeTokens } from '../../node/agreement.ts';
+import { allDeny, wholeTokens } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
 import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -8,7 +8,7 @@ import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from 
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
-import { fateOf } from './fate.ts';
+import { canLandAt, fateOf } from './fate.ts';
 import { checkUnpaid, feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
 
@@ -86,6 +86,8 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
       assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
       return fateOf(rpc, attempt, wholeTokens(attempt), signal);
     },
+
+    canLand: async (attempt, signal) => !(await allDeny(rpc, (node) => canLandAt(node, attempt), signal)),
 
     // What is final on Solana stays.
     stillFinal: async () => true,

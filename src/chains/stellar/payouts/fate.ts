@@ -1,8 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
-import type { Fate } from '../../ports.ts';
+import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { ledgerName } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
@@ -12,7 +11,7 @@ import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 export interface Contenders {
   readonly account: string;
   readonly nonce: bigint;
-  readonly attempts: readonly SignedAttempt[];
+  readonly attempts: readonly Sent[];
 }
 
 /** How far our clock and the network's may be apart. */

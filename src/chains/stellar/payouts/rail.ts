@@ -2,6 +2,7 @@ import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } fr
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
@@ -108,9 +109,10 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
     numbered: renumbered,
 
-    prepareCancel: (nonce, numberedBy = account) =>
+    prepareCancel: (nonce, numberedBy = account, outbid) =>
       rpc.answer(async (node) => {
-        const inclusion = await freshInclusion(node, 'inclusionFee', fees);
+        const fresh = await freshInclusion(node, 'inclusionFee', fees);
+        const inclusion = outbid ? inclusionToReplace(outbid, fresh, fees) : fresh;
         const building = { account: numberedBy, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
         const transaction = buildTransaction(actingThrough(numberedBy, nothing()), null, building);
         return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
@@ -123,6 +125,14 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
       const { account: numberedBy = account } = attempts[0] ?? {};
       return fateOf(rpc, { account: numberedBy, nonce: BigInt(nonce), attempts }, signal);
+    },
+
+    async canLand({ account: numberedBy, nonce }, signal) {
+      const isFree = async (node: StellarNode) => {
+        const { account: found } = await holdingOf(node, numberedBy, []);
+        return found === undefined || found.sequence < BigInt(nonce ?? 0);
+      };
+      return !(await allDeny(rpc, isFree, signal));
     },
 
     // A closed ledger is final.

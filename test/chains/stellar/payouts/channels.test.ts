@@ -12,6 +12,7 @@ import type { FaultKind } from '../../../../sandbox/stellar/faults.ts';
 import { createStellarPayoutRail } from '../../../../src/chains/stellar/payouts/rail.ts';
 import { payoutsWorker } from '../../../../src/subscribers/payouts.ts';
 import * as p from '../../../support/payments.ts';
+import { sharedBySigners } from '../../../support/payouts.ts';
 import { accepted, crashAt, processes } from '../../../support/processes.ts';
 import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
 import { signal } from '../world.ts';
@@ -218,6 +219,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
       const handle = start({ crash });
       const { rail, signer } = world;
       const worker = payoutsWorker({
+        ...sharedBySigners(clock),
         poll_ms: 50,
         handle,
         clock,

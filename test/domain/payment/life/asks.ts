@@ -122,6 +122,7 @@ const none: SignedAttempt = {
       order: { chainId: 1, token: baseUsdc.token, receiver: merchantWallet, receiverMemo: null, amount: 1n },
       attempts: [],
       settled: null,
+      attemptsMax: 100,
       everSettled: false,
     },
     'right',
@@ -190,7 +191,7 @@ export const advance: Ask = ask('advance', (p, now) => {
     case 'broadcast':
       return confirmPayout(step.attempts.at(-1)?.attempt ?? 0, 0).of(p, now);
     case 'hold':
-      return backAgain(p, now);
+      return p.payoutHeld === null ? backAgain(p, now) : retry.of(p, now);
     case 'done':
       return () => [];
   }
@@ -219,6 +220,8 @@ const choose = (which: number): Ask =>
     return (state) => chooseSource(state, { chainId, tokenAddress: token.address, deposit, now });
   });
 const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
+const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(state, 'paid by hand', now));
+const retry = ask('retry the payout', (_, now) => (state) => payouts.retryPayout(state, 'it was not', now));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
 const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
 const refundAll = ask('refund', (_, now) => (state) => refunds.requestRefunds(state, now));
@@ -250,6 +253,7 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => buryPayout(...t)) },
   { weight: 2, arbitrary: block.map(orphanPayout) },
   { weight: 1, arbitrary: fc.constant(bounce) },
+  { weight: 1, arbitrary: fc.constantFrom(hold, retry) },
   { weight: 4, arbitrary: fc.constant(advanceRefunds) },
   { weight: 1, arbitrary: fc.nat(1).map(address) },
   { weight: 2, arbitrary: fc.constant(refundAll) },

@@ -1,38 +1,59 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type Decision, fold, isRefusal } from '../../domain/decider.ts';
+import { type Decision, fold, isRefusal } from '../../../domain/decider.ts';
+import type { Purpose, TreasuryEvent } from '../../../domain/treasury/events.ts';
 import {
   assignNonce,
+  cancelNonce,
   nonceOf,
   openTreasury,
+  unminedOf,
+  useUpNonce,
+} from '../../../domain/treasury/nonces.ts';
+import { explainNonces, pausePayouts, reportTaken, resumePayouts } from '../../../domain/treasury/objections.ts';
+import {
+  cancelsMax,
   outstandingMax,
-  type Purpose,
-  pausePayouts,
-  resumePayouts,
-  type TreasuryEvent,
   type TreasuryState,
   treasury,
   treasuryInstance,
-} from '../../domain/treasury.ts';
-import { hashOf, minute, treasuryAccount } from '../support/payments.ts';
-import { specification } from '../support/specification.ts';
+} from '../../../domain/treasury/state.ts';
+import { hashOf, minute, treasuryAccount } from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
 
 const { given } = specification(treasury);
 
 const now = minute(1);
 const payout = (reference: string, ordinal = 1): Purpose => ({ kind: 'payout', reference, ordinal });
+const moves = { token: 'usdc', amount: '80' };
 const opened = (firstNonce = 7): TreasuryEvent => ({
   type: 'TreasuryOpened',
   data: { chainId: 1, account: treasuryAccount, firstNonce: String(firstNonce), openedAt: now },
 });
 const assigned = (nonce: number, purpose: Purpose): TreasuryEvent => ({
   type: 'NonceAssigned',
-  data: { nonce: String(nonce), purpose, assignedAt: now },
+  data: { nonce: String(nonce), purpose, moves, assignedAt: now },
 });
+/** The n-th cancel of a nonce, each with a higher fee. */
+const cancelOf = (nonce: number, n = 1) => ({
+  nonce: BigInt(nonce),
+  hash: hashOf('cancel', nonce, n),
+  bytes: '0x02',
+  fee: { maxFee: String(100 + n) },
+  now,
+});
+const cancelled = (nonce: number, n = 1): TreasuryEvent => {
+  const { hash, bytes, fee } = cancelOf(nonce, n);
+  return { type: 'NonceCancelled', data: { nonce: String(nonce), hash, bytes, fee, cancelledAt: now } };
+};
 const paused: TreasuryEvent = { type: 'PayoutsPaused', data: { reason: 'audit', pausedAt: now } };
 const resumed: TreasuryEvent = { type: 'PayoutsResumed', data: { resumedAt: now } };
+const taken = (nonce: number): TreasuryEvent => ({
+  type: 'NonceTaken',
+  data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, seenAt: now },
+});
 const assigning = (purpose: Purpose, minedNonce = 7) => {
-  return (state: TreasuryState) => assignNonce(state, { purpose, minedNonce: BigInt(minedNonce), now });
+  return (state: TreasuryState) => assignNonce(state, { purpose, moves, minedNonce: BigInt(minedNonce), now });
 };
 /** That many assignments from nonce 7 on. */
 const many = (count: number) => Array.from({ length: count }, (_, i) => assigned(7 + i, payout(`p${i}`)));
@@ -117,13 +138,132 @@ describe('a treasury', () => {
   });
 
   it('gives a purpose another nonce once its first was cancelled', () => {
-    const cancelled: TreasuryEvent = {
-      type: 'NonceCancelled',
-      data: { nonce: '7', hash: hashOf('cancel'), cancelledAt: now },
-    };
-    given([opened(), assigned(7, payout('a')), cancelled])
+    given([opened(), assigned(7, payout('a')), cancelled(7)])
       .when(assigning(payout('a'), 8))
       .then([assigned(8, payout('a'))]);
+  });
+
+  describe('of which a nonce is cancelled', () => {
+    const history = [opened(), assigned(7, payout('a'))];
+    const cancelling =
+      (n = 1) =>
+      (state: TreasuryState) =>
+        cancelNonce(state, cancelOf(7, n));
+
+    it('keeps the bytes, and who had the nonce', () => {
+      given(history)
+        .when(cancelling())
+        .then([cancelled(7)]);
+      const [kept] = fold(treasury, [...history, cancelled(7)]).cancelled;
+      assert.deepEqual([kept?.purpose, kept?.signed.map(({ bytes }) => bytes)], [payout('a'), ['0x02']]);
+    });
+
+    it('lets a cancel be outbid by higher fees alone, and not without end', () => {
+      given([...history, cancelled(7)])
+        .when(cancelling())
+        .thenNothing();
+      given([...history, cancelled(7)])
+        .when(cancelling(2))
+        .then([cancelled(7, 2)]);
+      given([...history, cancelled(7, 3)])
+        .when(cancelling(2))
+        .thenRefused('illegalStep', /higher fees/);
+      const many = Array.from({ length: cancelsMax }, (_, n) => cancelled(7, n + 1));
+      given([...history, ...many])
+        .when(cancelling(cancelsMax + 1))
+        .thenRefused('illegalStep');
+    });
+
+    it('signs no cancel while it signs nothing', () => {
+      given([...history, paused])
+        .when(cancelling())
+        .thenRefused('treasuryPaused');
+      given([...history, taken(7)])
+        .when(cancelling())
+        .thenRefused('treasuryBehindChain');
+    });
+
+    it('knows when it is used up, and cancels it no more', () => {
+      const used: TreasuryEvent = { type: 'NonceUsedUp', data: { nonce: '7', detail: 'in block 9', usedAt: now } };
+      const using = (state: TreasuryState) => useUpNonce(state, { nonce: 7n, detail: 'in block 9', now });
+      given([...history, cancelled(7)])
+        .when(using)
+        .then([used]);
+      given(history).when(using).thenNothing();
+      given([...history, cancelled(7), used])
+        .when(cancelling(2))
+        .thenNothing();
+    });
+
+    it('outbids one of old, whose bytes were not kept', () => {
+      const old: TreasuryEvent = { type: 'NonceCancelled', data: { nonce: '7', hash: 'old', cancelledAt: now } };
+      given([...history, old])
+        .when(cancelling())
+        .then([cancelled(7)]);
+    });
+  });
+
+  describe('whose nonce a transaction has used that the log does not know', () => {
+    const history = [opened(), assigned(7, payout('a')), assigned(8, payout('b'))];
+    const taking = (state: TreasuryState) =>
+      reportTaken(state, { nonce: 7n, detail: 'transaction x used nonce 7', now });
+    const explaining = (minedNonce: number) => (state: TreasuryState) =>
+      explainNonces(state, { minedNonce: BigInt(minedNonce), reason: 'our own rebalancing', now });
+    const explained = (upTo: number): TreasuryEvent => ({
+      type: 'NoncesExplained',
+      data: { upTo: String(upTo), reason: 'our own rebalancing', explainedAt: now },
+    });
+
+    it('signs nothing, paused or not, until an operator has explained it', () => {
+      given(history)
+        .when(taking)
+        .then([taken(7)]);
+      for (const purpose of [payout('b'), payout('c')])
+        given([...history, taken(7), paused, resumed])
+          .when(assigning(purpose, 8))
+          .thenRefused('treasuryBehindChain', /transaction x used nonce 7/);
+      given([...history, taken(7)])
+        .when(explaining(8))
+        .then([explained(8)]);
+      given([...history, taken(7), explained(8)])
+        .when(assigning(payout('c'), 8))
+        .then([assigned(9, payout('c'))]);
+    });
+
+    it('takes what was explained for known', () => {
+      given([...history, taken(7), explained(8)])
+        .when(taking)
+        .thenNothing();
+    });
+
+    it('goes on with the chain’s next nonce, where the chain is ahead, or mined a nonce that was not signed here', () => {
+      given(history)
+        .when(assigning(payout('c'), 12))
+        .thenRefused('treasuryBehindChain');
+      given([...history, explained(12)])
+        .when(assigning(payout('c'), 12))
+        .then([assigned(12, payout('c'))]);
+      given(history)
+        .when(assigning(payout('a'), 8))
+        .thenRefused('treasuryBehindChain');
+      given([...history, explained(8)])
+        .when(assigning(payout('a'), 8))
+        .then([assigned(9, payout('a'))]);
+    });
+
+    it('has nothing explained where nothing is strange', () => {
+      given([]).when(explaining(7)).thenRefused('illegalStep');
+      given([opened(), explained(7)])
+        .when(explaining(7))
+        .thenNothing();
+    });
+  });
+
+  it('tells what transfers that are not mined will take of a token', () => {
+    const state = fold(treasury, [opened(), ...many(3)]);
+    const taken = (mined: bigint, but = payout('x')) => unminedOf(state, 'usdc', mined, but);
+    assert.deepEqual([taken(7n), taken(8n), taken(10n), taken(7n, payout('p1'))], [240n, 160n, 0n, 160n]);
+    assert.equal(unminedOf(state, 'usdt', 7n, payout('x')), 0n);
   });
 
   it('signs nothing while it is paused, and goes on where it was', () => {
@@ -182,10 +322,10 @@ describe('a treasury', () => {
         const nonce = String(next);
         if (what === 'mine') mined = Math.min(mined + 1, next);
         else if (what === 'pause') add([...(pausePayouts(state, 'audit', now) as TreasuryEvent[]), resumed]);
-        else add(assignNonce(state, { purpose, minedNonce: BigInt(mined), now }));
+        else add(assignNonce(state, { purpose, moves, minedNonce: BigInt(mined), now }));
         const used = Number(state.nextNonce) > next;
         if (used && what === 'cancel')
-          add([{ type: 'NonceCancelled', data: { nonce, hash: hashOf(i), cancelledAt: now } }]);
+          for (let n = 1; n <= cancelsMax; n += 1) add(cancelNonce(state, cancelOf(next, n)));
         if (used && what === 'sweep') {
           const signing = { nonce, hash: hashOf(i), bytes: '0x02', signedAt: now };
           add([

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/pausePayouts.ts';
+import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { treasuryAccount } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';

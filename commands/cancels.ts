@@ -1,0 +1,204 @@
+/**
+ * Nonces that nobody will use: a transaction that does nothing uses them up, for all later ones of their account wait for them. It is a
+ * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
+ */
+import { isRefusal } from '../domain/decider.ts';
+import type { SignedAttempt } from '../domain/payment/events.ts';
+import { nextStep } from '../domain/payment/next.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
+import { canLand, isSpent, noncesUsedUp } from '../domain/payment/transfer.ts';
+import { epochMs, minute_ms } from '../domain/time.ts';
+import type { Purpose } from '../domain/treasury/events.ts';
+import { cancelNonce, nonceOf, useUpNonce } from '../domain/treasury/nonces.ts';
+import { reportTaken } from '../domain/treasury/objections.ts';
+import {
+  type Assignment,
+  type Cancelled,
+  cancelsMax,
+  type TreasuryState,
+  treasury,
+  treasuryInstance,
+} from '../domain/treasury/state.ts';
+import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './chainPorts.ts';
+import { currentState } from './handle.ts';
+import { cancelsOf } from './knownFate.ts';
+import {
+  type Chosen,
+  type NumberingDeps,
+  numberingAccountFor,
+  numberingAccountsOf,
+  objectionToSigning,
+  stateOf,
+} from './numberingAccounts.ts';
+
+export interface CancelDeps extends NumberingDeps {
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
+}
+
+/** A nonce that was handed out this long ago may be about to be signed; only later it is asked whether anybody needs it. */
+const settling_ms = minute_ms;
+/** A cancel that is not mined for so long is outbid; each further one waits twice as long, up to an hour. */
+const outbidAfter_ms = 90_000;
+const outbidAfterMax_ms = 60 * minute_ms;
+/** Blocks are seconds apart: a nonce that is outstanding for so long is in need of somebody. */
+export const stuckAfter_ms = 10 * minute_ms;
+
+/**
+ * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. Should somebody
+ * sign with the nonce at this moment, one of the two transactions lands and the other is proven dead by it.
+ *
+ * Crash after the append: the bytes are recorded, and `tendNonces` sends them.
+ */
+export async function releaseNonce(deps: CancelDeps, numbering: NumberingAccount, purpose: Purpose): Promise<void> {
+  const nonce = nonceOf(await stateOf(deps, numbering.account), purpose);
+  if (nonce === null || nonce < numbering.minedNonce) return;
+  await cancel(deps, numbering.account, nonce, `cancel ${purpose.kind} ${purpose.reference}`);
+}
+
+/** Signs, records and sends. Nothing happens where nothing may be signed. @param outbid the fees of the last one */
+async function cancel(
+  deps: CancelDeps,
+  account: string,
+  nonce: bigint,
+  why: string,
+  outbid?: Pick<SignedAttempt, 'fee'>,
+): Promise<void> {
+  const { handle, clock, rail, signer } = deps;
+  const unsigned = await rail.prepareCancel(nonce, account, outbid);
+  if (await objectionToSigning(deps, account)) return;
+  const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
+  const decide = (state: TreasuryState) =>
+    cancelNonce(state, { nonce, hash, bytes, fee: unsigned.fee, now: clock.now() });
+  const instance = treasuryInstance(rail.chainId, account);
+  const cancelled = await handle(treasury, instance, decide, { cause: `worker:payouts ${why}`, appId: null });
+  if (!isRefusal(cancelled) && cancelled.appended > 0) await rail.broadcast(bytes);
+}
+
+export interface StuckNonce {
+  readonly account: string;
+  readonly nonce: bigint;
+  /** What holds it, in words. */
+  readonly holder: string;
+}
+
+export interface TendDeps extends CancelDeps {
+  /** Signs one at a time with the payouts of the same accounts. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** What could not be done for one nonce; the others go on. */
+  readonly failed: (nonce: StuckNonce, error: unknown) => void;
+}
+
+/**
+ * Looks after every nonce that was handed out and not mined: sends cancels again and outbids them until they are final, and takes back
+ * what nobody needs any more.
+ * @returns those that are outstanding for too long
+ */
+export async function tendNonces(deps: TendDeps, signal: AbortSignal): Promise<readonly StuckNonce[]> {
+  const accounts = await numberingAccountsOf(deps, signal);
+  const stuck = await Promise.all(accounts.map((numbering) => tendAccount(deps, { numbering, accounts }, signal)));
+  return stuck.flat();
+}
+
+async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly StuckNonce[]> {
+  const { account, minedNonce } = chosen.numbering;
+  const { assigned, cancelled } = await stateOf(deps, account);
+  const stuck: StuckNonce[] = [];
+  const now_ms = epochMs(deps.clock.now());
+  const tend = async (nonce: bigint, holder: string, since_ms: number, work: () => Promise<void>) => {
+    const each = { account, nonce, holder };
+    if (nonce >= minedNonce && now_ms - since_ms >= stuckAfter_ms) stuck.push(each);
+    await work().catch((error) => {
+      signal.throwIfAborted();
+      deps.failed(each, error);
+    });
+  };
+  for (const each of cancelled.filter(({ usedUp }) => !usedUp)) {
+    const since_ms = epochMs(each.signed[0]?.signedAt ?? deps.clock.now());
+    await tend(each.nonce, 'a cancel', since_ms, () => tendCancel(deps, chosen, each, signal));
+  }
+  for (const each of assigned.filter(({ nonce }) => nonce >= minedNonce)) {
+    const { kind, reference } = each.purpose;
+    const since_ms = epochMs(each.assignedAt);
+    await tend(each.nonce, `${kind} ${reference}`, since_ms, async () => {
+      if (now_ms - since_ms < settling_ms || !(await isNeedless(deps, each, chosen))) return;
+      await deps.inTurn(() => releaseNonce(deps, chosen.numbering, each.purpose));
+    });
+  }
+  return stuck;
+}
+
+/** A cancelled nonce is used up by its cancel, or by a transfer that its payment had signed with it. */
+async function tendCancel(
+  deps: TendDeps,
+  { numbering: { account } }: Chosen,
+  cancelled: Cancelled,
+  signal: AbortSignal,
+): Promise<void> {
+  const { handle, clock, rail } = deps;
+  const { nonce, purpose } = cancelled;
+  const attempts = await attemptsWith(deps, account, nonce, purpose);
+  const sent = [...attempts, ...cancelsOf(cancelled, rail.chainId, account)];
+  const fate = await rail.fate(sent, signal);
+  const record = (decide: (state: TreasuryState) => ReturnType<typeof useUpNonce>) =>
+    handle(treasury, treasuryInstance(rail.chainId, account), decide, { cause: 'worker:nonces', appId: null });
+  const now = clock.now();
+  if (fate.kind === 'final') {
+    const detail = `transaction ${fate.hash} in block ${fate.blockNumber} used nonce ${nonce}`;
+    await record((state) => useUpNonce(state, { nonce, detail, now }));
+  } else if (fate.kind === 'dead') {
+    const { reason, detail } = fate.proof;
+    const decide = reason === 'nonceUsed' ? reportTaken : useUpNonce;
+    await record((state) => decide(state, { nonce, detail, now }));
+  } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
+}
+
+/** Sends the latest cancel again, or one that outbids it. */
+async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelled): Promise<void> {
+  const last = signed.at(-1);
+  const patience_ms = Math.min(outbidAfter_ms * 2 ** (signed.length - 1), outbidAfterMax_ms);
+  const late = !last?.bytes || epochMs(deps.clock.now()) - epochMs(last.signedAt) > patience_ms;
+  if (late && signed.length < cancelsMax) {
+    const outbid = last?.fee ? { fee: { ...last.fee } } : undefined;
+    await deps
+      .inTurn(() => cancel(deps, account, nonce, `cancel nonce ${nonce}`, outbid))
+      .catch((error) => {
+        // What is too dear to outbid may still land as it is.
+        if (!(error instanceof PayoutBlocked) || !last?.bytes) throw error;
+      });
+  }
+  if (last?.bytes) await deps.rail.broadcast(last.bytes);
+}
+
+/** What a payment signed with a nonce of an account. */
+async function attemptsWith(
+  { handle }: Pick<TendDeps, 'handle'>,
+  account: string,
+  nonce: bigint,
+  purpose: Purpose | null,
+): Promise<readonly Sent[]> {
+  if (purpose?.kind !== 'payout') return [];
+  const leg = (await currentState(handle, paymentDecider, purpose.reference))?.payout;
+  const signed = leg?.attempts.map((attempt) => attempt.signed) ?? [];
+  return signed.filter((each) => each.account === account && each.nonce === nonce.toString());
+}
+
+/**
+ * Whether the payment that holds a nonce will not use it, or not soon: it is closed or on hold, its attempts are spent, or it pays through
+ * another account. (That happens when its account was not configured for a while, or when two instances that were configured differently
+ * chose an account each.)
+ */
+async function isNeedless(
+  { handle, clock }: TendDeps,
+  { nonce, purpose: { kind, reference, ordinal } }: Assignment,
+  { numbering: { account }, accounts }: Chosen,
+): Promise<boolean> {
+  if (kind !== 'payout') return false;
+  const payment = await currentState(handle, paymentDecider, reference);
+  const leg = payment?.payout;
+  if (!leg) return true;
+  const landing = leg.attempts.filter(canLand).map(({ signed }) => signed);
+  if (landing.length > 0) return !landing.some((each) => each.account === account && each.nonce === nonce.toString());
+  if (nextStep(payment, clock.now()).do !== 'sign' || isSpent(leg)) return true;
+  return numberingAccountFor(accounts, reference)?.account !== account || noncesUsedUp(leg) + 1 !== ordinal;
+}

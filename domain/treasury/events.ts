@@ -1,0 +1,71 @@
+/** Every event of a treasury account, as it is stored. */
+import Type, { type Static } from 'typebox';
+import { chainIds } from '../chains.ts';
+import { Address, Amount, closed, Hash, Height, Id, oneOf, Text, Time } from '../schema.ts';
+
+/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. */
+export const treasurySchemaVersion = 2;
+
+/** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
+const Purpose = Type.Object(
+  {
+    kind: oneOf(['payout', 'refund', 'sweep', 'cancel']),
+    /** Payment id, or what else the transfer belongs to. */
+    reference: Id,
+    /** Counts the nonces that one reference used up: 1 for the first. */
+    ordinal: Type.Integer({ minimum: 1, maximum: 10_000 }),
+  },
+  closed,
+);
+
+const Moved = Type.Object({ token: Address, amount: Amount }, closed);
+const Bytes = Type.String({ minLength: 2, maxLength: 65_536 });
+const Reason = Type.String({ minLength: 1, maxLength: 400 });
+
+export const treasuryEventSchemas = {
+  /** The account's history here begins: the chain's nonce at that moment; 0 where it has none. */
+  TreasuryOpened: Type.Object(
+    { chainId: oneOf(chainIds), account: Address, firstNonce: Height, openedAt: Time },
+    closed,
+  ),
+  NonceAssigned: Type.Object(
+    {
+      nonce: Height,
+      purpose: Purpose,
+      /** The token, by its contract, and how much of it in smallest units. Missing in older ones. */
+      moves: Type.Optional(Moved),
+      assignedAt: Time,
+    },
+    closed,
+  ),
+  /** A transaction that does nothing but use the nonce up, recorded before it is sent. One with higher fees may follow and outbid it. */
+  NonceCancelled: Type.Object(
+    {
+      nonce: Height,
+      hash: Hash,
+      /** Missing in older ones, as the fee. */
+      bytes: Type.Optional(Bytes),
+      fee: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 78 }))),
+      cancelledAt: Time,
+    },
+    closed,
+  ),
+  /** The cancelled nonce is used up for good, by a transaction that is recorded. */
+  NonceUsedUp: Type.Object({ nonce: Height, detail: Text(400), usedAt: Time }, closed),
+  /** A transaction that nothing here records has used the nonce up. */
+  NonceTaken: Type.Object({ nonce: Height, detail: Text(400), seenAt: Time }, closed),
+  /** An operator knows what used the nonces below `upTo` that the log does not know of. */
+  NoncesExplained: Type.Object({ upTo: Height, reason: Reason, explainedAt: Time }, closed),
+  SweepSigned: Type.Object({ nonce: Height, hash: Hash, bytes: Bytes, signedAt: Time }, closed),
+  SweepConfirmed: Type.Object({ nonce: Height, hash: Hash, confirmedAt: Time }, closed),
+  PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
+  PayoutsResumed: Type.Object({ resumedAt: Time }, closed),
+} as const;
+
+type Schemas = typeof treasuryEventSchemas;
+export type TreasuryEventType = keyof Schemas;
+export type TreasuryEvent = {
+  [T in TreasuryEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[TreasuryEventType];
+export type Purpose = Static<typeof Purpose>;
+export type Moved = Static<typeof Moved>;

@@ -1,0 +1,59 @@
+/** Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it. */
+import { stuckAfter_ms, type TendDeps, tendNonces } from '../../commands/cancels.ts';
+import { PayoutBlocked } from '../../commands/chainPorts.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import { epochMs } from '../../domain/time.ts';
+import { boundedTimes, type Worker } from './worker.ts';
+
+export interface NoncesDeps extends Omit<TendDeps, 'failed'> {
+  readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+const round_ms = 5_000;
+
+export const noncesWorkerName = (chainId: ChainId): string => `nonces:${chainId}`;
+
+export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
+  const { rail, clock, alarm } = deps;
+  const { chainId } = rail;
+  const alarmedAt = boundedTimes();
+  let next_ms = 0;
+
+  return {
+    name: noncesWorkerName(chainId),
+    concurrency: 1,
+    async due(_, now) {
+      if (epochMs(now) < next_ms) return [];
+      next_ms = epochMs(now) + round_ms;
+      return [chainId];
+    },
+    keyOf: String,
+    async act(_, signal) {
+      const failures: unknown[] = [];
+      const stuck = await tendNonces(
+        { ...deps, failed: ({ account, nonce }, error) => note(account, nonce, error) },
+        signal,
+      );
+      for (const { account, nonce, holder } of stuck) {
+        const message = `nonce ${nonce} of ${account}, held by ${holder}, is not mined after ten minutes: all later ones wait for it`;
+        tell('nonceStuck', account, nonce, message);
+      }
+      const [failure] = failures;
+      if (failure !== undefined) throw failure;
+
+      function note(account: string, nonce: bigint, error: unknown): void {
+        if (error instanceof PayoutBlocked) tell(error.reason, account, nonce, error.message);
+        else failures.push(error);
+      }
+    },
+  };
+
+  /** Said again as often as it takes to be stuck. */
+  function tell(reason: string, account: string, nonce: bigint, message: string): void {
+    const key = `${reason} ${account} ${nonce}`;
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (alarmedAt.get(key) ?? 0) < stuckAfter_ms) return;
+    alarmedAt.set(key, now_ms);
+    alarm(reason, { chainId, account, nonce: nonce.toString() }, message);
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What payouts that are signed and not settled take of a treasury without nonces. The read models know them, a moment late; those that
+ * this process has signed lately are counted from memory.
+ */
+import type { Clock } from '../../commands/ports.ts';
+import type { TokenRef } from '../../domain/payment/events.ts';
+import { epochMs, minute_ms } from '../../domain/time.ts';
+
+export interface Underway {
+  /** In smallest units. @param but a payment that is not counted */
+  of(token: TokenRef, but: string): Promise<bigint>;
+  signed(paymentId: string, token: TokenRef, amount: bigint): void;
+  /** It is settled or dead. */
+  ended(paymentId: string): void;
+}
+
+/** Read models are never so late while to-do lists, which are among them, name payouts to sign. */
+const remembered_ms = 10 * minute_ms;
+
+/** @param recorded what payments other than the named ones take, as the read models have it */
+export function createUnderway(
+  recorded: (token: TokenRef, but: readonly string[]) => Promise<bigint>,
+  clock: Pick<Clock, 'now'>,
+): Underway {
+  const lately = new Map<string, { readonly token: string; readonly amount: bigint; readonly at_ms: number }>();
+
+  return {
+    async of(token, but) {
+      const oldest_ms = epochMs(clock.now()) - remembered_ms;
+      for (const [paymentId, { at_ms }] of lately) if (at_ms < oldest_ms) lately.delete(paymentId);
+      let sum = await recorded(token, [but, ...lately.keys()]);
+      for (const [paymentId, each] of lately) if (paymentId !== but && each.token === token.address) sum += each.amount;
+      return sum;
+    },
+    signed: (paymentId, { address }, amount) =>
+      void lately.set(paymentId, { token: address, amount, at_ms: epochMs(clock.now()) }),
+    ended: (paymentId) => void lately.delete(paymentId),
+  };
+}
