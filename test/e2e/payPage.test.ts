@@ -1,73 +1,216 @@
-/** A payer with a browser: the page follows the money by itself, from waiting to completed, without being loaded again. */
+/** Payers with browsers: their pages follow the money by themselves, on local chains, from the first look to the end of each story. */
 import assert from 'node:assert/strict';
+import { parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
+import { parse as parseEip681 } from 'eth-url-parser';
+import type { Page } from 'playwright-core';
+import type { Clock } from '../../commands/ports.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { hour_ms, plus } from '../../domain/time.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Service, startService } from '../../src/main.ts';
+import { systemClock } from '../../src/runtime/system.ts';
 import { visitor } from '../support/chromium.ts';
-import { createSandbox } from '../support/sandbox.ts';
+import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
+import { scanned } from '../support/qr.ts';
+import { type Answer, createShop, type Json } from '../support/shop.ts';
 
 const receiver = '0x2222222222222222222222222222222222222222';
+const ethereum = 1;
 
 describe('the page of a payment, in a browser', function () {
-  this.timeout(120_000);
-  const sandbox = createSandbox({ chains: [8453, 137] });
-  before(() => sandbox.start());
-  after(() => sandbox.destroy());
+  this.timeout(180_000);
+  let ahead_ms = 0;
+  const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
+  let world: LocalWorld;
+  let service: Service;
+  let appId: string;
+  const shop = createShop({
+    baseUrl: () => service.url,
+    operationsUrl: () => service.operationsUrl,
+    rpcUrl: (chainId) => world.rpcUrl(chainId),
+    customerKey: () => world.keys.customer,
+    stellarCustomer: () => world.keys.stellar.customer,
+    solanaCustomer: () => world.keys.solana.customer,
+  });
 
-  const create = async () => {
-    const { body } = await sandbox.create({
-      appId: sandbox.file().wallet.appId,
+  before(async () => {
+    world = await startLocalWorld([ethereum, 8453, 501, 1500]);
+    service = await startService(readConfig(world.settings), clock);
+    appId = (await world.seed(service)).wallet.appId;
+  });
+  after(async () => {
+    await service.stop();
+    await world.destroy();
+  });
+
+  async function create(source: Json = {}, more: Json = {}): Promise<Answer['body']> {
+    const { status, body } = await shop.create({
+      appId,
       type: 'exactOut',
-      display: { title: 'Tea', currency: 'USD' },
-      source: { chainId: 8453, tokenSymbol: 'USDC' },
-      destination: { chainId: 137, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+      display: { title: 'Tea for two, with a label that a wallet shows', currency: 'USD' },
+      source: { chainId: ethereum, tokenSymbol: 'USDC', ...source },
+      destination: { chainId: 8453, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+      ...more,
     });
+    assert.equal(status, 201, JSON.stringify(body));
     return body;
-  };
+  }
 
-  it('goes from waiting to completed while somebody pays, and then has the receipt', async () => {
-    const payment = await create();
-    const { page, leave } = await visitor(sandbox.file().baseUrl, { viewport: { width: 360, height: 740 } });
+  /** @param watch while the page is open, which nobody loads again */
+  async function watching(payment: Answer['body'], watch: (page: Page) => Promise<void>, query = ''): Promise<void> {
+    const { page, leave } = await visitor(service.url, { viewport: { width: 360, height: 740 } });
     let loads = 0;
     page.on('load', () => {
       loads += 1;
     });
-    await page.goto(payment.paymentLink);
-    await page.getByText('Waiting for your payment').waitFor();
-    assert.match(
-      (await page.locator('.scan a').getAttribute('href')) ?? '',
-      /^ethereum:0x\w+@8453\/transfer\?address=0x/,
-    );
-    await sandbox.pay(payment);
-    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
-    await page.getByText('has your money').waitFor({ timeout: 60_000 });
+    await page.goto(`${payment.paymentLink}${query}`);
+    await watch(page);
     assert.equal(loads, 1);
+    await leave();
+  }
+
+  const toTheEnd = async (page: Page) => {
+    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     assert.equal(await page.locator('.scan').count(), 0);
+  };
+
+  /** What the button opens, which the code says as well. */
+  async function walletLink(page: Page): Promise<string> {
+    await page.getByText('Waiting for your payment').waitFor();
+    const link = (await page.locator('.scan a').getAttribute('href')) ?? '';
+    assert.equal(await scanned(page), link);
+    return link;
+  }
+
+  it('goes from waiting to completed on an EVM chain, and then has the receipt', async () => {
+    const payment = await create();
+    const { source } = payment;
+    await watching(payment, async (page) => {
+      const { target_address, chain_id, function_name, parameters } = parseEip681(await walletLink(page));
+      assert.deepEqual([chain_id, function_name, parameters?.['address']], ['1', 'transfer', source.receiverAddress]);
+      assert.equal(target_address, source.tokenAddress);
+      await shop.pay(payment);
+      await toTheEnd(page);
+    });
+    const { page, leave } = await visitor(service.url);
+    await page.goto(payment.paymentLink);
     await page.getByRole('link', { name: 'Receipt to print' }).click();
-    const done = await sandbox.follow(payment.id);
+    const done = await shop.follow(payment.id);
     await page.getByText(done.destination.txHash).waitFor();
     await page.getByText(done.source.txHash).waitFor();
     await leave();
   });
 
-  it('says what is missing of too little, and takes the rest', async () => {
+  it('goes from waiting to completed on Solana', async () => {
+    const payment = await create({ chainId: 501 });
+    await watching(payment, async (page) => {
+      const link = new URL(await walletLink(page));
+      assert.equal(`${link.protocol}${link.pathname}`, `solana:${payment.source.receiverAddress}`);
+      assert.equal(link.searchParams.get('amount'), payment.source.amount);
+      await shop.pay(payment);
+      await toTheEnd(page);
+    });
+  });
+
+  it('goes from waiting to completed on Stellar, by the memo', async () => {
+    const payment = await create({ chainId: 1500 });
+    const { source } = payment;
+    await watching(payment, async (page) => {
+      const link = parseSep7Uri(await walletLink(page)) as Sep7Pay;
+      assert.deepEqual(
+        [link.destination, link.memo, link.amount],
+        [source.receiverAddress, source.receiverMemo, source.amount],
+      );
+      assert.equal(link.networkPassphrase, 'Payment Intents Sandbox');
+      await page.getByText('Send it with the memo').waitFor();
+      await shop.pay(payment);
+      await toTheEnd(page);
+    });
+  });
+
+  it('goes from waiting to completed by the contract on Stellar, called as the page says', async () => {
+    const payer = await shop.stellarAccount('20');
+    const payment = await create(
+      { chainId: 1500, senderAddress: payer.publicKey() },
+      { intent: 'stellar_payin_contracts' },
+    );
+    const { source } = payment;
+    await watching(payment, async (page) => {
+      await page.getByRole('heading', { name: 'Call the contract' }).waitFor();
+      const command = (await page.locator('code.command').textContent()) ?? '';
+      const said = Object.fromEntries(
+        [...command.matchAll(/--(\S+) (\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+      );
+      assert.equal(said['id'], source.receiverAddressContract);
+      assert.equal(said['sender'], payer.publicKey());
+      assert.equal(said['memo'], source.receiverMemoContract);
+      assert.equal(said['amount'], String(parseAmount(source.amount, 7)));
+      await shop.pay(payment, undefined, payer.secret());
+      await toTheEnd(page);
+    });
+  });
+
+  it('says what is missing of too little, in the payer’s language, and takes the rest', async () => {
     const payment = await create();
-    const { page, leave } = await visitor(sandbox.file().baseUrl);
-    await page.goto(`${payment.paymentLink}?lang=es`);
-    await page.getByText('Esperando su pago').waitFor();
-    await sandbox.pay(payment, '1.00');
-    await page.getByText('Envíe el resto a tiempo').waitFor();
-    const left = payment.source.amount.replace(/^3/, '2');
-    assert.match((await page.locator('.amount').textContent()) ?? '', new RegExp(`${left}\\s*USDC`));
-    await sandbox.pay(payment, left);
-    await page.getByText('ha recibido su dinero').waitFor({ timeout: 60_000 });
-    await leave();
+    await watching(
+      payment,
+      async (page) => {
+        await page.getByText('Esperando su pago').waitFor();
+        await shop.pay(payment, '1.00');
+        await page.getByText('Envíe el resto a tiempo').waitFor();
+        const rest = payment.source.amount.replace(/^3/, '2');
+        assert.match((await page.locator('.amount').textContent()) ?? '', new RegExp(`${rest}\\s*USDC`));
+        const asked = parseEip681((await scanned(page)) ?? '').parameters;
+        assert.equal(asked?.['uint256'], String(parseAmount(rest, 6)));
+        await shop.pay(payment, rest);
+        await page.getByText('ha recibido su dinero').waitFor({ timeout: 90_000 });
+      },
+      '?lang=es',
+    );
+  });
+
+  it('says that another token came, and can still be paid', async () => {
+    const payment = await create();
+    await watching(payment, async (page) => {
+      await page.getByText('Waiting for your payment').waitFor();
+      await shop.transfer(ethereum, 'USDT', payment.source.receiverAddress, '3');
+      await page.getByRole('heading', { name: 'Another token arrived' }).waitFor();
+      await page.getByText('The order can still be paid').waitFor();
+      await shop.pay(payment);
+      await toTheEnd(page);
+      await page.getByText('came in another token').waitFor();
+    });
   });
 
   it('works without scripts: it is loaded again by itself', async () => {
     const payment = await create();
-    const { page, leave } = await visitor(sandbox.file().baseUrl, { javaScriptEnabled: false });
+    const { page, leave } = await visitor(service.url, { javaScriptEnabled: false });
     await page.goto(payment.paymentLink);
     await page.getByText('Waiting for your payment').waitFor();
-    await sandbox.pay(payment);
-    await page.getByText('has your money').waitFor({ timeout: 60_000 });
+    assert.equal(await scanned(page), await page.locator('.scan a').getAttribute('href'));
+    await shop.pay(payment);
+    await page.getByText('has your money').waitFor({ timeout: 90_000 });
     await leave();
+  });
+
+  it('says when it has expired, what came of too little then, and that money came too late', async () => {
+    const [never, tooLittle] = [await create(), await create()];
+    await shop.pay(tooLittle, '1.00');
+    await watching(never, async (page) => {
+      await page.getByText('Waiting for your payment').waitFor();
+      await shop.rpc(ethereum, 'evm_increaseTime', [(2 * hour_ms) / 1_000]);
+      ahead_ms += 2 * hour_ms;
+      await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 90_000 });
+      assert.equal(await page.locator('.scan').count(), 0);
+      await page.getByText('nothing was taken').waitFor();
+      await shop.pay(never);
+      await page.getByRole('heading', { name: 'The money came too late' }).waitFor({ timeout: 90_000 });
+      await page.getByText('can send it back').first().waitFor();
+    });
+    await watching(tooLittle, async (page) => {
+      await page.getByRole('heading', { name: 'Too little arrived in time' }).waitFor({ timeout: 90_000 });
+      assert.equal(await page.locator('.scan').count(), 0);
+    });
   });
 });

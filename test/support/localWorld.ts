@@ -35,7 +35,8 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
     dataDir,
     keys,
     settings: { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
-    rpcUrl: (chainId) => world.rpcUrls.get(chainId) ?? '',
+    rpcUrl: (chainId) =>
+      ({ 501: world.solana?.rpcUrl, 1500: world.stellar?.rpcUrl })[Number(chainId)] ?? world.rpcUrls.get(chainId) ?? '',
     async seed(service) {
       const apps = await seed(service, undefined, {
         webhookUrl: world.receiver.url,

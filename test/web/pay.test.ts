@@ -1,9 +1,7 @@
 /** The pages of payments in a real browser: in every language, by every way of looking, with every text that others may write. */
 import assert from 'node:assert/strict';
 import axe from 'axe-core';
-import jsqr from 'jsqr';
 import type { Page } from 'playwright-core';
-import sharp from 'sharp';
 import { contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
@@ -12,6 +10,7 @@ import { messages } from '../../web/pay/messages/index.ts';
 import { isDue } from '../../web/pay/model.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
+import { scanned } from '../support/qr.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { payModel, payPages, type StoryName, stories } from './samples/payPages.ts';
 
@@ -39,17 +38,6 @@ async function looking(
     await someone.leave();
     await server[Symbol.asyncDispose]();
   }
-}
-
-/** What a telephone reads from the picture of the page. */
-async function scanned(page: Page): Promise<string | undefined> {
-  const picture = await page.locator('svg.qr').first().screenshot();
-  const { data, info } = await sharp(picture)
-    .resize({ width: 600 })
-    .ensureAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return jsqr.default(new Uint8ClampedArray(data), info.width, info.height)?.data;
 }
 
 describe('pages of payments in a browser', function () {
