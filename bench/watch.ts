@@ -1,10 +1,11 @@
 /** What it costs to poll the open deposits of Solana, of which accounts are read and not blocks. */
 import { Keypair } from 'solana-web3-v1';
-import type { Cursor, Pass } from '../commands/chainPorts.ts';
-import { instant } from '../domain/time.ts';
+import type { Pass } from '../commands/chainPorts.ts';
+import { epochMs, instant } from '../domain/time.ts';
 import { advanceSlots } from '../sandbox/solana/controls.ts';
 import { startSolana } from '../sandbox/solana/start.ts';
 import { usdc } from '../sandbox/solana/usdc.ts';
+import type { Watch } from '../src/chains/family.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { defaultSolanaConfig } from '../src/chains/solana/config.ts';
 import { createSolanaIngester } from '../src/chains/solana/payins/ingester.ts';
@@ -14,62 +15,72 @@ import { tokenAccountOf } from '../src/chains/solana/tokenProgram.ts';
 import { loadText } from './machine.ts';
 import { median, table, whole } from './table.ts';
 
-const deposits = 10_000;
-const rounds = 15;
-/** As many calls as a poll has under way. */
+const sizes = [1_000, 10_000, 100_000];
+const looksMeasured = 15;
+/** As many calls as a look has under way. */
 const callsAtOnce = 4;
 const passes: readonly Pass[] = ['head', 'final'];
 const { signal } = new AbortController();
 
-/** Polls alternate with the least that asks the same: getMultipleAccounts for all of them, and nothing done with the answers. */
+/** Looks alternate with the least that asks for all of them: getMultipleAccounts, and nothing done with the answers. */
 export async function benchWatch(): Promise<string> {
   const node = await startSolana({ slot_ms: 'manual' });
   try {
-    const owners = Array.from({ length: deposits }, () => Keypair.generate().publicKey.toBase58());
-    const config = defaultSolanaConfig({ rpcUrls: [node.rpcUrl], treasury: owners[0] ?? '' });
-    const counted = counting(createSolanaRpc(config));
-    const ingester = createSolanaIngester(config, { open: async () => owners, late: async () => [] }, counted.rpc);
-    const accounts = owners.map((owner) => tokenAccountOf(owner, usdc.mint));
-    const cursors = new Map<Pass, Cursor>();
-    const poll = async (pass: Pass) => {
-      const cursor = cursors.get(pass) ?? (await ingester.start(pass, instant(0), signal));
-      for await (const { next } of ingester.scan(cursor, signal)) cursors.set(pass, next);
-    };
-    const plain = () => counted.rpc.first((each) => askAll(each, accounts), signal);
-
-    const first_ms = await timed(() => poll('head'));
-    await poll('final');
-    const runs = new Map<string, number[]>([...passes, 'plain'].map((name) => [name, []]));
-    const calls = new Map<string, number>();
-    for (let round = 0; round < rounds; round++) {
-      await advanceSlots(node.rpcUrl);
-      for (const [name, work] of [
-        ...passes.map((pass) => [pass, () => poll(pass)] as const),
-        ['plain', plain] as const,
-      ]) {
-        const before = counted.calls();
-        runs.get(name)?.push(await timed(work));
-        calls.set(name, counted.calls() - before);
-      }
-    }
-    const least = median(runs.get('plain') ?? []);
-    const rows = [...runs].map(([name, times]) => {
-      const ms = median(times);
-      return [nameOf[name] ?? name, whole(calls.get(name) ?? 0), whole(ms), (ms / least).toFixed(2)];
-    });
-    const head = [`a poll of ${whole(deposits)} open deposits`, 'calls', 'ms', 'ratio to plain'];
-    const notes = `median of ${rounds} alternating polls, a local node in its own process; the first poll, which derives every account, took ${whole(first_ms)} ms; load of the machine after: ${loadText()}`;
+    const rows: string[][] = [];
+    for (const deposits of sizes) rows.push(...(await watched(node.rpcUrl, deposits)));
+    const head = [
+      'open deposits',
+      'a look',
+      'calls',
+      'ms',
+      'looks until all were read',
+      'calls of a plain poll of all',
+      'ms',
+    ];
+    const notes = `median of ${looksMeasured} looks without a payment; a local node in its own process; load of the machine after: ${loadText()}`;
     return `${table(head, rows)}\n${notes}`;
   } finally {
     await node.stop();
   }
 }
 
-const nameOf: Readonly<Record<string, string>> = {
-  head: 'of what is confirmed',
-  final: 'of what is final',
-  plain: 'plain getMultipleAccounts',
-};
+async function watched(rpcUrl: string, deposits: number): Promise<readonly string[][]> {
+  const owners = Array.from({ length: deposits }, () => Keypair.generate().publicKey.toBase58());
+  const config = defaultSolanaConfig({ rpcUrls: [rpcUrl], treasury: owners[0] ?? '' });
+  const counted = counting(createSolanaRpc(config));
+  const ingester = createSolanaIngester(config, { open: pagesOf(owners), late: async () => [] }, counted.rpc);
+  const accounts = owners.map((owner) => tokenAccountOf(owner, usdc.mint));
+  const plain = await measured(counted.calls, () => counted.rpc.first((each) => askAll(each, accounts), signal));
+
+  const rows: string[][] = [];
+  for (const pass of passes) {
+    let cursor = await ingester.start(pass, instant(0), signal);
+    const look = async () => {
+      await advanceSlots(rpcUrl);
+      for await (const { next } of ingester.scan(cursor, signal)) cursor = next;
+    };
+    /** Once round, which derives every account. */
+    let looks = 0;
+    for (const begun = cursor.blockNumber; cursor.blockNumber === begun; looks += 1) await look();
+    const runs = [];
+    for (let run = 0; run < looksMeasured; run += 1) runs.push(await measured(counted.calls, look));
+    const [ms, calls] = [median(runs.map((run) => run.ms)), median(runs.map((run) => run.calls))];
+    const shown = [whole(calls), whole(ms), whole(looks), whole(plain.calls), whole(plain.ms)];
+    rows.push([whole(deposits), nameOf[pass] ?? pass, ...shown]);
+  }
+  return rows;
+}
+
+const nameOf: Readonly<Record<string, string>> = { head: 'of what is confirmed', final: 'of what is final' };
+
+/** A list as the service keeps it, the last of it youngest. */
+function pagesOf(owners: readonly string[]): Watch['open'] {
+  const youngestFirst = owners.map((address, place) => ({ address, key: address, at: instant(place) })).toReversed();
+  return async ({ after, max }) => {
+    const from = after === null ? 0 : owners.length - epochMs(after.at);
+    return youngestFirst.slice(from, from + max);
+  };
+}
 
 async function askAll(node: SolanaNode, accounts: readonly string[]): Promise<true> {
   const batches = Array.from({ length: accounts.length / accountsPerCall }, (_, at) =>
@@ -79,10 +90,10 @@ async function askAll(node: SolanaNode, accounts: readonly string[]): Promise<tr
   return true;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
+async function measured(calls: () => number, work: () => Promise<unknown>) {
+  const [begun, before] = [performance.now(), calls()];
   await work();
-  return performance.now() - begun;
+  return { ms: performance.now() - begun, calls: calls() - before };
 }
 
 /** The same nodes, their calls counted. */
@@ -96,7 +107,11 @@ function counting(rpc: SolanaRpc): { readonly rpc: SolanaRpc; calls(): number } 
     },
   });
   return {
-    rpc: { ...rpc, first: (ask, until) => rpc.first((node) => ask(counted(node)), until) },
+    rpc: {
+      ...rpc,
+      first: (ask, until) => rpc.first((node) => ask(counted(node)), until),
+      answer: (ask, until) => rpc.answer((node) => ask(counted(node)), until),
+    },
     calls: () => calls,
   };
 }

@@ -34,10 +34,20 @@ export interface ScannedRange {
    * On a final pass this is empty, unless the configured depth was too shallow: then confirmed money is gone.
    */
   readonly orphaned: readonly string[];
+  /**
+   * Deposits that hold what the chain does not explain yet, on chains that are read by balances. The range goes on without them: they are
+   * to be set aside and read by themselves.
+   */
+  readonly unexplained?: readonly string[];
   /** Blocks that no node remembers any more: what they held for us has not been seen. */
   readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
+}
+
+export interface DepositRead {
+  readonly logs: readonly TransferLog[];
+  readonly explained: boolean;
 }
 
 /** A transfer as a log shows it: cheap to read, for nearly all of them are nothing to us. */
@@ -125,6 +135,11 @@ export interface Ingester {
     stake: { readonly pass: Pass; readonly usd: bigint },
     signal: AbortSignal,
   ): Promise<Agreement>;
+  /**
+   * Reads by itself all that a deposit ever received, as far as it is final, on chains that are read by balances.
+   * `explained`: whether that adds up to what it holds.
+   */
+  readDeposit?(address: string, signal: AbortSignal): Promise<DepositRead>;
   /** Whether another block is where this one was, for all nodes that can say: only then what it held has left the chain. */
   hasLeft(block: { readonly blockNumber: bigint; readonly blockHash: string }, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */

@@ -57,6 +57,15 @@ export interface FailedWork {
   readonly error: string;
 }
 
+/** How much failed work a worker has, waiting or parked. @throws Unavailable */
+export async function countFailed(sql: Sql, worker: string): Promise<number> {
+  const [row] = await sql.query<{ count: bigint }>(
+    'SELECT count(*) AS count FROM ops.work_failures WHERE worker = $1',
+    [worker],
+  );
+  return Number(row?.count ?? 0n);
+}
+
 /** Parked work first, then what waits for its next attempt; each newest first. @throws Unavailable */
 export const failedWork = (
   sql: Sql,

@@ -125,51 +125,44 @@ export async function knownDeposits(sql: Sql, addresses: readonly string[]): Pro
   return new Set(rows.map(({ address }) => address));
 }
 
-const pageRows = 5_000;
-const pagesMax = 200;
-
-interface OpenDeposit {
-  readonly paymentId: string;
+/** A deposit address in a list that is read page by page; the time, and then the key, give it its place there. */
+export interface ListedDeposit {
   readonly address: string;
+  readonly at: Instant;
+  readonly key: string;
 }
 
-/** Deposit addresses on a chain whose payments wait for their money; each payment has one. @throws Unavailable */
-export async function openDeposits(sql: Sql, chainId: number): Promise<readonly string[]> {
-  const found: string[] = [];
-  let after = '';
-  for (let pages = 0; pages < pagesMax; pages++) {
-    const rows: readonly OpenDeposit[] = await sql.query<OpenDeposit>(
-      `SELECT payment_id AS "paymentId", address FROM todo_payments JOIN deposits USING (payment_id, chain_id)
-        WHERE chain_id = $1 AND step = 'expire' AND payment_id > $2
-        ORDER BY payment_id LIMIT ${pageRows}`,
-      [chainId, after],
-    );
-    for (const { address } of rows) found.push(address);
-    after = rows.at(-1)?.paymentId ?? after;
-    if (rows.length < pageRows) return found;
-  }
-  throw tooMany(chainId);
+/** `after`: the last one of the page before; null for the first page. */
+export interface DepositsPage {
+  readonly after: ListedDeposit | null;
+  readonly max: number;
 }
 
-/** Deposit addresses on a chain whose payments' time ends at `since` or later, whatever their status. @throws Unavailable */
-export async function lateDeposits(sql: Sql, chainId: number, since: Instant): Promise<readonly string[]> {
-  const found: string[] = [];
-  let after = { expires_at: since, address: '' };
-  for (let pages = 0; pages < pagesMax; pages++) {
-    const rows = await sql.query<typeof after>(
-      `SELECT expires_at, address FROM deposits WHERE chain_id = $1 AND (expires_at, address) > ($2::timestamptz, $3)
-        ORDER BY expires_at, address LIMIT ${pageRows}`,
-      [chainId, after.expires_at, after.address],
-    );
-    for (const { address } of rows) found.push(address);
-    after = rows.at(-1) ?? after;
-    if (rows.length < pageRows) return found;
-  }
-  throw tooMany(chainId);
-}
+/** Deposit addresses on a chain whose payments wait for their money, those that end last first; each payment has one. @throws Unavailable */
+export const openDeposits = (
+  sql: Sql,
+  chainId: number,
+  { after, max }: DepositsPage,
+): Promise<readonly ListedDeposit[]> =>
+  sql.query(
+    `SELECT address, due_at AS at, payment_id AS key FROM todo_payments JOIN deposits USING (payment_id, chain_id)
+      WHERE chain_id = $1 AND step = 'expire' AND (due_at, payment_id) < (coalesce($2::timestamptz, 'infinity'), $3)
+      ORDER BY due_at DESC, payment_id DESC LIMIT $4`,
+    [chainId, after?.at ?? null, after?.key ?? '', max],
+  );
 
-const tooMany = (chainId: number): Error =>
-  new Error(`chain ${chainId} has more than ${pageRows * pagesMax} deposits to watch, more than one scan can cover`);
+/** Deposit addresses on a chain whose payments' time ends at `since` or later, whatever their status; the last end first. @throws Unavailable */
+export const lateDeposits = (
+  sql: Sql,
+  chainId: number,
+  { since, after, max }: DepositsPage & { readonly since: Instant },
+): Promise<readonly ListedDeposit[]> =>
+  sql.query(
+    `SELECT address, expires_at AS at, address AS key FROM deposits
+      WHERE chain_id = $1 AND expires_at >= $2 AND (expires_at, address) < (coalesce($3::timestamptz, 'infinity'), $4)
+      ORDER BY expires_at DESC, address DESC LIMIT $5`,
+    [chainId, since, after?.at ?? null, after?.key ?? '', max],
+  );
 
 /** A deposit of a payment that has ended. */
 export interface EndedDeposit {

@@ -26,7 +26,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
 CREATE INDEX IF NOT EXISTS apps_by_developer  ON apps (developer_id) WHERE developer_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
 -- Solana: its accounts are looked at, not its blocks.
-CREATE INDEX IF NOT EXISTS todo_payments_watched ON todo_payments (payment_id) WHERE chain_id = 501 AND step = 'expire';
+CREATE INDEX IF NOT EXISTS todo_payments_watched ON todo_payments (due_at, payment_id) WHERE chain_id = 501 AND step = 'expire';
 CREATE INDEX IF NOT EXISTS deposits_of_payments ON deposits (payment_id) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS deposits_watched    ON deposits (expires_at, address) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);

@@ -3,6 +3,7 @@ import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { Spending } from './money/spending.ts';
 import type { CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
@@ -85,12 +86,29 @@ export interface FamilyNeeds {
   readonly watch: (chainId: ChainId) => Watch;
 }
 
-/** The deposits to ask about on a chain that cannot be read block by block. An answer holds every deposit created before the call. */
+/**
+ * The deposits to ask about on a chain that cannot be read block by block, a page at a time: there may be very many. Each page is asked
+ * with what was created before the call in place, and the order does not change: whoever goes through all pages finds what was there
+ * when he began and still belongs to the list.
+ */
 export interface Watch {
-  /** Deposits of payments that wait for their money. */
-  open(signal: AbortSignal): Promise<readonly string[]>;
-  /** Deposits of ended payments for which late money is still looked for. Open ones may be among them. */
-  late(signal: AbortSignal): Promise<readonly string[]>;
+  /** Deposits of payments that wait for their money, youngest first. */
+  open(page: AskedPage, signal: AbortSignal): Promise<readonly WatchedDeposit[]>;
+  /** Deposits of ended payments for which late money is still looked for, those that ended last first. */
+  late(page: AskedPage, signal: AbortSignal): Promise<readonly WatchedDeposit[]>;
+}
+
+export interface AskedPage {
+  /** The last one of the page before; null for the first page. */
+  readonly after: WatchedDeposit | null;
+  readonly max: number;
+}
+
+/** An address to watch; the time, and then the key, give its place in its list. */
+export interface WatchedDeposit {
+  readonly address: string;
+  readonly at: Instant;
+  readonly key: string;
 }
 
 export interface SignerDeps {

@@ -43,4 +43,14 @@ program
     }),
   );
 
+program
+  .command('dismiss <worker> <key>')
+  .description('forget a failed item that nobody is to try again; work that is still due comes back by itself')
+  .action((worker: string, key: string) =>
+    run(async (database) => {
+      await createFailures(database).succeeded(worker, key);
+      console.log('It is forgotten.');
+    }),
+  );
+
 await runProgram(() => program.parseAsync());

@@ -11,6 +11,8 @@ export interface FailuresOptions {
 export interface WorkFailures {
   /** @returns when it is due again; null when it is parked */
   failed(worker: string, key: string, error: unknown, at: Instant): Promise<Instant | null>;
+  /** Notes a key that is to be tried, unless it is noted already. It has not failed by that. */
+  note(worker: string, key: string, why: string, at: Instant): Promise<void>;
   succeeded(worker: string, key: string): Promise<void>;
   /** An operator has the key tried again at once, as if it had never failed. @returns false when it had not */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
@@ -47,6 +49,14 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
         [worker, key, counts, textOf(error), at, firstRetry(at, counts), firstPause_ms, pauseMax_ms, attemptsMax],
       );
       return noted?.due ?? null;
+    },
+
+    async note(worker, key, why, at) {
+      await sql.query(
+        `INSERT INTO ops.work_failures (worker, key, attempts, last_error, failed_at, next_attempt_at)
+         VALUES ($1, $2, 0, $3, $4, $5) ON CONFLICT (worker, key) DO NOTHING`,
+        [worker, key, why, at, plus(at, firstPause_ms)],
+      );
     },
 
     async succeeded(worker, key) {

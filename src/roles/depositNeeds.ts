@@ -1,9 +1,10 @@
 /** What chain families need of the stores: deposit addresses to give out, and which of them are waited for. */
 import type { Clock, EventStore } from '../../commands/ports.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { knownDeposits, lateDeposits, openDeposits } from '../../queries/payins.ts';
-import type { FamilyNeeds } from '../chains/family.ts';
+import type { FamilyNeeds, Watch, WatchedDeposit } from '../chains/family.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
 import type { WaitUntilProjected } from '../runtime/projected.ts';
 
@@ -37,26 +38,32 @@ export function depositNeeds(stores: () => NeededStores): FamilyNeeds {
       return taken.filter(({ address }) => !known.has(address));
     },
     watch: (chainId) => ({
-      open: rememberedAt(stores, ({ database }) => openDeposits(database, chainId)),
-      async late(signal) {
+      open: openPages(stores, chainId),
+      async late(page, signal) {
         const { database, clock } = await upToDate(stores(), signal);
-        return lateDeposits(database, chainId, plus(clock.now(), -lateFor_ms));
+        return lateDeposits(database, chainId, { ...page, since: plus(clock.now(), -lateFor_ms) });
       },
     }),
   };
 }
 
-/** Asks again only when the log has grown: what depends on nothing else is the same until then. */
-function rememberedAt<T>(stores: () => NeededStores, ask: (stores: NeededStores) => Promise<T>) {
-  let last: { readonly end: bigint; readonly answer: T } | undefined;
-  return async (signal: AbortSignal): Promise<T> => {
-    const { store, projected } = stores();
+/** The first page, which is all of them where there are few, is asked for again only when the log has grown. */
+function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] {
+  let first:
+    | { readonly end: bigint; readonly max: number; readonly page: Promise<readonly WatchedDeposit[]> }
+    | undefined;
+  return async (asked, signal) => {
+    const { store, database, projected } = stores();
     const end = await store.tail();
-    if (last?.end === end) return last.answer;
+    const isFirst = asked.after === null;
+    if (isFirst && first?.end === end && first.max === asked.max) return first.page;
     await projected(end, { signal, timeout_ms: projectedWait_ms });
-    const answer = await ask(stores());
-    last = { end, answer };
-    return answer;
+    const page = openDeposits(database, chainId, asked);
+    if (isFirst) first = { end, max: asked.max, page };
+    page.catch(() => {
+      first = undefined;
+    });
+    return page;
   };
 }
 

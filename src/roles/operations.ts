@@ -1,10 +1,11 @@
 /** What an operator's probes ask: readiness and metrics. */
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
-import { readModelFacts, scannedPasses } from '../../queries/operations.ts';
+import { countFailed, readModelFacts, scannedPasses } from '../../queries/operations.ts';
 import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
+import { unexplainedName } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 
 /** A chain may stand still for a moment; beyond this, its payins are seen late. */
@@ -12,6 +13,8 @@ const chainLagMax_ms = 120_000;
 const answer_ms = 2_000;
 
 class NotReady extends Error {}
+
+const nothing = () => undefined;
 
 type Check = { readonly ok: boolean; readonly detail?: string };
 
@@ -23,8 +26,8 @@ type Check = { readonly ok: boolean; readonly detail?: string };
 export async function readiness(core: Core): Promise<Readiness> {
   const check = checker(core.clock);
   const [eventStore, postgres, projections, chains] = await Promise.all([
-    check(async () => void (await core.store.tail())),
-    check(async () => void (await core.reads.query('SELECT 1'))),
+    check(() => core.store.tail().then(nothing)),
+    check(() => core.reads.query('SELECT 1').then(nothing)),
     check(() => projectionsKeepUp(core)),
     Promise.all(
       [...core.chains].map(
@@ -38,13 +41,13 @@ export async function readiness(core: Core): Promise<Readiness> {
 
 const checker =
   (clock: Clock) =>
-  async (probe: () => Promise<void>): Promise<Check> => {
+  async (probe: () => Promise<string | undefined>): Promise<Check> => {
     const late = clock.sleep(answer_ms).then(() => {
       throw new NotReady(`no answer within ${answer_ms} ms`);
     });
     try {
-      await Promise.race([probe(), late]);
-      return { ok: true };
+      const detail = await Promise.race([probe(), late]);
+      return detail === undefined ? { ok: true } : { ok: true, detail };
     } catch (error) {
       // A driver's error may name internal hosts: only messages of this file are shown.
       return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
@@ -52,19 +55,21 @@ const checker =
   };
 
 /** The log's end must be projected in time; a stopped set says why it stopped. */
-async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<void> {
+async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<undefined> {
   const facts = await readModelFacts(reads, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
   if (facts.sets.length === 0) throw new NotReady('no read model is filled yet');
   await projected(await store.tail(), { timeout_ms: answer_ms });
 }
 
-/** Judged by the pass that sees blocks first. */
-async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingester): Promise<void> {
+/** Judged by the pass that sees blocks first. @returns what an operator should look at all the same */
+async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingester): Promise<string | undefined> {
   const scannedTo = await createCursors(reads).scannedTo(chainId, passes.slice(0, 1));
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
+  const aside = await countFailed(reads, unexplainedName(chainId));
+  return aside === 0 ? undefined : `${aside} deposits hold what is not explained: npm run work -- list`;
 }
 
 type Needs = Pick<Core, 'clock' | 'reads' | 'telemetry'>;

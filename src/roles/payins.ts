@@ -19,6 +19,7 @@ import { watchHeads } from '../subscribers/headWatch.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
+import { unexplainedName, unexplainedWorker } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
 
@@ -55,6 +56,8 @@ export function payinRange(
       );
       await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
     },
+    setAside: (address) =>
+      failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
   };
 }
 
@@ -103,7 +106,28 @@ export function payinWorkers(
     ingester,
     due: (max, now) => failures.due(parkedPayinsName(chainId), max, now),
   });
-  return [{ worker: scan, wake: heads.moved }, { worker: parked }];
+  return [
+    { worker: scan, wake: heads.moved },
+    { worker: parked },
+    ...unexplained(core, failures, ingester).map((worker) => ({ worker })),
+  ];
+}
+
+function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): readonly RoleWorker['worker'][] {
+  const { chainId, readDeposit } = ingester;
+  if (!readDeposit) return [];
+  const worker = unexplainedWorker({
+    ...payinRange(core, failures, ingester),
+    ingester: { ...ingester, readDeposit },
+    due: (max, now) => failures.due(unexplainedName(chainId), max, now),
+    alarm: (address) =>
+      core.telemetry.alarm(
+        'depositUnexplained',
+        { chainId, address },
+        'a deposit holds what its history does not explain: it is set aside and read again by itself',
+      ),
+  });
+  return [worker];
 }
 
 /** Of the read models of work. */

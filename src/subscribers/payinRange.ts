@@ -35,7 +35,13 @@ export interface RangeDeps {
    * payment does not stop its chain.
    */
   readonly park: (payment: PaymentRef, txHash: string, error: unknown) => Promise<void>;
+  /** Sets a deposit aside whose balance is not explained: it is read by itself until it is, and its own payment's end waits for a while. */
+  readonly setAside: (address: string) => Promise<void>;
 }
+
+/** Whether there is anything in it to be handled. */
+export const holdsAnything = ({ logs, orphaned, unexplained = [] }: ScannedRange): boolean =>
+  logs.length + orphaned.length + unexplained.length > 0;
 
 /** `known`: the log had it and was not changed. */
 export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
@@ -55,10 +61,11 @@ export interface HandledTransfer {
 export async function handleRange(
   deps: RangeDeps,
   pass: Pass,
-  range: ScannedRange,
+  range: Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained'>,
   signal: AbortSignal,
 ): Promise<readonly HandledTransfer[]> {
   await deps.projected(await deps.store.tail(), signal);
+  for (const address of range.unexplained ?? []) await deps.setAside(address);
   for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
     await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
   }

@@ -6,7 +6,7 @@ import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
-import { confirmsAt, handleRange, orPark, type RangeDeps } from './payinRange.ts';
+import { confirmsAt, handleRange, holdsAnything, orPark, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {
@@ -89,8 +89,8 @@ async function scan(deps: PayinsDeps, own: Progress, signal: AbortSignal): Promi
   const { pass } = own;
   for await (const range of ingester.scan(own.cursor, signal)) {
     if (signal.aborted) return;
-    const { logs, orphaned, missed, next } = range;
-    const found = logs.length > 0 || orphaned.length > 0 ? await handleRange(deps, pass, range, signal) : [];
+    const { orphaned, missed, next } = range;
+    const found = holdsAnything(range) ? await handleRange(deps, pass, range, signal) : [];
     const settled = pass !== 'head' && (await settlePending(deps, own, next, signal));
     if (missed) deps.missed(missed);
     own.cursor = next;

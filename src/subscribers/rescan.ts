@@ -1,7 +1,7 @@
 /** Reads blocks again that were read, or missed, before: what they paid to us is recorded where the log does not have it yet. */
 import type { Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import { lower } from '../chains/bigints.ts';
-import { type HandledTransfer, handleRange, type Outcome, type RangeDeps } from './payinRange.ts';
+import { type HandledTransfer, handleRange, holdsAnything, type Outcome, type RangeDeps } from './payinRange.ts';
 
 export interface RescanDeps extends RangeDeps {
   readonly onProgress?: (pass: Pass, blockNumber: bigint, to: bigint) => void;
@@ -63,10 +63,11 @@ export async function rescan(deps: RescanDeps, { from, to }: Blocks, signal: Abo
   async function take(pass: Pass, range: ScannedRange): Promise<void> {
     if (range.missed) missed.push({ from: range.missed.from, to: lower(range.missed.to, end) });
     const logs = range.logs.filter(({ blockNumber }) => blockNumber <= end);
-    if (logs.length === 0 && range.orphaned.length === 0) return;
-    for (const found of await handleRange(deps, pass, { ...range, logs }, signal)) {
-      counts[found.outcome] += 1;
-      if (found.outcome !== 'known' && news.length < newsMax) news.push(found);
+    const found = { ...range, logs };
+    if (!holdsAnything(found)) return;
+    for (const handled of await handleRange(deps, pass, found, signal)) {
+      counts[handled.outcome] += 1;
+      if (handled.outcome !== 'known' && news.length < newsMax) news.push(handled);
     }
   }
 }

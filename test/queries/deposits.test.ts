@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
-import { endedDeposits, knownDeposits, lateDeposits, matchDeposits, openDeposits } from '../../queries/payins.ts';
+import type { Instant } from '../../domain/time.ts';
+import {
+  endedDeposits,
+  knownDeposits,
+  type ListedDeposit,
+  lateDeposits,
+  matchDeposits,
+  openDeposits,
+} from '../../queries/payins.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';
@@ -11,21 +19,31 @@ describe('deposits', () => {
 
   describe('what to look at, where accounts are looked at', () => {
     const chainId = 8453;
+    const endingSince =
+      (since: Instant): typeof openDeposits =>
+      (sql, chain, page) =>
+        lateDeposits(sql, chain, { ...page, since });
+    /** All of a list, a page of one after the other. */
+    const pages = async (list: typeof openDeposits, on = chainId) => {
+      const found: ListedDeposit[] = [];
+      for (;;) {
+        const page = await list(given.database, on, { after: found.at(-1) ?? null, max: 1 });
+        if (page.length === 0) return found.map(({ address }) => address);
+        found.push(...page);
+      }
+    };
 
     it('is where open payments are paid to', async () => {
       await given.payments(p.unpaid, [...p.unpaid, p.detected()], p.paid, p.done);
       const open = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
-      assert.deepEqual((await openDeposits(given.database, chainId)).toSorted(), open);
-      assert.deepEqual(await openDeposits(given.database, 1), []);
+      assert.deepEqual((await pages(openDeposits)).toSorted(), open);
+      assert.deepEqual(await openDeposits(given.database, 1, { after: null, max: 10 }), []);
     });
 
     it('is where payers were told, whatever the payment was created on', async () => {
       const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
       await given.payments([created, p.chose(p.solanaUsdc)], [created]);
-      const watched = async () => [
-        await openDeposits(given.database, 501),
-        await lateDeposits(given.database, 501, p.minute(59)),
-      ];
+      const watched = async () => [await pages(openDeposits, 501), await pages(endingSince(p.minute(59)), 501)];
       assert.deepEqual(await watched(), [['deposit on solana'], ['deposit on solana']]);
       given.world = createWorld();
       await given.payments([created, p.chose(p.solanaUsdc), ...p.done.slice(1)]);
@@ -39,8 +57,8 @@ describe('deposits', () => {
     it('and for a time where those are that are over', async () => {
       await given.payments(p.unpaid, p.done);
       const all = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
-      assert.deepEqual((await lateDeposits(given.database, chainId, p.minute(59))).toSorted(), all);
-      assert.deepEqual(await lateDeposits(given.database, chainId, p.minute(61)), []);
+      assert.deepEqual(await pages(endingSince(p.minute(59))), all.toSorted().toReversed());
+      assert.deepEqual(await pages(endingSince(p.minute(61))), []);
       assert.deepEqual([...(await knownDeposits(given.database, [...all, 'nobody’s']))].toSorted(), all);
     });
   });

@@ -9,9 +9,10 @@ import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
+import { unexplainedName } from '../../src/subscribers/unexplained.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
-import { givenReadModels } from './given.ts';
+import { addressOf, givenReadModels } from './given.ts';
 
 describe('the to-do list', () => {
   const given = givenReadModels();
@@ -83,6 +84,34 @@ describe('the to-do list', () => {
     assert.deepEqual(await expiries(), [paymentIdOf(1)]);
     await createFailures(database).failed('expiry', paymentIdOf(1), new Error('no'), p.minute(90));
     assert.deepEqual(await expiries(), []);
+  });
+
+  it('names no payment to expire whose deposit holds what is not explained, until that was tried often enough; others go on', async () => {
+    await given.payments(p.unpaid, p.unpaid);
+    const { database } = given;
+    const [at, passes] = [
+      { blockNumber: 62n, blockHash: 'hash', chainTime: p.minute(62) },
+      ['final', 'finalLarge'] as const,
+    ];
+    await database.query('DELETE FROM ops.chain_cursors');
+    for (const pass of passes) await createCursors(database).save({ chainId: 8453, pass, ...at }, null);
+    const of = passes.map((pass) => ({ chainId: 8453, pass }));
+    const expiries = async () =>
+      (await dueExpiries(database, { worker: 'expiry', passes: of, max: 10, now: p.minute(90) }))
+        .map(({ paymentId }) => paymentId)
+        .toSorted();
+    const failures = createFailures(database, { attemptsMax: 2 });
+    const [worker, address] = [unexplainedName(8453), addressOf(1).toLowerCase()];
+    await failures.note(worker, address, 'why', p.minute(62));
+    assert.deepEqual(await expiries(), [paymentIdOf(2)]);
+    await failures.failed(worker, address, new Error('no'), p.minute(63));
+    assert.deepEqual(await expiries(), [paymentIdOf(2)]);
+    await failures.failed(worker, address, new Error('no'), p.minute(64));
+    assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
+    await failures.note(worker, address, 'again', p.minute(65));
+    assert.deepEqual(await failures.due(worker, 10, p.minute(99)), [], 'an operator has it');
+    await failures.succeeded(worker, address);
+    assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
   });
 
   it('leaves out what waits after a failure or is parked, for that worker alone', async () => {

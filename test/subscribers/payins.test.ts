@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Agreement, Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../commands/chainPorts.ts';
+import type { Agreement, Cursor, Ingester, Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -9,6 +9,7 @@ import type { RecordedPayin } from '../../queries/payins.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
+import { logOf, whereOf } from '../support/transferLogs.ts';
 
 const { signal } = new AbortController();
 const paymentId = p.terms().paymentId;
@@ -60,6 +61,15 @@ describe('watching a chain for payins', () => {
     around.forgotten = { from: 100n, to: 104n };
     await worker.act('head', signal);
     assert.deepEqual(around.missed, [{ from: 100n, to: 104n, cursor: 99n }]);
+    assert.equal(around.cursor?.blockNumber, 110n);
+  });
+
+  it('sets a deposit aside that the chain does not explain before the cursor goes on without it', async () => {
+    const { worker, around } = await watching([]);
+    around.unexplained = ['deposit-1'];
+    around.cursor = at('final', 99);
+    await worker.act('final', signal);
+    assert.deepEqual(around.setAside, ['deposit-1 at 99']);
     assert.equal(around.cursor?.blockNumber, 110n);
   });
 
@@ -269,6 +279,8 @@ async function watching(transfers: readonly Transfer[]) {
     projected: true,
     rowsBehind: false,
     parked: [] as string[],
+    unexplained: [] as string[],
+    setAside: [] as string[],
     unmatched: [] as string[],
     /** Blocks that no node remembers. */
     forgotten: undefined as ScannedRange['missed'],
@@ -293,9 +305,10 @@ async function watching(transfers: readonly Transfer[]) {
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
       around.scannedFrom.push(blockNumber);
       if (around.broken) throw new Unavailable('no node answers');
-      const { forgotten: missed, head } = around;
+      const { forgotten: missed, head, unexplained } = around;
       const logs = blockNumber < 110n ? around.onChain.map(logOf) : [];
-      if (blockNumber < head) yield { logs, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
+      if (blockNumber < head)
+        yield { logs, unexplained, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
@@ -341,25 +354,9 @@ async function watching(transfers: readonly Transfer[]) {
       around.endsPassed.push(around.cursor?.blockNumber ?? 0n);
     },
     park: async (_, txHash) => void around.parked.push(txHash),
+    setAside: async (address) => void around.setAside.push(`${address} at ${around.cursor?.blockNumber}`),
     missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),
     startFrom: async () => p.created_at,
   };
   return { worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
 }
-
-const whereOf = ({ txHash, blockNumber, blockHash }: Transfer) => ({
-  txHash,
-  blockNumber: BigInt(blockNumber),
-  blockHash,
-});
-
-const logOf = (transfer: Transfer): TransferLog => ({
-  to: transfer.to,
-  memo: transfer.memo ?? null,
-  from: transfer.from,
-  token: transfer.token,
-  amount: BigInt(transfer.amount),
-  ...whereOf(transfer),
-  logIndex: transfer.index,
-  blockTime: transfer.blockTime as TransferLog['blockTime'],
-});

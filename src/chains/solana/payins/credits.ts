@@ -44,9 +44,15 @@ function payerOf({ before, after, feePayer }: Landed, mint: string): string {
   return most?.owner !== undefined && spent(most) > 0n ? most.owner : feePayer;
 }
 
-/** What an account held after the transaction; nothing when it was closed. */
-export const leftIn = (account: string, { after }: Landed): bigint =>
-  after.find((balance) => balance.account === account)?.amount ?? 0n;
+/**
+ * What an account held after the transaction; nothing when it was closed. One that tells nothing of the account did not touch its tokens:
+ * a node lists token balances only where a token program is named, and SOL can be sent to a token account without one.
+ * @param held before it
+ */
+export function leftIn(account: string, { before, after }: Landed, held: bigint): bigint {
+  const isIt = (balance: TokenBalance) => balance.account === account;
+  return after.find(isIt)?.amount ?? (before.some(isIt) ? 0n : held);
+}
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
 

@@ -1,6 +1,8 @@
 /** The service's ingester on a local Solana, for deposits that a test names. */
 import { Keypair, type PublicKey } from 'solana-web3-v1';
 import type { Cursor, Ingester, Pass, ScannedRange, TransferLog } from '../../../../commands/chainPorts.ts';
+import { instant } from '../../../../domain/time.ts';
+import type { Watch } from '../../../../src/chains/family.ts';
 import { createSolanaIngester } from '../../../../src/chains/solana/payins/ingester.ts';
 import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
@@ -19,7 +21,7 @@ export interface Watcher {
 export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly PublicKey[], urls?: string[]): Watcher {
   const open = owners.map(String);
   const late: string[] = [];
-  const watch = { open: async () => open, late: async () => late };
+  const watch = { open: pagesOf(open), late: pagesOf(late) };
   const ingester = createSolanaIngester(world.config(urls), watch);
   const cursors = new Map<Pass, Cursor>();
   const cursor = async (pass: Pass) =>
@@ -32,13 +34,27 @@ export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly Pu
         cursors.set(pass, range.next);
         ranges.push(range);
       }
-      return ranges[0];
+      if (ranges.length === 0) return undefined;
+      return {
+        logs: ranges.flatMap(({ logs }) => logs),
+        unexplained: ranges.flatMap(({ unexplained = [] }) => unexplained),
+        orphaned: [],
+        next: await cursor(pass),
+      };
     },
     async pollInVain(pass) {
       for await (const _ of ingester.scan(await cursor(pass), signal)) return;
     },
   };
 }
+
+/** A list as the service keeps it, the first of it youngest. */
+const pagesOf =
+  (list: readonly string[]): Watch['open'] =>
+  async ({ after, max }) => {
+    const listed = list.map((address, place) => ({ address, key: address, at: instant(1_000_000 - place) }));
+    return listed.filter(({ at }) => after === null || at < after.at).slice(0, max);
+  };
 
 /** What matters of logs. */
 export const briefly = (range: ScannedRange | undefined) =>

@@ -1,0 +1,60 @@
+/** What a pass remembers of token accounts between its looks. Losing it costs calls: what is not empty is read again, which changes nothing. */
+import { type ReadTo, unread } from './accountHistory.ts';
+import type { Held } from './tokenAccounts.ts';
+
+/** A history that does not explain a balance is read again in so many looks; from then on only when the balance changes. */
+const triesMax = 8;
+
+interface Remembered {
+  readonly readTo: ReadTo;
+  /** Looks in a row that did not explain the balance. */
+  readonly tries: number;
+  /** In which slot the account was last looked at. */
+  seenAt: bigint;
+}
+
+/** A look at one account. */
+export interface ReadAccount {
+  readonly account: string;
+  /** What it held. */
+  readonly balance: bigint;
+  /** Whether the transactions that were read add up to that. */
+  readonly explained: boolean;
+  readonly readTo: ReadTo;
+  /** The newest transaction that was listed. */
+  readonly newest: string | null;
+}
+
+export type Memory = ReturnType<typeof createMemory>;
+
+export function createMemory() {
+  const known = new Map<string, Remembered>();
+  const lastRead = (account: string): ReadTo => known.get(account)?.readTo ?? unread;
+
+  return {
+    lastRead,
+
+    /** Those whose balance is another than what their history was read to. */
+    changed(held: readonly Held[], slot: bigint): readonly Held[] {
+      return held.filter(({ account, amount }) => {
+        const seen = known.get(account);
+        if (seen) seen.seenAt = slot;
+        return amount !== lastRead(account).amount;
+      });
+    },
+
+    /** Called once what was found is recorded. */
+    keep(slot: bigint, read: readonly ReadAccount[]): void {
+      for (const { account, balance, explained, readTo, newest } of read) {
+        const tries = explained ? 0 : (known.get(account)?.tries ?? 0) + 1;
+        const given = tries < triesMax ? readTo : { amount: balance, signature: newest };
+        known.set(account, { readTo: given, tries, seenAt: slot });
+      }
+    },
+
+    /** Forgets accounts that nobody watches any more. */
+    forgetBefore(slot: bigint): void {
+      for (const [account, { seenAt }] of known) if (seenAt < slot) known.delete(account);
+    },
+  };
+}

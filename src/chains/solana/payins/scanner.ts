@@ -1,0 +1,208 @@
+/** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
+import { instant } from '../../../../domain/time.ts';
+import { lower } from '../../bigints.ts';
+import type { Watch } from '../../family.ts';
+import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import { solanaChainId } from '../config.ts';
+import { type Block, blockAt, type Commitment, lagging, slotOf } from '../reads.ts';
+import type { SolanaRpc } from '../rpc.ts';
+import { timeOf } from './credits.ts';
+import { type LookedAsOf, lookAt, readWhole } from './look.ts';
+import { createMemory } from './memory.ts';
+import { createRounds, type Rounds } from './rounds.ts';
+import { createAddressBook } from './tokenAccounts.ts';
+
+/** Deposits that one look reads at most, beside those of the front: 40 calls. */
+const lookMax = 4_000;
+const pageMax = 1_000;
+/** The youngest deposits, and those that the head pass has just seen paid: read in every look, wherever the round stands. */
+const frontMax = 500;
+/** Late deposits, those of payments that are over, are gone round at this interval, a minute or so, or as long as a round takes. */
+const lateEvery_slots = 150n;
+/** After so many accounts whose history was read, a look ends: the next one begins with the youngest again. */
+const readsMax = 400;
+/** What the head pass has seen paid is in the front of the final pass for so long. */
+const hotFor_slots = 300n;
+const hotMax = 10_000;
+
+interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | 'readDeposit'> {
+  /** The newest final slot that a pass has looked at. */
+  finalSlot(): bigint;
+}
+
+const commitments: Partial<Record<Pass, Commitment>> = { head: 'confirmed', final: 'finalized' };
+
+/** What a pass has between its looks. */
+interface Standing {
+  readonly memory: ReturnType<typeof createMemory>;
+  readonly open: Rounds;
+  readonly late: Rounds;
+  lookedAt: bigint | null;
+}
+
+/** A look under way. */
+interface Look {
+  readonly own: Standing;
+  readonly pass: Pass;
+  readonly asOf: LookedAsOf;
+  readonly block: Block;
+  readonly signal: AbortSignal;
+  deposits: number;
+  reads: number;
+}
+
+export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
+  const standings = new Map<Pass, Standing>();
+  const accountsOf = createAddressBook();
+  const hot = createHot();
+  let finalSlot = 0n;
+
+  function standingOf(pass: Pass): Standing {
+    const standing = standings.get(pass) ?? {
+      memory: createMemory(),
+      open: createRounds(watch.open),
+      late: createRounds(watch.late),
+      lookedAt: null,
+    };
+    standings.set(pass, standing);
+    return standing;
+  }
+
+  /** @returns undefined when the chain has not moved since the last look, which has read all */
+  async function begin({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<Look | undefined> {
+    const own = standingOf(pass);
+    const commitment = commitments[pass] ?? 'finalized';
+    const block = await rpc.first(async (node) => {
+      const slot = await slotOf(node, commitment);
+      if (slot < blockNumber) throw lagging(node, 'getSlot', blockNumber);
+      return slot === own.lookedAt && !own.open.isUnderWay() ? undefined : blockAt(node, slot, commitment);
+    }, signal);
+    if (!block) return undefined;
+    if (pass !== 'head' && block.slot > finalSlot) finalSlot = block.slot;
+    return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, deposits: 0, reads: 0 };
+  }
+
+  /** Nothing of a page is remembered before the caller has recorded it. @yields what was found, if anything */
+  async function* read(look: Look, owners: readonly string[], next: Cursor): AsyncGenerator<ScannedRange> {
+    const { own, pass, asOf, signal } = look;
+    const asked = { accountsOf, memory: own.memory, asOf };
+    const page = await rpc.answer((node) => lookAt(node, owners, asked), signal);
+    look.deposits += owners.length;
+    look.reads += page.read.length;
+    const unexplained = pass === 'head' ? [] : page.unexplained;
+    if (page.logs.length > 0 || unexplained.length > 0) yield { logs: page.logs, unexplained, orphaned: [], next };
+    own.memory.keep(asOf.minContextSlot, page.read);
+    const paid = page.logs.map(({ to }) => to);
+    if (pass === 'head') hot.add(paid, asOf.minContextSlot);
+    else hot.remove(paid);
+  }
+
+  const isSpent = ({ deposits, reads, signal }: Look): boolean =>
+    deposits >= lookMax || reads >= readsMax || signal.aborted;
+
+  /** The youngest deposits and those just paid do not wait for a round to come by. */
+  async function front({ own, pass, asOf, signal }: Look): Promise<readonly string[]> {
+    if (pass !== 'head') return hot.of(asOf.minContextSlot);
+    if (!own.open.isUnderWay()) return [];
+    return (await watch.open({ after: null, max: frontMax }, signal)).map(({ address }) => address);
+  }
+
+  /** @returns where the pass has come to: the block at which a round that ended had begun */
+  async function* round(look: Look, rounds: Rounds, from: Cursor): AsyncGenerator<ScannedRange, Cursor> {
+    while (!isSpent(look)) {
+      const page = await rounds.page(look.block, pageMax, look.signal);
+      yield* read(look, page.owners, from);
+      rounds.turn(page);
+      if (page.last && page.round.begun.slot > from.blockNumber) return cursorOf(look.pass, page.round.begun);
+      if (page.last) break;
+    }
+    return { ...from };
+  }
+
+  return {
+    finalSlot: () => finalSlot,
+
+    // An account's whole history is read when it is first seen: no pass has to begin anywhere.
+    start: async (pass, at) => ({ ...nowhere(pass, 0n), chainTime: at }),
+    cursorAt: async (pass, blockNumber) => nowhere(pass, blockNumber),
+
+    async *scan(cursor, signal) {
+      const { pass } = cursor;
+      const look = await begin(cursor, signal);
+      if (!look) return;
+      const { own } = look;
+      const first = await front(look);
+      if (first.length > 0) yield* read(look, first, cursor);
+      look.deposits = 0;
+      const next = yield* round(look, own.open, cursor);
+      yield { logs: [], orphaned: [], next };
+      if (isLateDue(look)) {
+        // However many are open, a page of the others has its turn.
+        look.deposits = Math.min(look.deposits, lookMax - pageMax);
+        yield* round(look, own.late, next);
+      }
+      forget(own, pass);
+      own.lookedAt = look.block.slot;
+    },
+
+    async readDeposit(address, signal) {
+      const partly: { logs: ScannedRange['logs'] }[] = [];
+      const whole = await rpc.first(async (node) => {
+        const asOf: LookedAsOf = { commitment: 'finalized', minContextSlot: await slotOf(node, 'finalized') };
+        const found = await readWhole(node, address, accountsOf, asOf);
+        partly.push(found);
+        // Another node may have the longer history.
+        return found.explained ? found : undefined;
+      }, signal);
+      return whole ?? { logs: partly[0]?.logs ?? [], explained: false };
+    },
+  };
+}
+
+/** The head pass leaves late money to the final one: nobody waits for it. */
+function isLateDue({ own: { late }, pass, block }: Look): boolean {
+  if (pass === 'head') return false;
+  const last = late.lastBegun();
+  return late.isUnderWay() || last === null || block.slot - last >= lateEvery_slots;
+}
+
+/** What neither round has come across is watched no more. */
+function forget({ memory, open, late }: Standing, pass: Pass): void {
+  const begun = pass === 'head' ? [open.lastBegun()] : [open.lastBegun(), late.lastBegun()];
+  const known = begun.filter((slot) => slot !== null);
+  if (known.length === begun.length) memory.forgetBefore(known.reduce(lower));
+}
+
+/** Owners that the head pass has seen paid and the final one has not, with the slot in which they were seen. */
+function createHot() {
+  const seen = new Map<string, bigint>();
+  return {
+    add(owners: readonly string[], slot: bigint): void {
+      for (const owner of owners) if (seen.size < hotMax) seen.set(owner, slot);
+    },
+    remove(owners: readonly string[]): void {
+      for (const owner of owners) seen.delete(owner);
+    },
+    of(slot: bigint): readonly string[] {
+      for (const [owner, at] of seen) if (slot - at > hotFor_slots) seen.delete(owner);
+      return [...seen.keys()].slice(0, frontMax);
+    },
+  };
+}
+
+const cursorOf = (pass: Pass, block: Block): Cursor => ({
+  chainId: solanaChainId,
+  pass,
+  blockNumber: block.slot,
+  blockHash: block.hash,
+  chainTime: timeOf(block),
+});
+
+/** A cursor that no block of the chain was read for. */
+const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
+  chainId: solanaChainId,
+  pass,
+  blockNumber,
+  blockHash: `before slot ${blockNumber + 1n}`,
+  chainTime: instant(0),
+});
