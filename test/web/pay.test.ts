@@ -171,6 +171,23 @@ describe('what pages of payments say', () => {
     });
   }
 
+  it('has no character in any language that nobody can read', () => {
+    for (const language of languages)
+      for (const [name, page] of Object.entries(payPages(language)))
+        assert.ok(!documentOf(page).includes('\ufffd'), `${name} in ${language}`);
+  });
+
+  it('calls a shop without a name the merchant, also where a sentence begins with it', () => {
+    const bare = { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: 'https://shop.example/' };
+    const said = (language: Language) =>
+      documentOf(payPage({ ...payModel(stories.completed, language), shop: bare })).replaceAll(/<[^>]+>/g, '');
+    assert.match(said('en'), /The merchant has your money\..*Back to the merchant.*Ask the merchant, where/s);
+    assert.match(said('de'), /Das Geschäft hat Ihr Geld erhalten\..*Zurück zum Geschäft.*an das Geschäft, wo/s);
+    assert.match(said('es'), /La tienda ha recibido su dinero\..*Volver a la tienda.*Pregunte a la tienda/s);
+    const named = documentOf(payPage({ ...payModel(stories.completed, 'en'), shop: { ...bare, name: 'iTea' } }));
+    assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has your money/);
+  });
+
   it('asks for money only while it counts', () => {
     const asks = (Object.keys(stories) as StoryName[]).filter(
       (name) => textOf(name).includes('Open in wallet') || textOf(name).includes('Call the contract'),

@@ -23,10 +23,17 @@ export function contractCall({ say, facts, mode }: PayModel, amount: string | nu
       ${sender !== null && line(say, 'sender', address(sender), sender)}
       ${amount !== null && units !== null ? line(say, 'inUnits', html`<span><span class="mono" dir="ltr">${units}</span> <small class="muted">${sum(amount, sourceTokenSymbol)}</small></span>`, units) : line(say, 'amount', say('anyAmount'))}
       ${memo !== null && line(say, 'memo', html`<strong class="mono" dir="ltr">${memo}</strong>`, memo)}
-      ${command !== null && line(say, 'command', html`<code class="command" dir="ltr">${command}</code>`, command)}
+      ${command !== null && line(say, 'command', html`<code class="command" dir="ltr">${wrapped(command)}</code>`, command)}
     </dl>
   </div>`;
 }
+
+/** Each option on a line of its own, and no line break inside of its name. */
+const wrapped = (command: string): readonly VNode[] =>
+  command.split(/ (?=--)/).map((option) => {
+    const [name = '', ...rest] = option.split(' ');
+    return html`<span><b>${name}</b> ${rest.join(' ')} </span>`;
+  });
 
 /** In the token's smallest units, as the contract counts. */
 function unitsOf({ sourceChainId, sourceTokenAddress }: PaymentView, amount: string): string | null {

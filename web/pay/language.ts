@@ -44,6 +44,9 @@ export interface Say {
   time(at: string): string;
 }
 
+/** Arabic dates come with marks between their numbers. Pages set the direction by elements, and show no marks. */
+const directionMarks = /[\u200e\u200f\u061c]/g;
+
 export function createSay(language: Language, messages: Messages): Say {
   const format = new Intl.DateTimeFormat(locales[language], {
     dateStyle: 'medium',
@@ -52,21 +55,33 @@ export function createSay(language: Language, messages: Messages): Say {
     timeZone: 'UTC',
   });
   const say = <N extends MessageName>(name: N, ...[values]: Filled<N, Content>): Content =>
-    pieces(messages[name], values, (value) => (typeof value === 'string' ? bdi(value) : value));
+    pieces(messages[name], values, (value, before) =>
+      typeof value === 'string' ? bdi(asWritten(value, before)) : value,
+    );
+  /** A shop that has not said its name is a noun, which may begin a sentence. */
+  const asWritten = (value: string, before: string): string =>
+    value === messages.merchant && /(^|[.!?] )$/.test(before)
+      ? value.charAt(0).toLocaleUpperCase(language) + value.slice(1)
+      : value;
   return Object.assign(say, {
     language,
     text: <N extends MessageName>(name: N, ...[values]: Filled<N, string>): string =>
-      pieces<string>(messages[name], values, (value) => value).join(''),
-    time: (at: string): string => `${format.format(new Date(at))} UTC`,
+      pieces<string>(messages[name], values, asWritten).join(''),
+    time: (at: string): string => `${format.format(new Date(at)).replaceAll(directionMarks, '')} UTC`,
   });
 }
 
-/** A message with its places filled: texts and values in turn. */
-function pieces<V>(message: string, values: Readonly<Record<string, V>> = {}, put: (value: V) => V): (V | string)[] {
-  return message.split(/\{(\w+)\}/).flatMap((piece, index): (V | string)[] => {
+/** A message with its places filled: texts and values in turn. @param put gets what stands before the place as well */
+function pieces<V>(
+  message: string,
+  values: Readonly<Record<string, V>> = {},
+  put: (value: V, before: string) => V,
+): (V | string)[] {
+  const parts = message.split(/\{(\w+)\}/);
+  return parts.flatMap((piece, index): (V | string)[] => {
     if (index % 2 === 0) return piece === '' ? [] : [piece];
     const value = values[piece];
-    return value === undefined ? [] : [put(value)];
+    return value === undefined ? [] : [put(value, parts[index - 1] ?? '')];
   });
 }
 

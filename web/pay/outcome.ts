@@ -21,7 +21,7 @@ export function outcome(model: PayModel): VNode {
   return html`<div id="outcome" data-live="part">
     ${list.length > 0 && html`<dl class="lines">${list}</dl>`}
     <section class="ways">
-      ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} target="_top" rel="noreferrer"><span>${say('backTo', { merchant: shopName(model) })}</span></a>`}
+      ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} target="_top" rel="noreferrer"><span>${shop.name === null ? say('backToMerchant') : say('backTo', { merchant: shop.name })}</span></a>`}
       ${completed && html`<a class=${shop.returnUrl === null ? 'button' : 'button quiet'} href=${`${path}/receipt?lang=${say.language}`}>${say('showReceipt')}</a>`}
       ${['paid', 'payingOut'].includes(situation.kind) && html`<p class="small muted">${say('nothingToDo')}</p>`}
     </section>

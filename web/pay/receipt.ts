@@ -29,7 +29,7 @@ export function receiptPage(model: PayModel): VNode {
       <section class="ask"><h1>${say('receipt')}</h1>${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
       ${completed && html`<dl class="lines">${lines(model)}</dl>`}
       ${completed && html`<p class="note">${say('verify')}</p>`}
-      <section class="ways"><button class="button primary" type="button" data-print hidden>${say('print')}</button><a class="button quiet" href=${`${path}?lang=${say.language}`}>${say('backToPayment')}</a></section>
+      <section class="ways">${completed && html`<button class="button primary" type="button" data-print hidden>${say('print')}</button>`}<a class="button quiet" href=${`${path}?lang=${say.language}`}>${say('backToPayment')}</a></section>
       ${help(model)}
     </div>`,
   );
@@ -47,7 +47,7 @@ function lines(model: PayModel): Content {
     payment.payinConfirmedAt !== null &&
       fact(
         say('paidOn'),
-        html`<time datetime=${payment.payinConfirmedAt}>${say.time(payment.payinConfirmedAt)}</time>`,
+        html`<time datetime=${payment.payinConfirmedAt} dir="auto">${say.time(payment.payinConfirmedAt)}</time>`,
       ),
     payment.title !== null &&
       fact(

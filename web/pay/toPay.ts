@@ -51,7 +51,7 @@ function rows(model: PayModel): Content {
       : line(
           say,
           'amount',
-          html`<span>${say('anyAmount')}${situation.missing && html`<span>, ${say('atLeast', { amount: sum(situation.missing.amount, token) })}</span>`}</span>`,
+          html`<span>${say('anyAmount')}${situation.missing && html`<small class="muted">${say('atLeast', { amount: sum(situation.missing.amount, token) })}</small>`}</span>`,
         ),
     line(say, 'token', tokenText(payment), payment.sourceTokenAddress),
     walletLink !== null && html`<div class="line visually-hidden"><dt>${say('qr')}</dt><dd>${walletLink}</dd></div>`,
@@ -60,7 +60,7 @@ function rows(model: PayModel): Content {
 
 /** By its contract as well: a symbol can be anybody's. */
 const tokenText = ({ sourceTokenSymbol, sourceTokenAddress, sourceChainId }: PaymentView): VNode =>
-  html`<span><span>${sourceTokenSymbol}, ${chainName(sourceChainId)}</span> <small class="muted">${address(sourceTokenAddress)}</small></span>`;
+  html`<span><span>${sourceTokenSymbol} · ${chainName(sourceChainId)}</span> <small class="muted">${address(sourceTokenAddress)}</small></span>`;
 
 function rules(model: PayModel): Content {
   const { say } = model;

@@ -6,7 +6,7 @@ export const de: Messages = {
   test: 'Testbetrieb. Testnetze: hier ist nichts etwas wert.',
   order: 'Bestellung {order}',
   payment: 'Zahlung',
-  merchant: 'Händler',
+  merchant: 'das Geschäft',
   language: 'Sprache',
   provable: 'Auf der Blockchain bezahlt, für alle nachprüfbar',
 
@@ -91,7 +91,7 @@ export const de: Messages = {
     '{received} kamen an, mehr als auf einmal gezahlt werden darf. Das Geld ist sicher verwahrt, und {merchant} kann es zurücksenden.',
   unpayableTitle: 'Die Auszahlung ist nicht möglich',
   unpayableText:
-    'Ihr Geld kam an, aber die Wallet von {merchant} kann es nicht annehmen. Es ist sicher verwahrt und kann zurückgesendet werden.',
+    'Ihr Geld kam an, aber {merchant} kann es mit dieser Wallet nicht annehmen. Es ist sicher verwahrt und kann zurückgesendet werden.',
   refundingTitle: 'Ihr Geld ist auf dem Rückweg',
   refundingText: 'Es wird auf seinem eigenen Netzwerk zurückgesendet. Für Sie ist nichts zu tun.',
   refundedTitle: 'Ihr Geld wurde zurückgesendet',
@@ -131,6 +131,7 @@ export const de: Messages = {
   see: 'Ansehen',
   seeWhat: '{what}: im Explorer ansehen',
   backTo: 'Zurück zu {merchant}',
+  backToMerchant: 'Zurück zum Geschäft',
   showReceipt: 'Beleg zum Drucken',
 
   receipt: 'Beleg',

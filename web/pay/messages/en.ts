@@ -119,6 +119,7 @@ export const en = {
   see: 'See it',
   seeWhat: '{what}: see it in an explorer',
   backTo: 'Back to {merchant}',
+  backToMerchant: 'Back to the merchant',
   showReceipt: 'Receipt to print',
 
   receipt: 'Receipt',

@@ -6,7 +6,7 @@ export const es: Messages = {
   test: 'Modo de prueba. Redes de prueba: aquí nada vale dinero.',
   order: 'Pedido {order}',
   payment: 'Pago',
-  merchant: 'el comercio',
+  merchant: 'la tienda',
   language: 'Idioma',
   provable: 'Pagado en la cadena, comprobable por cualquiera',
 
@@ -120,6 +120,7 @@ export const es: Messages = {
   see: 'Ver',
   seeWhat: '{what}: ver en un explorador',
   backTo: 'Volver a {merchant}',
+  backToMerchant: 'Volver a la tienda',
   showReceipt: 'Recibo para imprimir',
 
   receipt: 'Recibo',

@@ -116,6 +116,7 @@ export const zh: Messages = {
   see: '查看',
   seeWhat: '{what}：在浏览器中查看',
   backTo: '返回 {merchant}',
+  backToMerchant: '返回商家',
   showReceipt: '可打印的收据',
 
   receipt: '收据',
