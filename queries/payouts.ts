@@ -61,6 +61,15 @@ function inUnits(chainId: ChainId, tokenAddress: string, amount: string): bigint
   return parsed;
 }
 
+/** Payments that are funded and whose payout is not settled, the oldest first. @throws Unavailable */
+export const openPayouts = (sql: Sql, max: number): Promise<readonly PaymentKey[]> =>
+  sql.query(
+    `SELECT payment_id AS "paymentId" FROM payments
+      WHERE status IN ('payment_payin_completed', 'payment_bridging', 'payment_payout_started')
+      ORDER BY payin_confirmed_at LIMIT $1`,
+    [max],
+  );
+
 /** Payments whose payout on a chain was confirmed after `since`, oldest first. @throws Unavailable */
 export const settledPayouts = (
   sql: Sql,

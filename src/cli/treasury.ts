@@ -1,7 +1,8 @@
 /** `npm run treasury -- …`: the operator sees what the treasury holds on each chain, pauses its payouts and resumes them. */
 import { Command } from 'commander';
 import type { PayoutRail } from '../../commands/chainPorts.ts';
-import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/treasuryAccount.ts';
+import { numberingAccountsOf, numberingMemory } from '../../commands/numberingAccounts.ts';
+import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -32,8 +33,14 @@ async function run(
 const nameOf = (chainId: ChainId): string => `${chainOf(chainId).name} (${chainId})`;
 
 async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
-  const { nextNonce, paused } = await loadTreasury(handle, rail);
-  return { ...(await holdings(rail)), 'next nonce': String(nextNonce ?? 'none yet'), paused: paused ?? 'no' };
+  const { nextNonce, paused, taken } = await loadTreasury(handle, rail);
+  const strange = taken.length > 0 && { 'used by others': taken.map(({ nonce }) => nonce).join(', ') };
+  return {
+    ...(await holdings(rail)),
+    'next nonce': String(nextNonce ?? 'none yet'),
+    paused: paused ?? 'no',
+    ...strange,
+  };
 }
 
 async function holdings(rail: PayoutRail): Promise<Line> {
@@ -55,6 +62,18 @@ async function holdings(rail: PayoutRail): Promise<Line> {
   } catch {
     return { coin: 'the chain does not answer' };
   }
+}
+
+/** Of each account that numbers payouts on the chain. */
+async function explain({ handle, clock }: Core, rail: PayoutRail, reason: string): Promise<Line> {
+  const signal = AbortSignal.timeout(answer_ms);
+  const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
+  const lines = accounts.map(async ({ account, minedNonce }) => {
+    const at = { chainId: rail.chainId, account };
+    const outcome = await explainNoncesOf({ handle, clock }, at, { minedNonce, reason }, operator());
+    return [account, outcomeOf(outcome)['outcome'] ?? ''];
+  });
+  return Object.fromEntries(await Promise.all(lines));
 }
 
 const outcomeOf = (outcome: Awaited<ReturnType<typeof pausePayouts>>): Line => ({
@@ -83,5 +102,12 @@ program
   .action((chain?: string) =>
     run(chain, async ({ handle, clock }, rail) => outcomeOf(await resumePayouts({ handle, clock }, rail, operator()))),
   );
+
+program
+  .command('explain <reason> <chain>')
+  .description(
+    'after treasuryBehindChain: you know what used the nonces that the log does not know of, and have put on hold (npm run payouts -- hold) whatever they paid; payouts go on',
+  )
+  .action((reason: string, chain: string) => run(chain, (core, rail) => explain(core, rail, reason)));
 
 await runProgram(() => program.parseAsync());

@@ -1,0 +1,106 @@
+/** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
+import { Command, InvalidArgumentError } from 'commander';
+import { currentState } from '../../commands/handle.ts';
+import { type ByHand, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
+import { chainOf } from '../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { nextStep } from '../../domain/payment/next.ts';
+import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { isSpent } from '../../domain/payment/transfer.ts';
+import { openPayouts } from '../../queries/payouts.ts';
+import { createFailures } from '../postgres/failures.ts';
+import type { Core } from '../roles/core.ts';
+import { payoutsWorkerName } from '../subscribers/payouts.ts';
+import { withCore } from './core.ts';
+import { operator } from './operator.ts';
+import { runProgram } from './program.ts';
+
+const shownMax = 100;
+const answer_ms = 30_000;
+
+async function show(core: Core): Promise<void> {
+  const open = await openPayouts(core.database, shownMax);
+  const payments = await Promise.all(open.map(({ paymentId }) => currentState(core.handle, paymentDecider, paymentId)));
+  const lines = payments.flatMap((payment) => (payment ? [[payment.terms.paymentId, line(core, payment)]] : []));
+  if (lines.length === 0) return console.log('Every payout is settled.');
+  console.table(Object.fromEntries(lines));
+  if (open.length === shownMax) console.log(`The oldest ${shownMax} are listed.`);
+}
+
+function line({ clock }: Core, payment: Payment): Readonly<Record<string, string | number>> {
+  const { destination } = payment.terms;
+  const { payout, funded } = payment;
+  const last = payout?.attempts.at(-1);
+  return {
+    chain: chainOf(destination.chainId).name,
+    amount: `${formatAmount(funded?.payout ?? 0n, destination.token.decimals)} ${destination.token.symbol}`,
+    funded: funded?.fundedAt ?? '',
+    step: nextStep(payment, clock.now()).do,
+    attempts: payout?.attempts.length ?? 0,
+    'last one': last ? `${last.fate} ${last.signed.hash}` : '',
+    why: whyOf(payment),
+  };
+}
+
+function whyOf({ payoutHeld, payout }: Payment): string {
+  if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
+  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : '';
+}
+
+function tell(outcome: { readonly appended: number } | Refusal): void {
+  if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
+  console.log(outcome.appended > 0 ? 'Done.' : 'There was nothing to decide.');
+}
+
+/** What was parked on the way is due again. */
+async function retry(core: Core, byHand: ByHand): Promise<void> {
+  tell(await retryPayout(core, byHand, operator()));
+  const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
+  if (!payment) return;
+  const worker = payoutsWorkerName(payment.terms.destination.chainId);
+  await createFailures(core.database).unpark(worker, byHand.paymentId, core.clock.now());
+}
+
+async function bury(core: Core, byHand: ByHand): Promise<void> {
+  const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
+  const chain = payment && core.chains.get(payment.terms.destination.chainId);
+  if (!chain) throw new Error(`${byHand.paymentId} is no payment on a chain that is configured here`);
+  const deps = { handle: core.handle, rail: chain.rail };
+  tell(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
+}
+
+const program = new Command('npm run payouts --').description('payouts that are not settled');
+
+program
+  .command('list', { isDefault: true })
+  .description('those that are under way or wait, the oldest first')
+  .action(() => withCore(show));
+
+const decision = (name: string, about: string, decide: (core: Core, byHand: ByHand) => Promise<void>) =>
+  program
+    .command(`${name} <paymentId>`)
+    .description(about)
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .action((paymentId: string, { reason }: { reason: string }) =>
+      withCore((core) => decide(core, { paymentId, reason })),
+    );
+
+function reasonOf(text: string): string {
+  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
+  return text;
+}
+
+decision(
+  'hold',
+  'sign nothing more for it, for example because it was paid by hand; what is signed can still land',
+  async (core, byHand) => tell(await holdPayout(core, byHand, operator())),
+);
+decision('retry', 'go on with it after a hold, or after a hundred attempts', retry);
+decision(
+  'bury',
+  'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',
+  bury,
+);
+
+await runProgram(() => program.parseAsync());
