@@ -10,7 +10,7 @@ import { canLand, isSpent, noncesUsedUp } from '../domain/payment/transfer.ts';
 import { epochMs, minute_ms } from '../domain/time.ts';
 import type { Purpose } from '../domain/treasury/events.ts';
 import { cancelNonce, nonceOf, useUpNonce } from '../domain/treasury/nonces.ts';
-import { reportTaken } from '../domain/treasury/objections.ts';
+import { objectionTo, reportTaken } from '../domain/treasury/objections.ts';
 import {
   type Assignment,
   type Cancelled,
@@ -56,68 +56,77 @@ export async function releaseNonce(deps: CancelDeps, numbering: NumberingAccount
   await cancel(deps, numbering.account, nonce, `cancel ${purpose.kind} ${purpose.reference}`);
 }
 
-/** Signs, records and sends. Nothing happens where nothing may be signed. @param outbid the fees of the last one */
+/** Signs, records and sends. @param outbid the fees of the last one. @returns false where nothing may be signed, or nothing needs to be */
 async function cancel(
   deps: CancelDeps,
   account: string,
   nonce: bigint,
   why: string,
   outbid?: Pick<SignedAttempt, 'fee'>,
-): Promise<void> {
+): Promise<boolean> {
   const { handle, clock, rail, signer } = deps;
   const unsigned = await rail.prepareCancel(nonce, account, outbid);
-  if (await objectionToSigning(deps, account)) return;
+  if (await objectionToSigning(deps, account)) return false;
   const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
   const decide = (state: TreasuryState) =>
     cancelNonce(state, { nonce, hash, bytes, fee: unsigned.fee, now: clock.now() });
   const instance = treasuryInstance(rail.chainId, account);
   const cancelled = await handle(treasury, instance, decide, { cause: `worker:payouts ${why}`, appId: null });
-  if (!isRefusal(cancelled) && cancelled.appended > 0) await rail.broadcast(bytes);
+  if (isRefusal(cancelled) || cancelled.appended === 0) return false;
+  await rail.broadcast(bytes);
+  return true;
 }
 
-export interface StuckNonce {
+/** A nonce that needs an operator. */
+export interface Trouble {
   readonly account: string;
   readonly nonce: bigint;
-  /** What holds it, in words. */
-  readonly holder: string;
+  /** It is outstanding for too long; or a transaction that is recorded nowhere has used it. */
+  readonly reason: 'nonceStuck' | 'treasuryBehindChain';
+  readonly message: string;
 }
 
 export interface TendDeps extends CancelDeps {
   /** Signs one at a time with the payouts of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** What could not be done for one nonce; the others go on. */
-  readonly failed: (nonce: StuckNonce, error: unknown) => void;
+  readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
 }
 
 /**
  * Looks after every nonce that was handed out and not mined: sends cancels again and outbids them until they are final, and takes back
  * what nobody needs any more.
- * @returns those that are outstanding for too long
+ * @returns what needs an operator
  */
-export async function tendNonces(deps: TendDeps, signal: AbortSignal): Promise<readonly StuckNonce[]> {
+export async function tendNonces(deps: TendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
   const accounts = await numberingAccountsOf(deps, signal);
-  const stuck = await Promise.all(accounts.map((numbering) => tendAccount(deps, { numbering, accounts }, signal)));
-  return stuck.flat();
+  const trouble = await Promise.all(accounts.map((numbering) => tendAccount(deps, { numbering, accounts }, signal)));
+  return trouble.flat();
 }
 
-async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly StuckNonce[]> {
+async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly Trouble[]> {
   const { account, minedNonce } = chosen.numbering;
-  const { assigned, cancelled } = await stateOf(deps, account);
-  const stuck: StuckNonce[] = [];
+  const state = await stateOf(deps, account);
+  const trouble: Trouble[] = state.taken.map(({ nonce }) => {
+    const message = objectionTo(state)?.message ?? '';
+    return { account, nonce, reason: 'treasuryBehindChain', message };
+  });
   const now_ms = epochMs(deps.clock.now());
   const tend = async (nonce: bigint, holder: string, since_ms: number, work: () => Promise<void>) => {
-    const each = { account, nonce, holder };
-    if (nonce >= minedNonce && now_ms - since_ms >= stuckAfter_ms) stuck.push(each);
+    if (nonce >= minedNonce && now_ms - since_ms >= stuckAfter_ms) {
+      const message = `nonce ${nonce} of ${account}, held by ${holder}, is not mined after ten minutes: all later ones wait for it`;
+      trouble.push({ account, nonce, reason: 'nonceStuck', message });
+    }
     await work().catch((error) => {
       signal.throwIfAborted();
-      deps.failed(each, error);
+      deps.failed({ account, nonce }, error);
     });
   };
-  for (const each of cancelled.filter(({ usedUp }) => !usedUp)) {
+  for (const each of state.cancelled.filter(({ usedUp }) => !usedUp)) {
     const since_ms = epochMs(each.signed[0]?.signedAt ?? deps.clock.now());
     await tend(each.nonce, 'a cancel', since_ms, () => tendCancel(deps, chosen, each, signal));
   }
-  for (const each of assigned.filter(({ nonce }) => nonce >= minedNonce)) {
+  for (const each of state.assigned.filter(({ nonce }) => nonce >= minedNonce)) {
     const { kind, reference } = each.purpose;
     const since_ms = epochMs(each.assignedAt);
     await tend(each.nonce, `${kind} ${reference}`, since_ms, async () => {
@@ -125,7 +134,7 @@ async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal):
       await deps.inTurn(() => releaseNonce(deps, chosen.numbering, each.purpose));
     });
   }
-  return stuck;
+  return trouble;
 }
 
 /** A cancelled nonce is used up by its cancel, or by a transfer that its payment had signed with it. */
@@ -156,18 +165,20 @@ async function tendCancel(
 /** Sends the latest cancel again, or one that outbids it. */
 async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelled): Promise<void> {
   const last = signed.at(-1);
+  const bytes = last?.bytes ?? null;
   const patience_ms = Math.min(outbidAfter_ms * 2 ** (signed.length - 1), outbidAfterMax_ms);
-  const late = !last?.bytes || epochMs(deps.clock.now()) - epochMs(last.signedAt) > patience_ms;
+  const late = !last || bytes === null || epochMs(deps.clock.now()) - epochMs(last.signedAt) > patience_ms;
   if (late && signed.length < cancelsMax) {
     const outbid = last?.fee ? { fee: { ...last.fee } } : undefined;
-    await deps
-      .inTurn(() => cancel(deps, account, nonce, `cancel nonce ${nonce}`, outbid))
-      .catch((error) => {
-        // What is too dear to outbid may still land as it is.
-        if (!(error instanceof PayoutBlocked) || !last?.bytes) throw error;
-      });
+    const outbidding = deps.inTurn(() => cancel(deps, account, nonce, `cancel nonce ${nonce}`, outbid));
+    const done = await outbidding.catch((error) => {
+      // What is too dear to outbid may still land as it is.
+      if (!(error instanceof PayoutBlocked) || bytes === null) throw error;
+      return false;
+    });
+    if (done) return;
   }
-  if (last?.bytes) await deps.rail.broadcast(last.bytes);
+  if (bytes !== null) await deps.rail.broadcast(bytes);
 }
 
 /** What a payment signed with a nonce of an account. */

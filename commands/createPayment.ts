@@ -39,13 +39,14 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly cashback_basisPoints?: number;
   /**
    * Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again.
-   * `pointer` names the field that states the amount.
+   * `pointer` names the field that states the amount; `by` is the app whose key creates it, null without a key.
    */
   readonly checkRoute: (
     destination: Chain,
     token: Token,
     payout: bigint | null,
     pointer: string,
+    by: string | null,
   ) => Refusal | undefined;
   /** Whether the app may have one more open payment; left out where nothing is counted. */
   readonly takePlace?: TakePlace;
@@ -171,7 +172,8 @@ async function depositFor(
   { paymentId, appId, keyless }: { readonly paymentId: string; readonly appId: string; readonly keyless: boolean },
 ): Promise<Deposit | Refusal> {
   const { source, destination, intent, scheme, payout } = asked;
-  const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type));
+  const by = keyless ? null : appId;
+  const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type), by);
   if (unpayable) return unpayable;
   const crowded = await deps.takePlace?.(appId, { keyless }).catch(unavailable);
   if (crowded) return crowded;

@@ -99,7 +99,7 @@ const inUnits = (cents: bigint, decimals: number) => rescale(cents, centDecimals
 /** What it pays and whom, at today's fee; refused when that cannot be paid out now. */
 async function readWithdrawal(
   { canReceive, checkRoute, feeOf, offers }: WithdrawDeps,
-  { settlement }: AppSettings,
+  { appId, settlement }: AppSettings,
   { paymentId, cents }: { readonly paymentId: string; readonly cents: bigint },
 ): Promise<Withdrawal | Refusal> {
   const chain = settlement && findChain(settlement.chainId);
@@ -124,7 +124,7 @@ async function readWithdrawal(
   const agreed = agree(termsOf(withdrawal));
   assert(agreed !== null, 'a withdrawal has an amount');
   if (isRefusal(agreed)) return { ...agreed, pointer };
-  const unpayable = checkRoute(chain, token, agreed.destination, pointer);
+  const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId);
   if (unpayable) return unpayable;
   const ask = canReceive[chain.family];
   const receiving = { chain, token, receiver: receiverAddress, amount: agreed.destination };

@@ -14,26 +14,51 @@ export interface Obligation {
   readonly amount: bigint;
 }
 
-/**
- * A started payment is owed only once the agreed amount has been seen: else a few units sent to each of many large payments
- * would bind the whole float.
- *
- * @throws Unavailable
- */
+/** What open payments will be paid out once they are paid. */
+export interface Promised extends Obligation {
+  /** Whose key created them; null for all that were created without one. */
+  readonly appId: string | null;
+}
+
+/** Seen on its chain, if not final: all that was agreed. */
+const seenInFull = `status = 'payment_started' AND amount_received >= source_amount`;
+
+/** @throws Unavailable */
 export async function openObligations(sql: Sql): Promise<readonly Obligation[]> {
-  const sums = await sql.query<{ chainId: ChainId; tokenAddress: string; amount: string }>(
+  const sums = await sql.query<Sum>(
     `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress", sum(destination_amount) AS amount
        FROM payments
       WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
         AND destination_amount IS NOT NULL
-        AND (status <> 'payment_started' OR amount_received >= source_amount)
+        AND (status <> 'payment_started' OR ${seenInFull})
       GROUP BY 1, 2`,
   );
-  return sums.map(({ chainId, tokenAddress, amount }) => ({
-    chainId,
-    tokenAddress,
-    amount: inUnits(chainId, tokenAddress, amount),
-  }));
+  return sums.map(inUnits);
+}
+
+/** What is not owed yet, because its money has not been seen. @throws Unavailable */
+export async function openPromises(sql: Sql): Promise<readonly Promised[]> {
+  const sums = await sql.query<Sum & { readonly appId: string | null }>(
+    `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress",
+            CASE WHEN keyless THEN NULL ELSE app_id END AS "appId", sum(destination_amount) AS amount
+       FROM payments
+      WHERE status IN ('payment_unpaid', 'payment_started') AND destination_amount IS NOT NULL AND NOT (${seenInFull})
+      GROUP BY 1, 2, 3`,
+  );
+  return sums.map((sum) => ({ ...inUnits(sum), appId: sum.appId }));
+}
+
+interface Sum {
+  readonly chainId: ChainId;
+  readonly tokenAddress: string;
+  readonly amount: string;
+}
+
+function inUnits({ chainId, tokenAddress, amount }: Sum): Obligation {
+  const token = tokenAt(chainOf(chainId), tokenAddress);
+  const parsed = token && parseAmount(amount, token.decimals);
+  if (typeof parsed !== 'bigint') throw new Error(`${amount} of ${tokenAddress} on chain ${chainId} is no amount`);
+  return { chainId, tokenAddress, amount: parsed };
 }
 
 export interface UnsettledPayouts {
@@ -51,14 +76,7 @@ export async function signedAndUnsettled(sql: Sql, { chainId, token, but }: Unse
         AND status = 'payment_payout_started' AND payment_id <> ALL ($3)`,
     [chainId, token.address, but],
   );
-  return inUnits(chainId, token.address, sum?.amount ?? '0');
-}
-
-function inUnits(chainId: ChainId, tokenAddress: string, amount: string): bigint {
-  const token = tokenAt(chainOf(chainId), tokenAddress);
-  const parsed = token && parseAmount(amount, token.decimals);
-  if (typeof parsed !== 'bigint') throw new Error(`${amount} of ${tokenAddress} on chain ${chainId} is no amount`);
-  return parsed;
+  return inUnits({ chainId, tokenAddress: token.address, amount: sum?.amount ?? '0' }).amount;
 }
 
 /** Payments that are funded and whose payout is not settled, the oldest first. @throws Unavailable */

@@ -15,7 +15,7 @@ import { getOverview } from '../../queries/overview.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
-import { openObligations } from '../../queries/payouts.ts';
+import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { embeddingSites, findProfile } from '../../queries/settings.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
@@ -176,6 +176,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     rails: [...chains.values()].map(({ rail }) => rail),
     perTransfer_usd: config.signer.perTransfer_usd,
     obligations: () => openObligations(core.database),
+    promised: () => openPromises(core.database),
     changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,

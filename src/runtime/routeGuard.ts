@@ -1,11 +1,12 @@
-/** Knows whether each chain's treasury could pay what is owed there and one payout more: within a few seconds while anybody asks. */
+/** Knows whether each chain's treasury could pay what is owed and promised there and one payout more: within a few seconds while anybody asks. */
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
 import type { Chain, ChainId, Token } from '../../domain/chains.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { epochMs } from '../../domain/time.ts';
-import type { Obligation } from '../../queries/payouts.ts';
+import type { Obligation, Promised } from '../../queries/payouts.ts';
+import { createPromises, type Promisor, routeOf } from './promises.ts';
 
 export interface RouteGuardDeps {
   readonly clock: Clock;
@@ -13,7 +14,8 @@ export interface RouteGuardDeps {
   /** The signer's limit. A payment whose payout it would not sign is refused. */
   readonly perTransfer_usd: bigint;
   readonly obligations: () => Promise<readonly Obligation[]>;
-  /** Changes when what `obligations` answers may have. */
+  readonly promised: () => Promise<readonly Promised[]>;
+  /** Changes when what these two answer may have. */
   readonly changes: () => number;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
   readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
@@ -34,7 +36,8 @@ const stale_ms = 60_000;
 const alarmAgain_ms = 60_000;
 
 export function createRouteGuard(deps: RouteGuardDeps) {
-  const { clock, rails, perTransfer_usd, obligations, changes, alarm, observeFloat } = deps;
+  const { clock, rails, perTransfer_usd, obligations, promised, changes, alarm, observeFloat } = deps;
+  const promises = createPromises();
   const floats = new Map<ChainId, Snapshot>();
   const alarmedAt = new Map<string, number>();
   let owed: ReadonlyMap<string, bigint> = new Map();
@@ -52,9 +55,9 @@ export function createRouteGuard(deps: RouteGuardDeps) {
         if (balances) floats.set(rail.chainId, { at_ms, ...balances });
       }),
     );
-    owed = new Map(
-      (await obligations()).map(({ chainId, tokenAddress, amount }) => [`${chainId}:${tokenAddress}`, amount]),
-    );
+    const [sums, open] = await Promise.all([obligations(), promised()]);
+    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeOf(chainId, tokenAddress), amount]));
+    promises.known(open);
     // A chain that did not answer is asked again soon.
     if (rails.every(({ chainId }) => floats.get(chainId)?.at_ms === at_ms)) refreshed = known;
   }
@@ -85,8 +88,9 @@ export function createRouteGuard(deps: RouteGuardDeps) {
      *
      * @param amount that would be paid out; null for a payment that takes any amount
      * @param pointer of the request's field that says how much
+     * @param by the app whose key asks; null without a key
      */
-    check(chain: Chain, token: Token, amount: bigint | null, pointer: string): Refusal | undefined {
+    check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
       if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
         const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
         return refuse('invalidRequest', message, pointer);
@@ -96,10 +100,14 @@ export function createRouteGuard(deps: RouteGuardDeps) {
       if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
         return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
       }
-      const route = `${chain.id}:${token.address}`;
-      const available = (float.tokens[token.address] ?? 0n) - (owed.get(route) ?? 0n);
-      observeFloat?.(chain.id, token, float.tokens[token.address] ?? 0n);
-      if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
+      const route = routeOf(chain.id, token.address);
+      const held = float.tokens[token.address] ?? 0n;
+      const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
+      observeFloat?.(chain.id, token, held);
+      if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) {
+        promises.add(route, by, amount ?? 0n);
+        return undefined;
+      }
       raise(route, {
         chainId: chain.id,
         token: token.symbol,

@@ -1,5 +1,5 @@
 /** Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it. */
-import { stuckAfter_ms, type TendDeps, tendNonces } from '../../commands/cancels.ts';
+import { stuckAfter_ms, type TendDeps, type Trouble, tendNonces } from '../../commands/cancels.ts';
 import { PayoutBlocked } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs } from '../../domain/time.ts';
@@ -30,29 +30,22 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
     keyOf: String,
     async act(_, signal) {
       const failures: unknown[] = [];
-      const stuck = await tendNonces(
-        { ...deps, failed: ({ account, nonce }, error) => note(account, nonce, error) },
-        signal,
-      );
-      for (const { account, nonce, holder } of stuck) {
-        const message = `nonce ${nonce} of ${account}, held by ${holder}, is not mined after ten minutes: all later ones wait for it`;
-        tell('nonceStuck', account, nonce, message);
-      }
+      const note = (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => {
+        if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
+        else failures.push(error);
+      };
+      const trouble = await tendNonces({ ...deps, failed: note }, signal);
+      trouble.forEach(tell);
       const [failure] = failures;
       if (failure !== undefined) throw failure;
-
-      function note(account: string, nonce: bigint, error: unknown): void {
-        if (error instanceof PayoutBlocked) tell(error.reason, account, nonce, error.message);
-        else failures.push(error);
-      }
     },
   };
 
   /** Said again as often as it takes to be stuck. */
-  function tell(reason: string, account: string, nonce: bigint, message: string): void {
+  function tell({ account, nonce, reason, message }: Omit<Trouble, 'reason'> & { readonly reason: string }): void {
     const key = `${reason} ${account} ${nonce}`;
     const now_ms = epochMs(clock.now());
-    if (now_ms - (alarmedAt.get(key) ?? 0) < stuckAfter_ms) return;
+    if (now_ms - (alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY) < stuckAfter_ms) return;
     alarmedAt.set(key, now_ms);
     alarm(reason, { chainId, account, nonce: nonce.toString() }, message);
   }

@@ -91,6 +91,7 @@ describe('a nonce that nobody uses', () => {
     await world.tend();
     world.around.minedNonce = 8n;
     assert.equal(await refusalOf(world.sign({ paymentId: second })), 'treasuryBehindChain');
+    assert.deepEqual(await world.tend(), [`treasuryBehindChain ${treasuryAccount} 7`]);
   });
 
   it('is told of after ten minutes, whoever holds it', async () => {
@@ -100,7 +101,7 @@ describe('a nonce that nobody uses', () => {
     world.pass(minute_ms);
     const stuck = await world.tend();
     assert.equal(stuck.length, 16);
-    assert.equal(stuck[0], `${treasuryAccount} 7 payout ${first}`);
+    assert.equal(stuck[0], `nonceStuck ${treasuryAccount} 7`);
   });
 
   it('is not cancelled, and no cancel outbid, while payouts are paused; what is recorded is sent', async () => {

@@ -149,9 +149,9 @@ describe('creating a payment for an app', () => {
   });
 
   describe('asks whether the payout can be made', () => {
-    const asked: [number, string, bigint | null, string][] = [];
-    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, payout, pointer) => {
-      asked.push([chain.id, token.symbol, payout, pointer]);
+    const asked: [number, string, bigint | null, string, string | null][] = [];
+    const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, payout, pointer, by) => {
+      asked.push([chain.id, token.symbol, payout, pointer, by]);
       return undefined;
     };
 
@@ -164,9 +164,9 @@ describe('creating a payment for an app', () => {
       await create(order({ orderId: 'order-2', type: 'exactIn', source: bnb, destination: noAmount }));
       await create(order({ orderId: 'order-3', type: 'anyAmount', destination: noAmount }));
       assert.deepEqual(asked, [
-        [1, 'USDC', 10_000_000n, '/destination/amount'],
-        [1, 'USDC', 6_990_000n, '/source/amount'],
-        [1, 'USDC', null, '/type'],
+        [1, 'USDC', 10_000_000n, '/destination/amount', wallet.appId],
+        [1, 'USDC', 6_990_000n, '/source/amount', wallet.appId],
+        [1, 'USDC', null, '/type', wallet.appId],
       ]);
     });
 

@@ -34,6 +34,8 @@ export interface Surroundings {
   /** Of USDC, in smallest units. */
   float: bigint;
   blocked: PayoutBlocked | null;
+  /** Of a cancel. */
+  cancelBlocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
   feeLevel: number;
@@ -62,6 +64,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     accounts: null,
     float: 10n ** 15n,
     blocked: null,
+    cancelBlocked: null,
     refusing: null,
     feeLevel: 100,
     signatures: 0,
@@ -88,6 +91,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     },
     numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
     async prepareCancel(nonce: bigint, account: string, outbid?: Pick<SignedAttempt, 'fee'>) {
+      if (around.cancelBlocked) throw around.cancelBlocked;
       const order = { ...withoutAmount, receiver: treasuryAccount };
       const fee = feeCaps(outbid ? Number(outbid.fee['maxFeePerGas']) * 2 : 100);
       return { chainId: 1, account, nonce, order, validUntil: null, fee, payload: 'cancel' };
@@ -131,17 +135,17 @@ export async function signingWorld({ store = processes().store, payments = [firs
     return await signPayout(deps, payment, new AbortController().signal);
   }
 
-  /** One round over the nonces that are outstanding. @returns those that are stuck */
+  /** One round over the nonces that are outstanding. @returns what needs an operator */
   async function tend({ handle = start() }: Pick<Worker, 'handle'> = {}) {
     const inTurn = <T>(work: () => Promise<T>) => work();
     const failed = (_: unknown, error: unknown) => {
       throw error;
     };
-    const stuck = await tendNonces(
+    const trouble = await tendNonces(
       { handle, clock, rail, signer, memory, inTurn, failed },
       new AbortController().signal,
     );
-    return stuck.map(({ account, nonce, holder }) => `${account} ${nonce} ${holder}`);
+    return trouble.map(({ account, nonce, reason }) => `${reason} ${account} ${nonce}`);
   }
 
   const pass = (duration_ms: number) => {
@@ -149,7 +153,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
   };
 
   const load = (paymentId = first) => loaded(start(), paymentId);
-  return { around, start, sign, tend, pass, clock, rail, load, record, typesIn, store };
+  return { around, start, sign, tend, pass, clock, rail, signer, load, record, typesIn, store };
 }
 
 interface Worker {

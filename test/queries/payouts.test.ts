@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { openObligations, settledPayouts } from '../../queries/payouts.ts';
+import {
+  openObligations,
+  openPayouts,
+  openPromises,
+  settledPayouts,
+  signedAndUnsettled,
+} from '../../queries/payouts.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
@@ -16,6 +22,32 @@ describe('payouts', () => {
       { chainId: 1, tokenAddress: p.ethereumUsdc.token.address, amount: p.of('20.00', p.ethereumUsdc) },
       { chainId: 56, tokenAddress: p.bnbUsdc.token.address, amount: p.of('10.00', p.bnbUsdc) },
     ]);
+  });
+
+  it('sums what open payments promise, by the app whose key created them', async () => {
+    const stranger = [p.created({ keyless: true }), p.detected(p.payin({ amount: '0.01' }))];
+    await given.payments(p.unpaid, stranger, p.unpaid, [...p.unpaid, p.detected()], p.sent, p.done);
+    const route = { chainId: 1, tokenAddress: p.ethereumUsdc.token.address };
+    const promised = (await openPromises(given.database)).toSorted((a) => (a.appId === null ? 1 : -1));
+    assert.deepEqual(promised, [
+      { ...route, appId: p.terms().appId, amount: p.of('20.00', p.ethereumUsdc) },
+      { ...route, appId: null, amount: p.of('10.00', p.ethereumUsdc) },
+    ]);
+  });
+
+  it('sums what signed payouts will take of a token, without those that are named', async () => {
+    await given.payments(p.sent, p.sent, p.done, p.ordered);
+    const { token } = p.ethereumUsdc;
+    const sum = (but: string[], chainId: 1 | 56 = 1) => signedAndUnsettled(given.database, { chainId, token, but });
+    assert.equal(await sum([]), p.of('20.00', p.ethereumUsdc));
+    assert.equal(await sum([paymentIdOf(1)]), p.of('10.00', p.ethereumUsdc));
+    assert.equal(await sum([paymentIdOf(1), paymentIdOf(2)]), 0n);
+  });
+
+  it('names payouts that are not settled', async () => {
+    await given.payments(p.unpaid, p.paid, p.sent, p.done);
+    const found = await openPayouts(given.database, 5);
+    assert.deepEqual(found.map(({ paymentId }) => paymentId).sort(), [paymentIdOf(2), paymentIdOf(3)]);
   });
 
   it('names the payouts of a chain that were settled lately', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { PayoutRail } from '../../commands/chainPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { plus } from '../../domain/time.ts';
-import type { Obligation } from '../../queries/payouts.ts';
+import type { Obligation, Promised } from '../../queries/payouts.ts';
 import { createRouteGuard } from '../../src/runtime/routeGuard.ts';
 import { created_at, ethereumUsdc, of } from '../support/payments.ts';
 
@@ -13,12 +13,44 @@ const usdc = (amount: string) => of(amount, ethereumUsdc);
 describe('the guard of routes', () => {
   it('lets a payment in that float and gas can cover beside what is owed', async () => {
     const { check, refresh, around } = await guarded();
-    assert.equal(check('100.00'), 'free');
     around.owed = [{ chainId: chain.id, tokenAddress: token.address, amount: usdc('40.00') }];
     await refresh();
-    assert.equal(check('60.00'), 'free');
     assert.equal(check('60.01'), 'routeUnavailable');
     assert.equal(check(null), 'free');
+    assert.equal(check('60.00'), 'free');
+  });
+
+  const promise = (appId: string | null, amount: string): Promised => ({
+    ...{ chainId: chain.id, tokenAddress: token.address, amount: usdc(amount) },
+    appId,
+  });
+
+  it('counts what an app’s open payments promise against the next one, from the read models and before they show it', async () => {
+    const { check, refresh, around } = await guarded();
+    assert.equal(check('80.00'), 'free');
+    assert.equal(check('80.00'), 'routeUnavailable');
+    assert.equal(check('20.00'), 'free');
+    around.promised = [promise('shop', '100.00')];
+    for (const _ of [1, 2]) {
+      await refresh();
+      assert.equal(check('0.01'), 'routeUnavailable');
+    }
+    around.promised = [];
+    await refresh();
+    assert.equal(check('100.00'), 'free');
+  });
+
+  it('keeps a half of the float free of what others promise, who may never pay', async () => {
+    const { check, refresh, around } = await guarded();
+    around.promised = [promise(null, '900.00'), promise('other', '900.00')];
+    await refresh();
+    assert.equal(check('50.01'), 'routeUnavailable');
+    assert.equal(check('50.01', null), 'routeUnavailable');
+    assert.equal(check('50.00'), 'free');
+    assert.equal(check('50.00', null), 'free');
+    around.owed = [{ chainId: chain.id, tokenAddress: token.address, amount: usdc('40.00') }];
+    await refresh();
+    assert.equal(check('10.01', null), 'routeUnavailable');
   });
 
   it('refuses all of a chain without gas, or one that nobody has seen for a minute', async () => {
@@ -81,6 +113,7 @@ async function guarded() {
     answers: true,
     knows: true,
     owed: [] as Obligation[],
+    promised: [] as Promised[],
     changes: 0,
     alarms: 0,
     balancesAsked: 0,
@@ -110,6 +143,7 @@ async function guarded() {
       if (!around.knows) throw new Error('Postgres is away');
       return around.owed;
     },
+    promised: async () => around.promised,
     changes: () => around.changes,
     alarm: () => {
       around.alarms += 1;
@@ -117,8 +151,8 @@ async function guarded() {
   });
   const refresh = () => guard.refresh(signal);
   await refresh();
-  const check = (amount: string | null) => {
-    const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount');
+  const check = (amount: string | null, by: string | null = 'shop') => {
+    const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount', by);
     return isRefusal(refusal) ? [refusal.refused, refusal.pointer].filter(Boolean).join(' ') : 'free';
   };
   /** How often the balances are asked for in so many of the guard's rounds. */

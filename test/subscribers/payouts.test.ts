@@ -133,6 +133,39 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['gas', 'gas', 'gas']);
   });
 
+  it('tells an operator of an attempt that is not mined after ten minutes, and again every ten', async () => {
+    const { act, around, pass } = await paying();
+    around.minedNonce = null;
+    await act();
+    for (let minutes = 1; minutes <= 25; minutes += 1) {
+      pass(60 * second);
+      await act();
+    }
+    assert.deepEqual(around.alarms, ['payoutStuck', 'payoutStuck']);
+  });
+
+  it('tells an operator of one that is mined and not final after an hour: no node may remember it', async () => {
+    const { act, around, pass } = await paying();
+    await act();
+    around.fate = { kind: 'pending', mined: true };
+    pass(3_500 * second);
+    await act();
+    assert.deepEqual(around.alarms, []);
+    pass(100 * second);
+    await act();
+    assert.deepEqual(around.alarms, ['payoutStuck']);
+  });
+
+  it('ends no attempt whose nonce a transaction used that is recorded nowhere, and tells an operator', async () => {
+    const { act, around, attempts, pass } = await paying();
+    await act();
+    around.fate = { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'transaction x used nonce 7' } };
+    pass(100 * second);
+    await act();
+    assert.equal(attempts().length, 1);
+    assert.deepEqual(around.alarms, ['treasuryBehindChain']);
+  });
+
   it('asks ever more rarely for a receiver that the token refuses, and soon for one that only waits for float', async () => {
     const { act, around, pass, due } = await paying();
     around.blocked = new PayoutBlocked('refusedByToken', 'frozen');
