@@ -107,3 +107,31 @@ export async function getCashback(sql: Sql, appId: string, limit: number): Promi
     payments,
   };
 }
+
+/** What came into a merchant's account, or went out of it. */
+export interface CashbackMovement {
+  readonly at: Instant;
+  readonly cents: bigint;
+  /** The payment that paid a withdrawal out; null for what a buyer paid. */
+  readonly paymentId: string | null;
+  /** Whose credit it was; null for a withdrawal. The others are as the buyer sent them. */
+  readonly account: string | null;
+  readonly amountLocal: string | null;
+  readonly currencyLocal: string | null;
+  readonly orderId: string | null;
+  readonly about: string | null;
+}
+
+/** The newest movements of a merchant's account, newest first. @throws Unavailable */
+export const cashbackMovements = (sql: Sql, appId: string, limit: number): Promise<readonly CashbackMovement[]> =>
+  sql.query(
+    `SELECT * FROM (
+       (SELECT spent_at AS at, cents, NULL AS "paymentId", account, amount_local AS "amountLocal",
+               currency_local AS "currencyLocal", order_id AS "orderId", about
+          FROM cashback_payments WHERE app_id = $1 ORDER BY ordinal DESC LIMIT $2)
+       UNION ALL
+       (SELECT withdrawn_at, cents, payment_id, NULL, NULL, NULL, NULL, NULL
+          FROM cashback_withdrawals WHERE app_id = $1 ORDER BY withdrawn_at DESC LIMIT $2)
+     ) AS movements ORDER BY at DESC LIMIT $2`,
+    [appId, limit],
+  );

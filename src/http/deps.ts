@@ -16,7 +16,7 @@ import type { Profile } from '../../domain/merchant/profile.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
-import type { Cashback } from '../../queries/cashback.ts';
+import type { Cashback, CashbackMovement } from '../../queries/cashback.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { LinkPage } from '../../queries/links.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
@@ -70,6 +70,8 @@ export interface CashbackDeps {
   readonly pay: PayByCredit;
   /** What a merchant was paid by it, with so many of the newest payments. */
   readonly of: (appId: string, limit: number) => Promise<Cashback>;
+  /** What came and what was withdrawn, so many of the newest. */
+  readonly movements: (appId: string, limit: number) => Promise<readonly CashbackMovement[]>;
 }
 
 /** Reusable payment links. */

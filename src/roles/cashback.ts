@@ -1,6 +1,13 @@
 /** Buyers' credit: paying by it over HTTP, and the workers behind it. */
 import { createPayByCredit } from '../../commands/payByCredit.ts';
-import { cashbackAfter, dueCashback, dueCredits, dueWithdrawals, getCashback } from '../../queries/cashback.ts';
+import {
+  cashbackAfter,
+  cashbackMovements,
+  dueCashback,
+  dueCredits,
+  dueWithdrawals,
+  getCashback,
+} from '../../queries/cashback.ts';
 import { createMessageSigners } from '../chains/messages.ts';
 import type { CashbackDeps } from '../http/deps.ts';
 import { cashbackSignPath } from '../http/routes/cashback.ts';
@@ -29,6 +36,7 @@ export function cashbackOf({ config, handle, clock, chains, reads }: Core, publi
       isCurrency: (code) => currencies.has(code),
     }),
     of: (appId, limit) => getCashback(reads, appId, limit),
+    movements: (appId, limit) => cashbackMovements(reads, appId, limit),
   };
 }
 

@@ -11,6 +11,9 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/keys': { name: 'mine now', scope: 'admin' },
   '/keys/:keyId/rename': { name: 'mine now' },
   '/links/new': { amount: '1.00', sourceChainId: '8453', sourceTokenSymbol: 'USDC', orderId: 'their-order' },
+  '/links/reusable': { amount: '1.00' },
+  '/cashback': { amount: '0.10' },
+  '/cashback/withdraw': { amount: '0.10', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' },
   '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
@@ -22,6 +25,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
 const tellsNothing = [
   '/webhooks/rotate',
   '/links/new',
+  '/links/reusable',
   '/live',
   '/webhooks/remove',
   '/settlement',
@@ -46,7 +50,8 @@ describe('what another owner has', () => {
       .replace(':appId', appId)
       .replace(':paymentId', theirs.id)
       .replace(':deliveryId', theirs.deliveryId)
-      .replace(':keyId', theirs.keyId);
+      .replace(':keyId', theirs.keyId)
+      .replace(':linkId', theirs.linkId);
   const ask = (jar: Jar, route: string, path: string): Promise<PageAnswered> => {
     const [method = '', pattern = ''] = route.split(' ');
     const form = fields[pattern.replace('/dashboard/apps/:appId', '')] ?? {};
@@ -64,6 +69,7 @@ describe('what another owner has', () => {
       settings: await getSettings('wallet_closed'),
       keys: await listKeys('wallet_closed'),
       changes: await listChanges('wallet_closed'),
+      links: await world.people.links.list('wallet_closed', { limit: 100 }),
     };
   };
 
@@ -84,7 +90,7 @@ describe('what another owner has', () => {
       const stranger = await ask(new Jar(world.url), route, path);
       assert.deepEqual([stranger.status, stranger.to?.split('?')[0], stranger.text], [303, '/dashboard/sign-in', '']);
 
-      if (/:(paymentId|deliveryId|keyId)/.test(route)) {
+      if (/:(paymentId|deliveryId|keyId|linkId)/.test(route)) {
         const guessed = pathOf(route, 'wallet_demo');
         const answer = await ask(signedIn('ann'), route, guessed);
         assert.equal(answer.status, 404, guessed);

@@ -9,7 +9,7 @@ import { createLink, link } from '../../domain/link.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
-import { getCashback } from '../../queries/cashback.ts';
+import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
@@ -222,6 +222,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     cashback: {
       ...createCreditWorld(clock, () => 'https://pay.example.com/v1/cashbacksign').deps,
       of: (appId, limit) => getCashback(sql, appId, limit),
+      movements: (appId, limit) => cashbackMovements(sql, appId, limit),
     },
     getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
     ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),

@@ -95,6 +95,7 @@ export function createCreditWorld(
         signers: createMessageSigners(chains),
         isCurrency: (code) => ['EUR', 'USD', 'JPY'].includes(code),
       }),
+      movements: async () => [],
       of: async () => ({ balance_cents: 0, received_cents: 0, withdrawn_cents: 0, received: 0, payments: [] }),
     },
     async give(account, cents, chainId = 8453) {

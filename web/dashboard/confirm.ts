@@ -1,6 +1,7 @@
 /** Asks before something that cannot be taken back, or that stops something. POST to where the page is. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
+import { amountText } from '../parts/amount.ts';
 import { linkButton, submit } from '../parts/button.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
@@ -20,6 +21,15 @@ export type Danger =
       readonly hint: string;
       readonly lastUsedAt: Instant | null;
     }
+  | { readonly kind: 'closeLink'; readonly linkId: string; readonly name: string }
+  | {
+      readonly kind: 'withdrawCashback';
+      /** In dollars. */
+      readonly amount: string;
+      /** Of this question alone: answered twice, it is one withdrawal. */
+      readonly withdrawalId: string;
+      readonly wallet: SettlementWallet;
+    }
   | { readonly kind: 'rotateSecret' }
   | { readonly kind: 'removeWebhook'; readonly webhookUrl: string }
   | { readonly kind: 'cancelSettlement'; readonly wallet: SettlementWallet; readonly effectiveAt: Instant };
@@ -29,7 +39,7 @@ export interface ConfirmModel extends Frame {
 }
 
 export const confirmPage = (model: ConfirmModel): VNode => {
-  const { title, text, action, button, section } = wordsOf(model);
+  const { title, text, action, button, section, fields = {} } = wordsOf(model);
   const back = appPaths(model.app.appId)[section];
   return appPage(
     model,
@@ -38,7 +48,9 @@ export const confirmPage = (model: ConfirmModel): VNode => {
       <div class="inside">
         <p class="sign">${icon('alert')}</p>
         <div class="rows">${text}</div>
-        <form class="controls" method="post" action=${action}>${submit(button, 'danger')}
+        <form class="controls" method="post" action=${action}>${Object.entries(fields).map(
+          ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+        )}${submit(button, 'danger')}
         ${linkButton(back, 'Leave it as it is')}</form>
       </div>
     </section></div>`,
@@ -52,6 +64,8 @@ interface Words {
   readonly button: string;
   /** Where somebody who thinks better of it goes. */
   readonly section: Section;
+  /** Sent with the answer. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 function wordsOf({ app, danger }: ConfirmModel): Words {
@@ -72,6 +86,26 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
         action: to.revokeKey(danger.keyId),
         button: 'Revoke the key',
         section: 'keys',
+      };
+    case 'closeLink':
+      return {
+        title: 'Close this link?',
+        text: html`<div class="rows"><p>Whoever opens <strong>${bdi(danger.name)}</strong> from now on is told that it is
+        closed, for good. A link of the same kind has another address.</p>
+          <p>Payments that were made with it go on: what is paid is paid out.</p></div>`,
+        action: to.closeLink(danger.linkId),
+        button: 'Close the link',
+        section: 'links',
+      };
+    case 'withdrawCashback':
+      return {
+        title: `Withdraw ${amountText(danger.amount, 'USD')}?`,
+        text: html`<div class="rows"><p>It is taken out of the balance and paid out to this wallet, less the fee of any
+        payment. It cannot be called back.</p>${walletPairs(danger.wallet)}</div>`,
+        action: to.withdrawCashback,
+        button: 'Withdraw',
+        section: 'cashback',
+        fields: { amount: danger.amount, withdrawalId: danger.withdrawalId },
       };
     case 'rotateSecret':
       return {

@@ -1,24 +1,25 @@
 /**
- * A payment made by form; leads to its page. POST: amount (what is paid out), sourceChainId, sourceTokenSymbol, orderId, title,
- * description; of a wallet app also destinationChainId, destinationTokenSymbol, receiverAddress, receiverMemo.
+ * A payment made by form; leads to its page. POST: nonce, type, amount, sourceChainId, sourceTokenSymbol, orderId, title, description; of a wallet app also destinationChainId, destinationTokenSymbol, receiverAddress, receiverMemo.
  */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
-import { shortAddress } from '../parts/address.ts';
-import { linkButton, submit } from '../parts/button.ts';
-import { card, empty } from '../parts/card.ts';
-import { problems, selectField, textField } from '../parts/field.ts';
+import { submit } from '../parts/button.ts';
+import { card } from '../parts/card.ts';
+import { choiceField, problems, selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { chainOptions, tokenOptions, walletFields } from '../parts/walletFields.ts';
-import { chainName } from '../parts/words.ts';
+import { typeOptions } from './newReusableLink.ts';
 import type { SettlementWallet } from './settlement.ts';
+import { paidOutTo, settlementFirst } from './settlementFirst.ts';
 
 export interface NewLinkModel extends Frame {
   readonly form: FormState;
+  /** Of this form alone: sent twice, it makes one payment. */
+  readonly nonce: string;
   /** Where the payer can pay. */
   readonly chains: readonly Chain[];
   /** Where the payout goes. A merchant app without one can make no payment; a wallet app states the receiver in the form. */
@@ -31,17 +32,13 @@ export const newLinkPage = (model: NewLinkModel): VNode => {
   const ready = model.settlement !== null || model.asksReceiver;
   return appPage(
     model,
-    { title: 'New payment link', section: 'newLink' },
+    {
+      title: 'New payment link',
+      section: 'links',
+      up: { href: appPaths(model.app.appId).links, label: 'Payment links' },
+    },
     html`<div class="stack narrow">
-      ${
-        ready
-          ? card({ title: 'What is to be paid' }, linkForm(model))
-          : html`<section class="card">${empty(
-              'First say where you are paid',
-              'A payment is paid out to your wallet as soon as it has arrived. Without a wallet there would be nowhere to pay it out to.',
-              linkButton(appPaths(model.app.appId).settlement, 'Set a wallet', 'primary'),
-            )}</section>`
-      }
+      ${ready ? card({ title: 'What is to be paid' }, linkForm(model)) : settlementFirst(model.app.appId)}
     </div>`,
   );
 };
@@ -53,9 +50,10 @@ const receiver = {
   memo: 'receiverMemo',
 };
 
-const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel): VNode =>
+const linkForm = ({ app, form, nonce, chains, settlement, asksReceiver }: NewLinkModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).newLink}>
     ${problems(form)}
+    <input type="hidden" name="nonce" value=${nonce} />
     ${textField({
       form,
       name: 'amount',
@@ -65,8 +63,10 @@ const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel)
       pattern: ' *[0-9]+([.][0-9]+)? *',
       placeholder: '10.00',
       focus: true,
-      hint: 'What is paid out. The payer pays it and the fee.',
+      optional: true,
+      hint: 'Left empty only where the payer decides.',
     })}
+    ${choiceField({ form, name: 'type', label: 'What the amount is', options: [...typeOptions, payerDecides] })}
     <div class="columns">
       ${selectField({ form, name: 'sourceChainId', label: 'Paid on', options: chainOptions(chains) })}
       ${selectField({ form, name: 'sourceTokenSymbol', label: 'Token', options: tokenOptions(chains) })}
@@ -85,10 +85,11 @@ const linkForm = ({ app, form, chains, settlement, asksReceiver }: NewLinkModel)
     ${submit('Make the link')}
   </form>`;
 
+const payerDecides = {
+  value: 'anyAmount',
+  label: 'The payer decides',
+  hint: 'From 0.02 to 10,000. You get what comes, less the fee.',
+};
+
 const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
   html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>`;
-
-const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: SettlementWallet): VNode =>
-  html`<p class="small muted">
-    Paid out as ${tokenSymbol} on ${chainName(chainId)} to your wallet ${shortAddress(receiverAddress)}.
-  </p>`;

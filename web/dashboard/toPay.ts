@@ -6,8 +6,9 @@ import { amount, amountText } from '../parts/amount.ts';
 import { card, inside, pairs } from '../parts/card.ts';
 import { html } from '../parts/html.ts';
 import { copyable } from '../parts/secret.ts';
+import { sharing } from '../parts/sharing.ts';
 import { when } from '../parts/time.ts';
-import { chainName } from '../parts/words.ts';
+import { chainName, nameOf } from '../parts/words.ts';
 
 /** @param link the hosted page to pay at; null without one */
 export function toPay(payment: PaymentView, link: string | null): VNode {
@@ -19,8 +20,7 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
     inside(html`<div class="rows">
       ${
         link !== null &&
-        html`<p>Send this page to whoever
-      pays: ${copyable(html`<a class="mono" href=${link}>${link}</a>`, link, 'Link')}</p>`
+        html`<div class="rows"><p>Send this page to whoever pays:</p>${sharing(link, mailSubject(payment))}</div>`
       }
       ${pairs([
         [
@@ -46,6 +46,8 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
     </div>`),
   );
 }
+
+const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${nameOf(payment)}`;
 
 function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): string {
   const memo = depositMemo === null ? '' : ', and with the memo: without it the money cannot be told apart';

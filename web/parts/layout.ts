@@ -10,7 +10,8 @@ import { appPaths, paths } from './paths.ts';
 export type Section =
   | 'overview'
   | 'payments'
-  | 'newLink'
+  | 'links'
+  | 'cashback'
   | 'webhooks'
   | 'keys'
   | 'settlement'
@@ -21,7 +22,8 @@ export type Section =
 const sections: readonly (readonly [Section, string, IconName])[] = [
   ['overview', 'Overview', 'overview'],
   ['payments', 'Payments', 'payments'],
-  ['newLink', 'New payment link', 'link'],
+  ['links', 'Payment links', 'link'],
+  ['cashback', 'Cashback', 'cashback'],
   ['webhooks', 'Webhooks', 'webhooks'],
   ['keys', 'API keys', 'keys'],
   ['settlement', 'Settlement', 'settlement'],

@@ -30,8 +30,15 @@ export const appPaths = (appId: string) => {
     payments: here('payments'),
     payment: (paymentId: string) => here('payments', paymentId),
     csv: here('payments.csv'),
+    links: here('links'),
+    link: (linkId: string) => here('links', linkId),
     /** GET and POST */
     newLink: here('links', 'new'),
+    newReusableLink: here('links', 'reusable'),
+    closeLink: (linkId: string) => here('links', linkId, 'close'),
+    cashback: here('cashback'),
+    /** POST */
+    withdrawCashback: here('cashback', 'withdraw'),
     keys: here('keys'),
     /** POST */
     renameKey: (keyId: string) => here('keys', keyId, 'rename'),
@@ -66,3 +73,9 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== null && pair[1] !== '');
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
+
+/** Opens a mail that somebody sends himself; texts may be anybody's. */
+export const mailLink = (subject: string, body: string): string =>
+  `mailto:?subject=${mailed(subject)}&body=${mailed(body)}`;
+
+const mailed = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -4,9 +4,11 @@ import { createFrames } from './frames.ts';
 import type { AnyForm, AnyPage } from './page.ts';
 import { auditPages } from './pages/audit.ts';
 import { brandingPages } from './pages/branding.ts';
+import { cashbackPages } from './pages/cashback.ts';
 import { deliveryPages } from './pages/deliveries.ts';
 import { embeddingPages } from './pages/embedding.ts';
 import { keyPages } from './pages/keys.ts';
+import { linkPages } from './pages/links.ts';
 import { livePage } from './pages/live.ts';
 import { newLinkPages } from './pages/newLink.ts';
 import { overviewPages } from './pages/overview.ts';
@@ -26,6 +28,8 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...overviewPages(deps, frames),
     ...paymentPages(deps, frames),
     ...newLinkPages(deps, frames),
+    ...linkPages(deps, frames),
+    ...cashbackPages(deps, frames),
     ...webhookPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),

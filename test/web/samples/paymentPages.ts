@@ -13,6 +13,9 @@ import { ago, list, now, onStellar, payment, type Say, secret } from './payments
 import { settled } from './settingsPages.ts';
 import { delivery, exhausted, money, story, transactions } from './story.ts';
 
+/** Of a form. */
+const nonce = '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60';
+
 export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VNode>> => ({
   overview: overviewPage({
     ...frame,
@@ -98,15 +101,16 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     link: null,
     now,
   }),
-  newLink: newLinkPage({ ...frame, form: emptyForm, chains, settlement: settled, asksReceiver: false }),
+  newLink: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: settled, asksReceiver: false }),
   newLinkWallet: newLinkPage({
     ...frame,
+    nonce,
     form: { values: { amount: say('ten') }, errors: { amount: say('must be a decimal like 10.00') } },
     chains,
     settlement: null,
     asksReceiver: true,
   }),
-  newLinkFirst: newLinkPage({ ...frame, form: emptyForm, chains, settlement: null, asksReceiver: false }),
+  newLinkFirst: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: null, asksReceiver: false }),
   delivery: deliveryPage({
     ...frame,
     delivery: exhausted(say),

@@ -1,23 +1,25 @@
 /** A payment made by form: by the same command, and on the same terms, as with a key. */
 import Type, { type Static } from 'typebox';
 import type { NewPayment } from '../../../../commands/createPayment.ts';
-import { isRefusal } from '../../../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../../../domain/decider.ts';
 import { newLinkPage } from '../../../../web/dashboard/newLink.ts';
 import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
 import { appPaths } from '../../../../web/parts/paths.ts';
 import type { HttpDeps } from '../../deps.ts';
-import { ChainId, Decimal, TokenSymbol } from '../../schemas/base.ts';
+import { ChainId, Decimal, PaymentType, TokenSymbol, Uuid } from '../../schemas/base.ts';
 import { entry, fields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../page.ts';
 import { noSuchPage } from '../router.ts';
 
-type Deps = Pick<HttpDeps, 'createPayment' | 'findApp' | 'site'>;
+type Deps = Pick<HttpDeps, 'createPayment' | 'findApp' | 'ids' | 'site'>;
 
 const path = '/dashboard/apps/{appId}/links/new';
 
 const Link = fields({
-  amount: Decimal,
+  nonce: Type.Optional(Uuid),
+  type: Type.Optional(PaymentType),
+  amount: Type.Optional(Decimal),
   sourceChainId: ChainId,
   sourceTokenSymbol: TokenSymbol,
   orderId: Type.Optional(entry(128)),
@@ -31,6 +33,7 @@ const Link = fields({
 
 const pointers = {
   '/destination/amount': 'amount',
+  '/source/amount': 'amount',
   '/source/chainId': 'sourceChainId',
   '/source/tokenSymbol': 'sourceTokenSymbol',
   '/display/title': 'title',
@@ -44,13 +47,14 @@ const pointers = {
 const isWalletApp = (appId: string): boolean => appId.startsWith('wallet_');
 
 export function newLinkPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const { createPayment, findApp, site } = deps;
+  const { createPayment, findApp, ids, site } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const { appId } = visit.visitor;
     const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(appId)]);
     const { chains } = site;
     const settlement = app?.settlement ?? null;
-    return { page: newLinkPage({ ...frame, form: state, chains, settlement, asksReceiver: isWalletApp(appId) }) };
+    const model = { form: state, nonce: ids.eventId(), chains, settlement, asksReceiver: isWalletApp(appId) };
+    return { page: newLinkPage({ ...frame, ...model }) };
   };
   return [
     page({ path, audience: 'owner', show: (visit) => shown(visit, emptyForm) }),
@@ -62,7 +66,9 @@ export function newLinkPages(deps: Deps, frames: Frames): readonly (AnyPage | An
       async act({ visitor: { appId }, fields: sent, by }) {
         const app = await findApp(appId);
         if (!app) throw noSuchPage();
-        const created = await createPayment(paymentOf(appId, sent), app, { keyless: false, ...by });
+        const asked = paymentOf(appId, sent);
+        if (isRefusal(asked)) return asked;
+        const created = await createPayment(asked, app, { keyless: false, ...by });
         if (isRefusal(created)) return created;
         const told = created.createdNow ? 'linkMade' : 'orderKnown';
         return { to: appPaths(appId).payment(created.payment.terms.paymentId), told };
@@ -72,23 +78,30 @@ export function newLinkPages(deps: Deps, frames: Frames): readonly (AnyPage | An
   ];
 }
 
-/** The amount is what is paid out: who pays pays the fee on top. */
-function paymentOf(appId: string, sent: Static<typeof Link>): NewPayment {
-  const { amount, title = null, description = null, destinationChainId, destinationTokenSymbol } = sent;
+/** Without an order of the merchant's, it is named after the form: sent twice, that makes one payment. */
+function paymentOf(appId: string, sent: Static<typeof Link>): NewPayment | Refusal {
+  const { nonce, type = 'exactOut', amount, title = null, description = null } = sent;
+  if (type !== 'anyAmount' && amount === undefined) return refuse('invalidRequest', 'say how much it is', '/amount');
+  if (type === 'anyAmount' && amount !== undefined)
+    return refuse('invalidRequest', 'leave it empty: the payer decides', '/amount');
   const receiver = {
-    chainId: destinationChainId,
-    tokenSymbol: destinationTokenSymbol,
+    chainId: sent.destinationChainId,
+    tokenSymbol: sent.destinationTokenSymbol,
     receiverAddress: sent.receiverAddress,
     receiverMemo: sent.receiverMemo,
   };
   return {
     appId,
-    orderId: sent.orderId ?? null,
-    type: 'exactOut',
+    orderId: sent.orderId ?? (nonce === undefined ? null : `link-${nonce.replaceAll('-', '').slice(0, 20)}`),
+    type,
     intent: null,
     display: { title, description, currency: 'USD' },
     metadata: null,
-    source: { chainId: sent.sourceChainId, tokenSymbol: sent.sourceTokenSymbol },
-    destination: { amount, ...(isWalletApp(appId) && receiver) },
+    source: {
+      chainId: sent.sourceChainId,
+      tokenSymbol: sent.sourceTokenSymbol,
+      ...(type === 'exactIn' && { amount }),
+    },
+    destination: { ...(type === 'exactOut' && { amount }), ...(isWalletApp(appId) && receiver) },
   };
 }

@@ -1,0 +1,119 @@
+/** What buyers paid out of their credit: the balance, what moved it, and how it is taken out. POST: amount, which leads to a question. */
+import type { VNode } from 'preact';
+import { formatAmount } from '../../domain/money.ts';
+import { centDecimals } from '../../domain/payment/cashback.ts';
+import type { CashbackMovement } from '../../queries/cashback.ts';
+import { shortAddress } from '../parts/address.ts';
+import { amount, amountText, counted } from '../parts/amount.ts';
+import { submit } from '../parts/button.ts';
+import { card, empty, inside, pairs } from '../parts/card.ts';
+import { chip } from '../parts/chip.ts';
+import { problems, textField } from '../parts/field.ts';
+import type { FormState } from '../parts/form.ts';
+import type { Frame } from '../parts/frame.ts';
+import { bdi, html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { appPaths } from '../parts/paths.ts';
+import { table } from '../parts/table.ts';
+import { when } from '../parts/time.ts';
+import type { SettlementWallet } from './settlement.ts';
+import { paidOutTo, settlementFirst } from './settlementFirst.ts';
+
+export interface CashbackModel extends Frame {
+  readonly balance_cents: number;
+  readonly received_cents: number;
+  readonly withdrawn_cents: number;
+  /** How many payments came. */
+  readonly received: number;
+  /** The newest, newest first. */
+  readonly movements: readonly CashbackMovement[];
+  readonly form: FormState;
+  readonly settlement: SettlementWallet | null;
+}
+
+const dollars = (cents: number | bigint): string => formatAmount(BigInt(cents), centDecimals);
+
+export const cashbackPage = (model: CashbackModel): VNode => {
+  const { balance_cents, received_cents, withdrawn_cents, received, movements } = model;
+  return appPage(
+    model,
+    { title: 'Cashback', section: 'cashback' },
+    html`<div class="stack">
+      <div class="pair">
+        ${card(
+          { title: 'Balance', note: 'what buyers paid out of their credit' },
+          inside(
+            pairs([
+              ['To withdraw', amount(dollars(balance_cents), 'USD')],
+              [
+                'Received',
+                html`<span>${amount(dollars(received_cents), 'USD')} in ${counted(received, 'payment')}</span>`,
+              ],
+              ['Withdrawn', amount(dollars(withdrawn_cents), 'USD')],
+            ]),
+          ),
+        )}
+        ${card({ title: 'Withdraw' }, withdrawal(model))}
+      </div>
+      ${card(
+        { title: 'Movements', note: movements.length === 0 ? null : 'the newest' },
+        movements.length > 0 ? movementTable(model) : nothingYet(),
+      )}
+    </div>`,
+  );
+};
+
+function withdrawal({ app, form, balance_cents, settlement }: CashbackModel): VNode {
+  if (settlement === null) return settlementFirst(app.appId);
+  if (balance_cents === 0 && Object.keys(form.errors).length === 0)
+    return inside(html`<p class="muted">There is nothing to withdraw.</p>`);
+  return html`<form class="inside" method="post" action=${appPaths(app.appId).cashback}>
+    ${problems(form)}
+    ${textField({
+      form,
+      name: 'amount',
+      label: 'Amount in dollars',
+      inputmode: 'decimal',
+      maxlength: 20,
+      pattern: ' *[0-9]+([.][0-9][0-9]?)? *',
+      placeholder: dollars(balance_cents),
+      hint: `Up to ${amountText(dollars(balance_cents), 'USD')}. You get it less the fee of any payment.`,
+    })}
+    ${paidOutTo(settlement)}
+    ${submit('Go on')}
+  </form>`;
+}
+
+const movementTable = ({ app, movements }: CashbackModel): VNode =>
+  table(
+    'Movements of cashback',
+    [
+      { head: 'What', kind: 'title' },
+      { head: 'Kind', kind: 'chip' },
+      { head: 'About', kind: 'note' },
+      { head: 'When', kind: 'when' },
+      { head: 'Amount', kind: 'number' },
+    ],
+    movements.map((movement) => [
+      movement.paymentId === null
+        ? html`<span>From ${shortAddress(movement.account ?? '')}</span>`
+        : html`<a href=${appPaths(app.appId).payment(movement.paymentId)}><strong>Withdrawal</strong></a>`,
+      movement.paymentId === null ? chip('ok', 'Received') : chip('idle', 'Withdrawn'),
+      aboutOf(movement),
+      when(movement.at),
+      amount(`${movement.paymentId === null ? '' : '−'}${dollars(movement.cents)}`, 'USD'),
+    ]),
+  );
+
+/** The fields that the buyer sent with it, as they were sent. */
+function aboutOf({ orderId, about, amountLocal, currencyLocal }: CashbackMovement): VNode | null {
+  const local = amountLocal === null ? null : amountText(amountLocal, currencyLocal ?? '');
+  const parts = [orderId === null ? null : `Order ${orderId}`, about, local].filter((part) => part !== null);
+  return parts.length === 0 ? null : html`<span>${parts.map((part, place) => [place > 0 && ' · ', bdi(part)])}</span>`;
+}
+
+const nothingYet = (): VNode =>
+  empty(
+    'Nothing has come yet',
+    'Buyers earn credit by paying, and spend it at any merchant here by signing a message. What they pay you is listed here.',
+  );

@@ -1,0 +1,21 @@
+/** Where what is made by form is paid out to; and what to do before anything can be. */
+import type { VNode } from 'preact';
+import { shortAddress } from '../parts/address.ts';
+import { linkButton } from '../parts/button.ts';
+import { empty } from '../parts/card.ts';
+import { html } from '../parts/html.ts';
+import { appPaths } from '../parts/paths.ts';
+import { chainName } from '../parts/words.ts';
+import type { SettlementWallet } from './settlement.ts';
+
+export const settlementFirst = (appId: string): VNode =>
+  html`<section class="card">${empty(
+    'First say where you are paid',
+    'A payment is paid out to your wallet as soon as it has arrived. Without a wallet there would be nowhere to pay it out to.',
+    linkButton(appPaths(appId).settlement, 'Set a wallet', 'primary'),
+  )}</section>`;
+
+export const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: SettlementWallet): VNode =>
+  html`<p class="small muted">
+    Paid out as ${tokenSymbol} on ${chainName(chainId)} to your wallet ${shortAddress(receiverAddress)}.
+  </p>`;

@@ -1,0 +1,16 @@
+/** A link that somebody sends to whoever pays: as a code, to copy, by mail. */
+import type { VNode } from 'preact';
+import { linkButton } from './button.ts';
+import { html } from './html.ts';
+import { mailLink } from './paths.ts';
+import { qrCode } from './qr.ts';
+import { copyable } from './secret.ts';
+
+/** @param what the mail's subject */
+export const sharing = (url: string, what: string): VNode =>
+  html`<div class="share">${qrCode(url, 'QR code of the link')}
+    <div class="rows">
+      <p>${copyable(html`<a class="mono" href=${url}>${url}</a>`, url, 'Link')}</p>
+      <p class="controls">${linkButton(mailLink(what, url), 'Send by mail', 'plain', 'mail')}</p>
+    </div>
+  </div>`;
