@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { keepCertificate } from './certificate.ts';
 import { readyProgram } from './readyProgram.ts';
+import { bodyOf } from './requestBody.ts';
 import { verifyWebhook } from './verifyWebhook.ts';
 
 const bodyBytesMax = 256 * 1024;
@@ -34,7 +35,7 @@ function knownSecrets(): string[] {
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') return answer(response, 405, { error: 'method_not_allowed' });
-  const body = await bodyOf(request);
+  const body = await bodyOf(request, bodyBytesMax);
   if (!body) return answer(response, 413, { error: 'body_too_large' });
 
   const { 'x-service-timestamp': timestamp, 'x-service-signature': signature } = request.headers;
@@ -50,17 +51,6 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   // Before the answer: whoever sees a webhook delivered finds it in the log.
   appendFileSync(options.log, `${JSON.stringify(line)}\n`);
   answer(response, valid ? 200 : 401, valid ? { received: true } : { error: verdict });
-}
-
-/** The whole body; undefined when it is larger than allowed; no more than that is kept in memory. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) chunks.push(chunk);
-  }
-  return bytes <= bodyBytesMax ? Buffer.concat(chunks) : undefined;
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Undefined when it is larger than `bytesMax`; no more than that is kept in memory. */
-export async function requestBody(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+/** The bytes as they came. Undefined when there are more than `bytesMax`; no more than that is kept in memory. */
+export async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes <= bytesMax) chunks.push(chunk);
   }
-  return bytes <= bytesMax ? Buffer.concat(chunks).toString('utf8') : undefined;
+  return bytes <= bytesMax ? Buffer.concat(chunks) : undefined;
 }
+
+/** The same as text. */
+export const requestBody = async (request: IncomingMessage, bytesMax: number): Promise<string | undefined> =>
+  (await bodyOf(request, bytesMax))?.toString('utf8');

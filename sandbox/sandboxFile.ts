@@ -18,6 +18,8 @@ export interface SandboxFile {
     readonly settlement: { readonly chainId: string; readonly tokenSymbol: string; readonly receiverAddress: string };
   };
   readonly wallet: DemoApp;
+  /** The demo shop: its app, its pages, its webhook URL. */
+  readonly shop: DemoApp & { readonly url: string; readonly webhookUrl: string };
   /** Who owns both apps, and signs in with codes that end in the mailbox. */
   readonly demoEmail: string;
   readonly webhook: { readonly url: string; readonly log: string };

@@ -6,6 +6,7 @@ import type { KeyScope } from '../domain/merchant/events.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 
 type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
+type DemoShop = SandboxFile['shop'];
 
 /** What seeding needs of the running service. */
 export interface Seeded {
@@ -31,9 +32,11 @@ export const demoEmail = 'demo@sandbox.example';
 const by = { cause: 'operator:sandbox' } as const;
 const merchantId = 'merchant_demo';
 const walletId = 'wallet_demo';
+const shopId = 'merchant_shop';
 const names = new Map([
   [merchantId, 'Demo shop'],
   [walletId, 'Demo wallet'],
+  [shopId, 'Tea House'],
 ]);
 
 /** @param known what an earlier start wrote down: keys and secrets are shown once and cannot be read again */
@@ -53,6 +56,23 @@ export async function seed(
     await settled(merchants, await merchants.setOwner(appId, person.developerId, by));
   }
   return { wallet, merchant: { ...merchant, settlement: { ...settlement, chainId: String(settlement.chainId) } } };
+}
+
+/** The app of the demo shop, whose pages may show payments in a frame. @param known as of `seed` */
+export async function seedShop(
+  { merchants, welcome }: Seeded,
+  known: SandboxFile | undefined,
+  world: { readonly shop: Pick<DemoShop, 'url' | 'webhookUrl'>; readonly merchantWallet: MerchantWallet },
+): Promise<DemoShop> {
+  const { url, webhookUrl } = world.shop;
+  const app = await demoApp(merchants, shopId, webhookUrl, known?.shop);
+  await settled(merchants, await merchants.setSettlement(shopId, { ...world.merchantWallet, tokenSymbol: 'USDC' }, by));
+  const sites = [url, url.replace('127.0.0.1', 'localhost')];
+  await settled(merchants, await merchants.setEmbeddingSites(shopId, sites, by));
+  const person = await welcome(demoEmail);
+  if (isRefusal(person)) throw new Error(`nobody can own the demo shop: ${person.message}`);
+  await settled(merchants, await merchants.setOwner(shopId, person.developerId, by));
+  return { ...app, url, webhookUrl };
 }
 
 /** A start that was cut short may have made an app whose keys nobody saw: then new ones are issued. */

@@ -12,15 +12,16 @@ import { chosenChains } from './chosenChains.ts';
 import { keepKeys } from './keys.ts';
 import { progress } from './progress.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
-import { demoEmail, type MerchantWallet, seed } from './seed.ts';
+import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
 import { settingsFor } from './settings.ts';
+import { writeSettings as writeShopSettings } from './shop/settings.ts';
 import { summary } from './summary.ts';
-import { startWorld, type World } from './world.ts';
+import { keepShop, startWorld, type World } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
 const chains = chosenChains(process.env['SANDBOX_CHAINS']);
-const steps = ['Postgres', 'Webhook receiver', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
+const steps = ['Postgres', 'Webhook receiver', 'Demo shop', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
 
 mkdirSync(dataDir, { recursive: true });
 const children = openChildren(`${dataDir}/processes.json`);
@@ -42,17 +43,22 @@ async function main(): Promise<Service> {
   const keys = keepKeys(dataDir);
   const blockTime_s = Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1);
   const chainIds = chains.map(({ id }) => id);
-  const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s, step: shown.done });
+  const options = { dataDir, children, keys, chainIds, blockTime_s, step: shown.done };
+  const world = await startWorld(options);
+  const shopProcess = await keepShop(options);
   const settings = { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir };
   // A variable that is already set wins.
   const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
   shown.done('Service');
 
-  const apps = await seed(service, known, {
-    webhookUrl: world.receiver.url,
-    merchantWallet: merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet)),
-  });
+  const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
+  const apps = await seed(service, known, { webhookUrl: world.receiver.url, merchantWallet });
+  const shop = await seedShop(service, known, { shop: shopProcess, merchantWallet });
+  const { appId, ordersKey, adminKey, webhookSecret } = shop;
+  const open = chains.map(({ id, name }) => ({ id: String(id), name }));
+  const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };
+  writeShopSettings(join(dataDir, 'shop'), given);
   const secrets = {
     [apps.merchant.appId]: apps.merchant.webhookSecret,
     [apps.wallet.appId]: apps.wallet.webhookSecret,
@@ -64,6 +70,7 @@ async function main(): Promise<Service> {
     baseUrl: service.url,
     operationsUrl: service.operationsUrl,
     ...apps,
+    shop,
     webhook: { url: world.receiver.url, log: world.receiver.log },
     demoEmail,
     mailbox: { url: world.mailbox.url, folder: join(dataDir, 'mail') },

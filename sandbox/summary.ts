@@ -4,13 +4,14 @@ import type { SandboxFile } from './sandboxFile.ts';
 
 /** What a newcomer needs next, ready to paste. */
 export function summary(sandbox: SandboxFile, dataDir: string): string {
-  const { baseUrl, operationsUrl, merchant, wallet, webhook, mailbox, demoEmail } = sandbox;
+  const { baseUrl, operationsUrl, merchant, wallet, shop, webhook, mailbox, demoEmail } = sandbox;
   const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);
   return `
   Payment Intents runs at ${baseUrl}
 
     Dashboard       ${baseUrl}/dashboard · sign in as ${demoEmail}
                     its code is in the mailbox: ${mailbox.url}
+    Demo shop       ${shop.url} · order, pay, receipt
     API reference   ${baseUrl}/docs
     Operations      ${operationsUrl}/readyz · ${operationsUrl}/metrics
     Chains          ${names.join(' · ')}

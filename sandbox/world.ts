@@ -10,6 +10,7 @@ import type { SandboxKeys } from './keys.ts';
 import { startMailbox } from './mailbox.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
+import { type Shop, startShop } from './shop/start.ts';
 import { keepSolanaChain, type SolanaChain } from './solanaChain.ts';
 import { startProgram } from './startProgram.ts';
 import { keepStellarChain, type StellarChain } from './stellarChain.ts';
@@ -123,6 +124,32 @@ function keepMailbox({ dataDir, children }: WorldOptions): Promise<World['mailbo
     },
     async () => true,
   );
+}
+
+/** The demo shop: beside the world, for a world that people look at. */
+export async function keepShop({ dataDir, children, step }: WorldOptions): Promise<Pick<Shop, 'url' | 'webhookUrl'>> {
+  const facts = await children.keep(
+    'shop',
+    async () => {
+      const launch = (port: number, webhookPort: number) =>
+        startShop({
+          port,
+          webhookPort,
+          folder: join(dataDir, 'shop'),
+          certificates: join(dataDir, 'webhook'),
+          detached: true,
+          errorFile: join(dataDir, 'logs', 'shop.log'),
+        });
+      const last = children.last('shop');
+      const webhookPort = Number(new URL(String(last?.['webhookUrl'] ?? 'https://none:0')).port);
+      const any = () => launch(0, 0);
+      const { pid, url, webhookUrl } = await onSamePort(last?.['url'], (port) => launch(port, webhookPort), any);
+      return { pid, facts: { url, webhookUrl } };
+    },
+    async () => true,
+  );
+  step('Demo shop');
+  return facts;
 }
 
 async function stellar(options: WorldOptions): Promise<StellarChain> {

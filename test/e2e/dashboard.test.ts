@@ -190,7 +190,17 @@ describe('a merchant that begins with nothing', function () {
     });
 
     it('opens every page; none breaks a rule of its own, and no secret is in what the service says of itself', async () => {
-      const pages = ['/', '/payments', '/links/new', '/webhooks', '/keys', '/settlement', '/branding', '/audit'];
+      const pages = [
+        '/',
+        '/payments',
+        '/links/new',
+        '/webhooks',
+        '/keys',
+        '/settlement',
+        '/branding',
+        '/embedding',
+        '/audit',
+      ];
       for (const path of [...pages.map((each) => home + each), '/dashboard/sessions', '/dashboard?choose=yes']) {
         assert.equal((await page.goto(path))?.status(), 200, path);
       }

@@ -7,7 +7,16 @@ import { processesOf } from '../support/processTable.ts';
 import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
 
 const receiver = '0x2222222222222222222222222222222222222222';
-const outliving = ['postgres', 'receiver', 'mailbox', 'block-clock', 'chain-8453', 'chain-1', 'chain-1500'] as const;
+const outliving = [
+  'postgres',
+  'receiver',
+  'mailbox',
+  'shop',
+  'block-clock',
+  'chain-8453',
+  'chain-1',
+  'chain-1500',
+] as const;
 
 describe('a service that was killed', function () {
   this.timeout(120_000);

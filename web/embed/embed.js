@@ -58,7 +58,7 @@ function hear({ origin, source, data }) {
   if (data?.payment !== 'standing') return;
   clearTimeout(shown.answer);
   const detail = { standing: String(data.standing) };
-  shown.link.dispatchEvent(new CustomEvent('payment', { bubbles: true, detail }));
+  tell(shown.link, new CustomEvent('payment', { bubbles: true, detail }));
 }
 
 function end() {
@@ -67,6 +67,9 @@ function end() {
   over.abort();
   dialog.remove();
   shown = null;
-  link.focus();
-  link.dispatchEvent(new CustomEvent('paymentclose', { bubbles: true }));
+  (link.isConnected ? link : document.querySelector('main'))?.focus();
+  tell(link, new CustomEvent('paymentclose', { bubbles: true }));
 }
+
+/** The site may have drawn its page anew meanwhile. */
+const tell = (link, event) => (link.isConnected ? link : document).dispatchEvent(event);
