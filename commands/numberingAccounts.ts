@@ -73,29 +73,49 @@ export interface Wanted {
 export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
   const closed = await admit(deps, chosen);
-  if (closed) return closed;
+  if (closed) return forgetting(deps, closed);
   const { account, minedNonce } = chosen.numbering;
   const at = { ...wanted, chainId: rail.chainId, account, minedNonce, now: clock.now() };
   const handled = await handle(treasury, treasuryInstance(rail.chainId, account), (state) => openAndAssign(state, at), {
     cause: `worker:payouts ${wanted.purpose.reference}`,
     appId: null,
   });
-  if (isRefusal(handled)) return handled;
+  if (isRefusal(handled)) return forgetting(deps, handled);
   deps.memory.states.set(account, handled.state);
   const nonce = nonceOf(handled.state, wanted.purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
   return nonce;
 }
 
-/** Why the purpose would get no nonce now. Nothing is taken. */
+/** The log refused what was remembered to be possible: payouts were paused, or another process has been here. */
+function forgetting({ memory }: Pick<NumberingDeps, 'memory'>, refusal: Refusal): Refusal {
+  memory.states.clear();
+  return refusal;
+}
+
+/** Why the purpose would get no nonce now. Nothing is taken. What is remembered may say that it gets one; only the log says that it does not. */
 export async function refusalToNumber(
   deps: NumberingDeps,
-  { numbering: { account, minedNonce } }: Chosen,
+  chosen: Chosen,
   wanted: Wanted,
 ): Promise<Refusal | undefined> {
+  const { account } = chosen.numbering;
+  const own = deps.rail.account;
+  const { states } = deps.memory;
+  const [remembered, paused] = [states.get(account), states.get(own)];
+  if (remembered && paused && !refusalIn(remembered, paused, deps, chosen, wanted)) return undefined;
   const state = await stateOf(deps, account);
-  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
-  const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: deps.clock.now() }) : [];
+  return refusalIn(state, account === own ? state : await stateOf(deps, own), deps, chosen, wanted);
+}
+
+function refusalIn(
+  state: TreasuryState,
+  own: TreasuryState,
+  { clock }: Pick<NumberingDeps, 'clock'>,
+  { numbering: { minedNonce } }: Chosen,
+  wanted: Wanted,
+): Refusal | undefined {
+  const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: clock.now() }) : [];
   return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
 }
 

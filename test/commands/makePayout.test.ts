@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { verifyChain } from '../../commands/codec.ts';
+import { mustWait } from '../../commands/makePayout.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
@@ -203,6 +204,12 @@ describe('signing a payout', () => {
       const refusal = await world.sign({ paymentId: 'payment-0' });
       assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');
       assert.equal(world.around.feeLevel, prepared);
+
+      // Whoever waits for the same account asks nobody for a while, but who has a nonce or outbids goes on.
+      const waits = async (paymentId: string) => mustWait(world, await world.load(paymentId), 1_000);
+      assert.deepEqual([await waits('payment-0'), await waits('payment-1')], [true, false]);
+      world.pass(1_000);
+      assert.equal(await waits('payment-0'), false);
     });
 
     it('while payouts are paused', async () => {

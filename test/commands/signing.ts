@@ -153,7 +153,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
   };
 
   const load = (paymentId = first) => loaded(start(), paymentId);
-  return { around, start, sign, tend, pass, clock, rail, signer, load, record, typesIn, store };
+  return { around, start, sign, tend, pass, clock, memory, rail, signer, load, record, typesIn, store };
 }
 
 interface Worker {

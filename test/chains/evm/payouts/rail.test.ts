@@ -133,6 +133,22 @@ describe('EVM payouts', () => {
     assert.equal(await balance(client, orderOf(8453, 'USDC', accountOf(24))), 0n);
   });
 
+  it('outbids a cancel, which lands instead, and can then be asked whether the attempt may still land', async () => {
+    const { rail, client, nonce } = await funded(8453);
+    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
+    const first = await sign(await rail.prepareCancel(nonce), 2, 'cancel');
+    const second = await sign(await rail.prepareCancel(nonce, undefined, first), 3, 'cancel');
+    for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas'])
+      assert.ok(BigInt(second.fee[cap] ?? 0) * 10n >= BigInt(first.fee[cap] ?? 0) * 11n, cap);
+    for (const { bytes } of [first, second]) await rail.broadcast(bytes);
+    await client.mine({ blocks: 1 });
+    assert.equal(await rail.canLand(attempt, signal), true);
+    await client.mine({ blocks: payoutDepth + 20 });
+    assert.equal(await rail.canLand(attempt, signal), false);
+    const fate = await rail.fate([attempt, first, second], signal);
+    assert.equal(fate.kind === 'final' && fate.hash, second.hash);
+  });
+
   it('calls a reverted attempt dead once its block is final', async () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(25));
@@ -187,6 +203,15 @@ describe('EVM payouts', () => {
     it('without enough of the token', async () => {
       const { rail, nonce } = await funded(8453);
       await rejectsAs('float', rail.prepare(orderOf(8453, 'USDC', accountOf(28), 10n ** 30n), nonce));
+    });
+
+    it('without enough of it beside what is signed already', async () => {
+      const { rail, nonce } = await funded(8453);
+      const order = orderOf(8453, 'USDC', accountOf(28), 80_000000n);
+      const token = order.token.address;
+      const held = (await rail.balances(signal)).tokens[token] ?? 0n;
+      await rail.prepare({ ...order, spokenFor: held - 80_000000n }, nonce);
+      await rejectsAs('float', rail.prepare({ ...order, spokenFor: held - 79_999999n }, nonce));
     });
 
     it('without coin for the gas', async () => {

@@ -77,6 +77,23 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal(both.kind === 'pending' && both.dispute?.reason, 'nodesDisagree');
   });
 
+  it('and after two hundred thousand blocks by none: then an operator is told that they can land no more', async () => {
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    await fault('drop');
+    await world.rail.broadcast(attempt.bytes);
+    assert.equal(await world.rail.canLand(attempt, signal), true);
+    world.solana.advanceSlots(expiry_slots);
+    const later = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = await forward(method, params);
+      if (method !== 'getEpochInfo') return answer;
+      const { absoluteSlot, blockHeight } = answer as { absoluteSlot: number; blockHeight: number };
+      return { ...(answer as object), absoluteSlot, blockHeight: blockHeight + 200_001 };
+    });
+    const rail = world.railOf([later.url]);
+    assert.deepEqual(await fateOf(attempt, rail), { kind: 'pending', mined: true });
+    assert.equal(await rail.canLand(attempt, signal), false);
+  });
+
   it('not by a node that misses blocks which could hold them, nor by one that lags', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');

@@ -111,6 +111,8 @@ describe('payouts on Solana', () => {
 
     it('without enough USDC, or SOL for fee and rent', async () => {
       await assert.rejects(world.rail.prepare(orderTo(world.nobody(), 1_000_000001n), null), blockedBy('float'));
+      const beside = { ...orderTo(world.nobody()), spokenFor: 999_000000n };
+      await assert.rejects(world.rail.prepare(beside, null), blockedBy('float', /under way/));
       const poor = await solanaWorld();
       const balance = await poor.lab.connection.getBalance(poor.treasury.publicKey, 'processed');
       const receiver = (await poor.lab.person()).publicKey;

@@ -44,9 +44,13 @@ describe('payouts on Stellar are dead only', () => {
       kind: 'cancel',
       reference: 'nonce',
     });
+    const dearer = await world.rail.prepareCancel(BigInt(cancel.nonce ?? 0), undefined, cancel);
+    assert.ok(BigInt(dearer.fee['maxFee'] ?? 0) >= 10n * BigInt(cancel.fee['maxFee'] ?? 0));
     await world.rail.broadcast(cancel.bytes);
     assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
+    assert.equal(await world.rail.canLand(attempt, signal), true);
     closeLedgers();
+    assert.equal(await world.rail.canLand(attempt, signal), false);
     // The network's memory must reach back to before the signature for an absence to prove anything.
     const early = { ...attempt, signedAt: instant(Date.UTC(2020, 0)) };
     assert.deepEqual(await world.rail.fate([early], signal), { kind: 'pending', mined: true });
