@@ -84,8 +84,9 @@ export const meanings: {
     NoncesExplained: 'An operator has found out what used the nonces below: the account signs again',
     SweepSigned: 'A signed collection of deposits into the treasury, recorded before it is broadcast',
     SweepConfirmed: 'The collection is final on its chain',
-    PayoutsPaused: 'No nonces are handed out until payouts are resumed',
-    PayoutsResumed: 'Nonces are handed out again',
+    PayoutsPaused:
+      'Nothing is signed until payouts are resumed, no fee bump and no cancel either; what is recorded is still sent',
+    PayoutsResumed: 'Payouts are signed again',
   },
   merchant: {
     MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',

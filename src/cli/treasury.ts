@@ -89,7 +89,9 @@ program
 
 program
   .command('pause <reason> [chain]')
-  .description('sign no payouts, on all chains or on one; what is signed is still sent')
+  .description(
+    'sign nothing, no fee bump and no cancel either, on all chains or on one; what is recorded is still sent',
+  )
   .action((reason: string, chain?: string) =>
     run(chain, async ({ handle, clock }, rail) =>
       outcomeOf(await pausePayouts({ handle, clock }, rail, reason, operator())),
