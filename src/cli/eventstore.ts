@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { DirectoryInUse, directoryInUseExitCode } from '../eventstore/node/lock.ts';
 import { startNode } from '../eventstore/node/node.ts';
+import type { Trouble } from '../eventstore/node/trouble.ts';
 
 function port(text: string): number {
   const number = Number(text);
@@ -24,8 +25,16 @@ const options = new Command()
   .parse()
   .opts<{ data: string; port: number }>();
 
+/** Nobody starts it again: what cannot go on ends. */
+function tell(trouble: Trouble): void {
+  console.error(
+    trouble.kind === 'writesAgain' ? `the event store writes to ${trouble.directory} again` : trouble.message,
+  );
+  if (trouble.kind === 'broken') process.exit(1);
+}
+
 try {
-  const node = await startNode({ dataDir: resolve(options.data), port: options.port });
+  const node = await startNode({ dataDir: resolve(options.data), port: options.port, tell });
   console.log(`Event store at ${node.url}, data in ${resolve(options.data)}. Ctrl-C ends it.`);
   const end = async (): Promise<void> => {
     await node.close();

@@ -7,7 +7,7 @@ import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
-import { type Connection, definiteRefusal, isConnectionLoss, reasonOf, within } from './connection.ts';
+import { type Connection, definiteRefusal, isConnectionLoss, NotAppended, reasonOf, within } from './connection.ts';
 import { type WireWriter, wireWriter } from './wire.ts';
 
 export interface AppendLimits {
@@ -125,8 +125,10 @@ function createAppendCall(client: EventStoreDBClient): AppendCall {
     if (!waiting) return;
     pending.delete(id);
     const error = answer.getError();
-    if (error) waiting.reject(unpackToCommandError(error, waiting.stream));
-    else waiting.resolve(answerOf(answer.getSuccess()));
+    if (error) {
+      const unwritten = NotAppended.of(error.getCode(), error.getMessage());
+      waiting.reject(unwritten ?? unpackToCommandError(error, waiting.stream));
+    } else waiting.resolve(answerOf(answer.getSuccess()));
   }
 
   function lost(call: Call, error: unknown): void {

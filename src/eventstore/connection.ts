@@ -1,6 +1,7 @@
 /** The way to the event store: whether it can be reached, and how a call ends: in time or late, refused, or with its connection lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BACKWARDS, END, ErrorType, EventStoreDBClient } from '@eventstore/db-client';
+import { status } from '@grpc/grpc-js';
 import { StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 
@@ -38,6 +39,7 @@ export function connect(url: string, probe_ms: number): Connection {
       try {
         return await read();
       } catch (error) {
+        if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
         if (!isConnectionLoss(error)) throw error;
         if (retried) {
           reach.lost();
@@ -156,6 +158,18 @@ const typeOf = (error: unknown): string | undefined =>
 export const isConnectionLoss = (error: unknown): boolean =>
   typeOf(error) === ErrorType.UNAVAILABLE || typeOf(error) === ErrorType.CANCELLED;
 
+/** The store's data is not as it was written. */
+const isDamaged = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === status.DATA_LOSS;
+
+const unwritten: ReadonlySet<number> = new Set([status.RESOURCE_EXHAUSTED, status.DATA_LOSS]);
+
+/** The store said, by this status, that it cannot write at present. Nothing was appended. */
+export class NotAppended extends Unavailable {
+  static of(code: number, reason: string): NotAppended | null {
+    return unwritten.has(code) ? new NotAppended(`nothing was appended: ${reason}`) : null;
+  }
+}
+
 export const isMissingStream = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
 
 const refusals: ReadonlySet<string | undefined> = new Set([
@@ -176,6 +190,7 @@ export function definiteRefusal(error: unknown, stream: string, expected: bigint
     const { actualVersion } = error as { actualVersion?: unknown };
     return new StreamConflict(stream, expected, typeof actualVersion === 'bigint' ? actualVersion : null);
   }
+  if (error instanceof NotAppended) return error;
   return refusals.has(typeOf(error)) ? error : undefined;
 }
 

@@ -142,13 +142,29 @@ async function firstReadModels(database: Database, telemetry: Telemetry): Promis
   }
 }
 
+const troubleAlarms = {
+  damaged: 'eventStoreDamaged',
+  cannotWrite: 'eventStoreCannotWrite',
+  broken: 'eventStoreFailed',
+  failed: 'eventStoreFailed',
+} as const;
+
 async function embeddedNode(config: Config, telemetry: Telemetry) {
   const dataDir = join(config.dataDir, 'eventstore');
   mkdirSync(dataDir, { recursive: true });
   return spawnEmbeddedNode({
     dataDir,
-    onLost: (exit) =>
-      telemetry.alarm('eventStoreLost', exit, 'the embedded event store ended unasked and is started again'),
+    onLost: (loss) =>
+      telemetry.alarm(
+        'eventStoreLost',
+        { ...loss },
+        `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
+      ),
+    onTrouble: (trouble) => {
+      if (trouble.kind === 'writesAgain') {
+        telemetry.logger.warn({ directory: trouble.directory }, 'the event store writes again');
+      } else telemetry.alarm(troubleAlarms[trouble.kind], { ...trouble }, trouble.message);
+    },
   });
 }
 

@@ -4,10 +4,12 @@ import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
 import { appendMost_bytes, type Proposal, weightOf } from './batch.ts';
 import type { Outcome } from './changes.ts';
+import { Damaged } from './damage.ts';
 import { exactVersion, proposal, streamIdentifier, streamName, type Uuid, uuidText } from './messages.ts';
 import { outflow } from './outflow.ts';
 import { Busy, maxAppendSize_bytes } from './problems.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
+import { CannotWrite } from './room.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -61,8 +63,11 @@ function resultOf(outcome: Outcome, stream: string, expected: Expected): BatchRe
   return outcome;
 }
 
-const failureOf = (error: unknown): BatchResult =>
-  error instanceof Busy ? batchFailure.busy() : batchFailure.unknown();
+function failureOf(error: unknown): BatchResult {
+  if (error instanceof CannotWrite) return batchFailure.cannotWrite(error.message);
+  if (error instanceof Damaged) return batchFailure.damaged(error.message);
+  return error instanceof Busy ? batchFailure.busy() : batchFailure.unknown();
+}
 
 /** Whom an answer goes to. */
 export interface Caller {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,10 +19,14 @@ export class DirectoryInUse extends Error {
 export const directoryInUseExitCode = 75;
 
 export interface DirectoryLock {
+  /** Whether there has ever been a log in the directory. */
+  readonly hadLog: boolean;
+  /** Writes down that there is one now, and who holds it. */
+  holdsLog(): void;
   release(): void;
 }
 
-/** The process that holds the lock tells here who it is: for messages and tools only, nothing depends on it. */
+/** The process that holds the lock tells here who it is, for messages and tools. */
 const holderFile = 'holder.json';
 const retryPause_ms = 50;
 /** SQLITE_BUSY: the database is locked by another process. */
@@ -40,18 +44,43 @@ export async function lockDirectory(directory: string, patience_ms: number): Pro
   for (;;) {
     const lock = tryLock(join(directory, 'lock'));
     if (lock) {
-      writeFileSync(join(directory, holderFile), JSON.stringify({ pid: process.pid }));
-      return { release: () => lock.close() };
+      return heldLock(directory, lock);
     }
     if (performance.now() >= until_ms) throw new DirectoryInUse(directory, holderOf(directory));
     await sleep(retryPause_ms);
   }
 }
 
+/** The lock's database says by its version whether there was a log. Earlier versions of us wrote only who the holder is. */
+function heldLock(directory: string, lock: DatabaseSync): DirectoryLock {
+  const holder = join(directory, holderFile);
+  const isMarked = Number(lock.prepare('PRAGMA user_version').get()?.['user_version']) >= 1;
+  return {
+    hadLog: isMarked || existsSync(holder),
+    holdsLog() {
+      attempt(() => {
+        // Exclusive mode keeps the lock beyond the commit.
+        if (!isMarked) lock.exec('PRAGMA user_version = 1; COMMIT');
+      });
+      attempt(() => writeFileSync(holder, JSON.stringify({ pid: process.pid })));
+    },
+    release: () => lock.close(),
+  };
+}
+
+/** A full disk is no reason not to start: reads go on. Either note is made again at the next start. */
+function attempt(note: () => void): void {
+  try {
+    note();
+  } catch {
+    // What is missing is only noted later.
+  }
+}
+
 function tryLock(file: string): DatabaseSync | null {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    database.exec('BEGIN EXCLUSIVE');
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database.close();

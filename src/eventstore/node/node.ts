@@ -7,7 +7,9 @@ import { batchAppendService } from './batchAppends.ts';
 import { lockDirectory } from './lock.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
+import { createRoom } from './room.ts';
 import { openStorage } from './storage.ts';
+import { type Tell, tellingOnce, writing } from './trouble.ts';
 import { createBell, createWriter } from './writer.ts';
 
 export interface NodeOptions {
@@ -17,8 +19,10 @@ export interface NodeOptions {
   readonly port?: number;
   /** How long to wait for a process that still holds the directory but is about to end. */
   readonly patience_ms?: number;
-  /** Told of every group commit that failed; its changes are answered as failed. */
-  readonly report?: (failure: unknown) => void;
+  /** Told of what an operator must know. */
+  readonly tell?: Tell;
+  /** What the disk has left for a directory, in bytes; the system is asked when left out. */
+  readonly freeBytes?: (directory: string) => number;
 }
 
 export interface EventStoreNode {
@@ -37,21 +41,31 @@ const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 /**
  * A single EventStoreDB node inside this program: the same gRPC protocol on the loopback interface, over LMDB. For one
  * machine; a cluster is a matter of another connection string.
- * @throws DirectoryInUse when another process works on the directory
+ * @throws DirectoryInUse when another process works on the directory; Damaged
  */
 export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
-  const { dataDir, port = 0, patience_ms = 0, report = () => {} } = options;
+  const { dataDir, port = 0, patience_ms = 0 } = options;
+  const tell = tellingOnce(options.tell ?? (() => {}));
   const lock = await lockDirectory(dataDir, patience_ms);
-  const storage = await openStorage(join(dataDir, 'events'));
+  const storage = await openStorage(join(dataDir, 'events'), lock.hadLog).catch((error) => {
+    lock.release();
+    throw error;
+  });
+  lock.holdsLog();
   const grown = createBell();
-  const writer = createWriter(storage, grown, report);
+  const room = createRoom({
+    directory: dataDir,
+    onChange: (trouble) => tell(writing(dataDir, trouble)),
+    ...(options.freeBytes && { freeBytes: options.freeBytes }),
+  });
+  const writer = createWriter(storage, grown, { room, tell });
   const server = new Server({
     'grpc.max_receive_message_length': requestMost_bytes,
     'grpc.max_send_message_length': -1,
   });
   let bound = port;
   server.addService(streamsService, {
-    read: readService(storage, grown),
+    read: readService(storage, grown, tell),
     append: appendService(writer),
     batchAppend: batchAppendService(writer),
     delete: deleteService(writer),

@@ -1,5 +1,7 @@
 /** Errors as EventStoreDB's clients know them: a status, and trailers that say which. */
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Damaged } from './damage.ts';
+import { CannotWrite } from './room.ts';
 
 export const maxAppendSize_bytes = 1_048_576;
 
@@ -38,6 +40,8 @@ export class Busy extends Error {
 
 /** The status that a failure is answered with: its own if it is one, UNKNOWN otherwise. */
 export function asServiceError(error: unknown): ServiceError {
+  if (error instanceof CannotWrite) return problem(status.RESOURCE_EXHAUSTED, error.message);
+  if (error instanceof Damaged) return problem(status.DATA_LOSS, error.message);
   if (error instanceof Busy) return problem(status.UNAVAILABLE, error.message);
   if (error instanceof Error && 'code' in error && 'metadata' in error) return error as ServiceError;
   return unknown(error instanceof Error ? error.message : String(error));

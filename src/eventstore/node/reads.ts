@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import { Damaged } from './damage.ts';
 import { createExpressions, type Expressions } from './expressions.ts';
 import { createFilter } from './filters.ts';
 import { outflow } from './outflow.ts';
@@ -12,18 +13,23 @@ import { type ReadRequest, readRequest } from './readRequest.ts';
 import { streamNotFound } from './replies.ts';
 import type { Storage } from './storage.ts';
 import { subscribeToLog, subscribeToStream } from './subscriptions.ts';
+import { type Tell, troubleOf } from './trouble.ts';
 import type { Bell } from './writer.ts';
 
 /** Streams/Read: reads and subscriptions of one stream or of the whole log. */
 export function readService(
   storage: Storage,
   grown: Bell,
-  expressions: Expressions = createExpressions(),
+  tell: Tell = () => {},
 ): handleServerStreamingCall<streams.ReadReq, Buffer> {
+  const expressions = createExpressions();
   return (call) => {
     serve({ storage, grown, expressions }, call).then(
       () => call.end(),
-      (error) => call.emit('error', asServiceError(error)),
+      (error) => {
+        if (error instanceof Damaged) tell(troubleOf(error));
+        call.emit('error', asServiceError(error));
+      },
     );
   };
 }

@@ -129,6 +129,11 @@ export const batchFailure = {
       'event_store.client.BadRequest',
     ),
   unknown: (): ErrorStatus => failure(status.UNKNOWN, 'Unknown', new shared.Unknown(), 'event_store.client.Unknown'),
+  /** Ours alone, so without a type that clients know. Nothing was written. */
+  cannotWrite: (message: string): ErrorStatus =>
+    failure(status.RESOURCE_EXHAUSTED, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
+  damaged: (message: string): ErrorStatus =>
+    failure(status.DATA_LOSS, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
   busy: (): ErrorStatus => failure(status.OK, 'Server Is Busy', new protobufEmpty.Empty(), 'google.protobuf.Empty'),
 };
 

@@ -1,23 +1,15 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../runtime/system.ts';
-import { reasonOf, within } from '../connection.ts';
+import { within } from '../connection.ts';
+import { damageOf, type Exit, exited, type NodeMessage, NodeNotStarted, type Running, startChild } from './child.ts';
+import { watchLiveness } from './liveness.ts';
+import { type Tell, tellingOnce, troubleOf } from './trouble.ts';
 
-/** What the child process says over its channel, once. */
-export type NodeMessage =
-  | { readonly kind: 'ready'; readonly url: string; readonly port: number }
-  | { readonly kind: 'directoryInUse' | 'failed'; readonly message: string };
+export { NodeNotStarted } from './child.ts';
 
-/** The embedded node could not be started; the message says why and what to do. */
-export class NodeNotStarted extends Error {
-  override readonly name = 'NodeNotStarted';
-  readonly code: 'directoryInUse' | 'failed';
-  constructor(code: 'directoryInUse' | 'failed', message: string) {
-    super(message);
-    this.code = code;
-  }
+/** How a node was lost. */
+export interface Loss extends Exit {
+  /** It did not answer any more, and was killed for it. */
+  readonly silent: boolean;
 }
 
 export interface SpawnOptions {
@@ -26,8 +18,12 @@ export interface SpawnOptions {
   readonly port?: number;
   /** How long to wait for a node that has lost its parent and still holds the directory: it ends by itself. */
   readonly patience_ms?: number;
+  /** How long a node may be busy without an answer before it is killed and started again. */
+  readonly silence_ms?: number;
   /** Called when the node has ended unasked, before it is started again. */
-  readonly onLost?: (exit: { code: number | null; signal: string | null }) => void;
+  readonly onLost?: (loss: Loss) => void;
+  /** Told of what an operator must know. */
+  readonly onTrouble?: Tell;
 }
 
 export interface EmbeddedNode {
@@ -37,53 +33,66 @@ export interface EmbeddedNode {
   stop(): Promise<void>;
 }
 
-const start_ms = 20_000;
 const stop_ms = 5_000;
-const defaultPatience_ms = 10_000;
+const defaults = { port: 0, patience_ms: 10_000, silence_ms: 5_000 };
 const restartPause_ms = { first: 100, most: 5_000 };
-const program = fileURLToPath(new URL('./main.ts', import.meta.url));
-/** What an append or a read makes is short-lived: with more room the collector hardly ever copies it. */
-const youngGeneration = ['--max-semi-space-size=64'];
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly port: number;
-}
+/** A node that lived so long did not die of its start. */
+const longLife_ms = 30_000;
 
 /**
- * Runs the embedded node as a child process and, should it end unasked, starts it again on the same port. It ends when this
- * process does.
+ * Runs the embedded node as a child process. Should it end unasked, or not answer any more, it is started again on the same
+ * port. It ends when this process does.
  * @throws NodeNotStarted
  */
 export async function spawnEmbeddedNode(options: SpawnOptions): Promise<EmbeddedNode> {
-  const { dataDir, patience_ms = defaultPatience_ms, onLost } = options;
+  const { dataDir, port, patience_ms, silence_ms } = { ...defaults, ...options };
+  const tell = tellingOnce(options.onTrouble ?? (() => {}));
   const stopping = new AbortController();
-  let running = await startChild(dataDir, options.port ?? 0, patience_ms);
+  let running = await startChild(dataDir, port, patience_ms);
   const supervision = supervise();
 
   async function supervise(): Promise<void> {
-    for (;;) {
-      const [code, signal] = (await exited(running.child)) as [number | null, string | null];
+    for (let pause_ms = 0; ; ) {
+      const begun_ms = performance.now();
+      const loss = await lost(running);
       if (stopping.signal.aborted) return;
-      onLost?.({ code, signal });
-      const restarted = await restart(running.port);
+      options.onLost?.(loss);
+      const damage = damageOf(dataDir, loss);
+      if (damage) tell(troubleOf(damage));
+      pause_ms = performance.now() - begun_ms < longLife_ms ? longer(pause_ms) : 0;
+      const restarted = await restart(running.port, pause_ms);
       if (!restarted) return;
       running = restarted;
       if (stopping.signal.aborted) running.child.disconnect();
     }
   }
 
-  async function restart(port: number): Promise<Running | null> {
-    for (let pause_ms = restartPause_ms.first; !stopping.signal.aborted; pause_ms *= 2) {
+  async function lost({ child }: Running): Promise<Loss> {
+    let silent = false;
+    child.on('message', (message: NodeMessage) => {
+      if (message.kind === 'trouble') tell(message.trouble);
+    });
+    const stopWatching = watchLiveness(child, silence_ms, () => {
+      silent = true;
+      child.kill('SIGKILL');
+    });
+    const exit = await exited(child);
+    stopWatching();
+    return { ...exit, silent };
+  }
+
+  async function restart(onPort: number, first_ms: number): Promise<Running | null> {
+    for (let pause_ms = first_ms; ; pause_ms = longer(pause_ms)) {
+      await sleep(pause_ms, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return null;
       try {
-        return await startChild(dataDir, port, patience_ms);
-      } catch {
-        const next_ms = Math.min(pause_ms, restartPause_ms.most);
-        await sleep(next_ms, undefined, { signal: stopping.signal }).catch(() => {});
+        return await startChild(dataDir, onPort, patience_ms);
+      } catch (error) {
+        if (!(error instanceof NodeNotStarted)) throw error;
+        const kind = error.code === 'damaged' ? 'damaged' : 'failed';
+        tell({ kind, directory: dataDir, message: error.message });
       }
     }
-    return null;
   }
 
   return {
@@ -101,38 +110,5 @@ export async function spawnEmbeddedNode(options: SpawnOptions): Promise<Embedded
   };
 }
 
-async function startChild(dataDir: string, port: number, patience_ms: number): Promise<Running> {
-  const child = fork(program, [dataDir, String(port), String(patience_ms)], {
-    execArgv: youngGeneration,
-    env: childEnvironment(),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // In a process group of its own a signal to the parent's group, as Ctrl-C sends it, does not reach it even at its start.
-    detached: true,
-  });
-  const silent = exited(child).then(
-    ([code]): NodeMessage => ({
-      kind: 'failed',
-      message: `the embedded event store ended with code ${code} at its start`,
-    }),
-  );
-  const told = once(child, 'message').then(([message]) => message as NodeMessage);
-  try {
-    const what = 'starting the embedded event store';
-    const message = await within(Promise.race([told, silent]), start_ms + patience_ms, what);
-    if (message.kind !== 'ready') throw new NodeNotStarted(message.kind, message.message);
-    return { child, url: message.url, port: message.port };
-  } catch (error) {
-    child.kill('SIGKILL');
-    if (error instanceof NodeNotStarted) throw error;
-    throw new NodeNotStarted('failed', reasonOf(error));
-  }
-}
-
-/** Resolves with exit code and signal, also when the child has ended already. */
-function exited(child: ChildProcess): Promise<[number | null, string | null]> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve([child.exitCode, child.signalCode]);
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve([code, signal]));
-    child.once('error', () => resolve([child.exitCode, child.signalCode]));
-  });
-}
+const longer = (pause_ms: number): number =>
+  Math.min(Math.max(pause_ms * 2, restartPause_ms.first), restartPause_ms.most);

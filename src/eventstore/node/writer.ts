@@ -1,19 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createBatch, weightOf } from './batch.ts';
+import { type Batch, createBatch, weightOf } from './batch.ts';
 import { applyChange, type Change, type Outcome } from './changes.ts';
 import { Busy } from './problems.ts';
 import { createRecentIds } from './recentIds.ts';
+import { CannotWrite, type Room } from './room.ts';
 import type { Storage } from './storage.ts';
+import { type Tell, troubleOf } from './trouble.ts';
 
 export interface Writer {
   /**
    * Settles once the change is on disk, or refused. Changes are executed in the order they come in.
-   * @throws Busy at once; any other error means the group commit failed and nothing of it was written
+   * @throws Busy at once; CannotWrite and Damaged: nothing of it was written; with any other error that is unknown
    */
   submit(change: Change): Promise<Outcome>;
   /** Resolves when all that was submitted is settled. */
   drained(): Promise<void>;
 }
+
+export interface WriterOptions {
+  readonly room?: Room;
+  /** Told of what should not happen. */
+  readonly tell?: Tell;
+}
+
+const endless: Room = { mustBeThere() {}, failed: (cause) => new CannotWrite('memory', String(cause)), written() {} };
 
 interface Waiting {
   readonly change: Change;
@@ -33,9 +43,12 @@ const sizeOf = (change: Change): number => change.events.reduce((sum, event) => 
  * flush. Nothing is answered or shown to readers before it is durable; a crash in between loses only unanswered changes,
  * each whole.
  * @param grown rung after each commit
- * @param report told of each commit that failed
  */
-export function createWriter(storage: Storage, grown: Bell, report: (failure: unknown) => void = () => {}): Writer {
+export function createWriter(
+  storage: Storage,
+  grown: Bell,
+  { room = endless, tell = () => {} }: WriterOptions = {},
+): Writer {
   const recent = createRecentIds();
   const queue: Waiting[] = [];
   let waiting_bytes = 0;
@@ -54,17 +67,56 @@ export function createWriter(storage: Storage, grown: Bell, report: (failure: un
 
   async function commit(waiting: readonly Waiting[]): Promise<void> {
     try {
-      const batch = createBatch(storage, recent, Date.now());
-      const outcomes = waiting.map(({ change }) => applyChange(batch, recent, change));
-      if (batch.writes.records.length > 0) await storage.commit(batch.writes);
-      waiting.forEach(({ resolve }, i) => {
-        resolve(outcomes[i] as Outcome);
-      });
+      room.mustBeThere();
+      const { batch, decided } = decide(waiting);
+      if (batch.writes.records.length > 0) await write(batch);
+      for (const { waiting: one, outcome } of decided) one.resolve(outcome);
       grown.ring();
     } catch (error) {
-      report(error);
-      recent.forgetAll();
       for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  /** Decides each change after those before it; one that cannot be decided fails alone. */
+  function decide(waiting: readonly Waiting[]) {
+    for (let left = waiting; ; ) {
+      const batch = createBatch(storage, recent, Date.now());
+      const decided: { readonly waiting: Waiting; readonly outcome: Outcome }[] = [];
+      const failed = left.find((one) => {
+        try {
+          decided.push({ waiting: one, outcome: applyChange(batch, recent, one.change) });
+          return false;
+        } catch (error) {
+          tell(troubleOf(error));
+          one.reject(error);
+          return true;
+        }
+      });
+      if (!failed) return { batch, decided };
+      recent.forgetAll();
+      left = left.filter((one) => one !== failed);
+    }
+  }
+
+  async function write(batch: Batch): Promise<void> {
+    const { position } = storage.ends();
+    try {
+      await storage.commit(batch.writes);
+      room.written();
+    } catch (error) {
+      recent.forgetAll();
+      if (isUnwritten(position)) throw room.failed(error);
+      tell({ kind: 'broken', message: `a commit failed half-way (${error instanceof Error ? error.message : error})` });
+      throw error;
+    }
+  }
+
+  /** Whether the log ends where it did. After a failure in the midst of a commit LMDB cannot even read. */
+  function isUnwritten(position: number): boolean {
+    try {
+      return storage.ends().position === position;
+    } catch {
+      return false;
     }
   }
 

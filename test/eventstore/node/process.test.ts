@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { EventStore } from '../../../commands/ports.ts';
 import { openEventStore } from '../../../src/eventstore/client.ts';
-import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
+import { type EmbeddedNode, type Loss, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
@@ -156,6 +156,26 @@ describe('the node as a process', () => {
       }
       assert.equal((await store.read('again-1')).length, 4);
     });
+  });
+
+  it('is killed and started again when it does not answer any more, and clients go on', async () => {
+    const lost = Promise.withResolvers<Loss>();
+    node = await spawnEmbeddedNode({ dataDir, silence_ms: 1_000, onLost: lost.resolve });
+    const { pid } = node;
+    await withStore(node.url, async (store) => {
+      await store.append('silent-1', 'no_stream', [event()]);
+      process.kill(pid, 'SIGSTOP');
+      assert.deepEqual(await lost.promise, { code: null, signal: 'SIGKILL', silent: true });
+      let revision = 0n;
+      while (revision === 0n) {
+        await nextTurn();
+        revision = await store.append('silent-1', 0n, [event()]).then(
+          (appended) => appended.revision,
+          () => 0n,
+        );
+      }
+    });
+    assert.notEqual(node.pid, pid);
   });
 
   it('keeps every acknowledged append, and every other one whole or not at all, when it is killed in a flood', async function () {

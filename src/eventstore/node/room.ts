@@ -1,0 +1,91 @@
+import { statfsSync } from 'node:fs';
+
+/** Nothing can be written now, and nothing was: the message names the directory and the cause. */
+export class CannotWrite extends Error {
+  override readonly name = 'CannotWrite';
+  readonly directory: string;
+  constructor(directory: string, why: string) {
+    super(
+      `the event store cannot write to ${directory}: ${why}. Nothing was written; reads go on, and so do writes when it can again`,
+    );
+    this.directory = directory;
+  }
+}
+
+/** Whether the disk takes what is to be written. */
+export interface Room {
+  /** @throws CannotWrite while the disk is full, and for a moment after a write has failed */
+  mustBeThere(): void;
+  /** Tell that a write failed. @returns what to answer */
+  failed(cause: unknown): CannotWrite;
+  /** Tell that a write is on disk. */
+  written(): void;
+}
+
+export interface RoomOptions {
+  readonly directory: string;
+  /** Told once when writing is no longer possible, and with null once when it is again. */
+  readonly onChange: (trouble: CannotWrite | null) => void;
+  /** What the file system of a directory has left for us, in bytes. */
+  readonly freeBytes?: (directory: string) => number;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
+/** One group commit fits into it several times: the disk is called full before a write fails. */
+const least_bytes = 32 * 1024 * 1024;
+const lookAgain_ms = 100;
+const tryAgain_ms = 500;
+
+function freeOnDisk(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}
+
+/** Looks before it is written, because a full disk is told by errors that do not say so. */
+export function createRoom({
+  directory,
+  onChange,
+  freeBytes = freeOnDisk,
+  now = () => performance.now(),
+}: RoomOptions): Room {
+  let trouble: CannotWrite | null = null;
+  let lookAt_ms = 0;
+  let tryAt_ms = 0;
+
+  function troubled(why: string): CannotWrite {
+    const found = new CannotWrite(directory, why);
+    if (!trouble) onChange(found);
+    trouble = found;
+    return found;
+  }
+
+  function shortage(): string | null {
+    const free_bytes = freeBytes(directory);
+    return free_bytes >= least_bytes
+      ? null
+      : `the disk is full (${free_bytes} bytes are free, ${least_bytes} are needed)`;
+  }
+
+  return {
+    mustBeThere() {
+      if (trouble && now() < tryAt_ms) throw trouble;
+      if (now() < lookAt_ms) return;
+      const why = shortage();
+      if (why !== null) {
+        tryAt_ms = now() + lookAgain_ms;
+        throw troubled(why);
+      }
+      lookAt_ms = now() + lookAgain_ms;
+    },
+    failed(cause) {
+      lookAt_ms = 0;
+      tryAt_ms = now() + tryAgain_ms;
+      return troubled(shortage() ?? (cause instanceof Error ? cause.message : String(cause)));
+    },
+    written() {
+      if (trouble) onChange(null);
+      trouble = null;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { Damaged } from './damage.ts';
+import type { CannotWrite } from './room.ts';
+
+/** What an operator must know of a node that runs. */
+export type Trouble =
+  /** Something in the log is not as it was written. */
+  | { readonly kind: 'damaged'; readonly directory: string; readonly message: string }
+  | { readonly kind: 'cannotWrite'; readonly directory: string; readonly message: string }
+  | { readonly kind: 'writesAgain'; readonly directory: string }
+  /** The node must be started again. */
+  | { readonly kind: 'broken'; readonly message: string }
+  /** What should not happen. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+export type Tell = (trouble: Trouble) => void;
+
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof Damaged) return { kind: 'damaged', directory: error.directory, message: error.message };
+  return { kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+export const writing = (directory: string, trouble: CannotWrite | null): Trouble =>
+  trouble ? { kind: 'cannotWrite', directory, message: trouble.message } : { kind: 'writesAgain', directory };
+
+const toldMost = 100;
+
+/** Tells of each damaged place and each failure once, however often it is met. */
+export function tellingOnce(tell: Tell): Tell {
+  const told = new Set<string>();
+  return (trouble) => {
+    if (trouble.kind === 'damaged' || trouble.kind === 'failed') {
+      if (told.has(trouble.message) || told.size >= toldMost) return;
+      told.add(trouble.message);
+    }
+    tell(trouble);
+  };
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openEventStore } from '../../../src/eventstore/client.ts';
+import { startNode } from '../../../src/eventstore/node/node.ts';
+import { CannotWrite, createRoom } from '../../../src/eventstore/node/room.ts';
+import type { Trouble } from '../../../src/eventstore/node/trouble.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
+import { event } from '../events.ts';
+
+const plenty_bytes = 1024 ** 3;
+
+describe('the room on a disk', () => {
+  function disk() {
+    const told: (string | null)[] = [];
+    const state = { free_bytes: plenty_bytes, now_ms: 0 };
+    const room = createRoom({
+      directory: '/data/eventstore',
+      onChange: (trouble) => told.push(trouble?.message ?? null),
+      freeBytes: () => state.free_bytes,
+      now: () => state.now_ms,
+    });
+    return { room, state, told };
+  }
+
+  it('is refused before the disk is full, told once, and there again when something was written', () => {
+    const { room, state, told } = disk();
+    room.mustBeThere();
+    state.free_bytes = 1_000_000;
+    state.now_ms = 200;
+    for (const at_ms of [200, 250, 400]) {
+      state.now_ms = at_ms;
+      assert.throws(
+        () => room.mustBeThere(),
+        /cannot write to \/data\/eventstore: the disk is full \(1000000 bytes are free/,
+      );
+    }
+    assert.equal(told.length, 1);
+    state.free_bytes = plenty_bytes;
+    state.now_ms = 600;
+    room.mustBeThere();
+    room.written();
+    assert.equal(told.at(-1), null);
+  });
+
+  it('is tried again after a while when a write failed for a reason that the disk does not tell', () => {
+    const { room, state, told } = disk();
+    const failure = room.failed(new Error('Disk quota exceeded'));
+    assert.ok(failure instanceof CannotWrite);
+    assert.match(failure.message, /cannot write to \/data\/eventstore: Disk quota exceeded/);
+    assert.throws(() => room.mustBeThere(), CannotWrite);
+    state.now_ms = 600;
+    room.mustBeThere();
+    room.written();
+    assert.deepEqual(told.length, 2);
+  });
+});
+
+describe('a node whose disk is full', () => {
+  it('stays up, reads, refuses appends by name, and writes when there is room', async () => {
+    const troubles: Trouble[] = [];
+    let free_bytes = plenty_bytes;
+    const dataDir = temporaryDirectory();
+    const node = await startNode({ dataDir, tell: (trouble) => troubles.push(trouble), freeBytes: () => free_bytes });
+    const store = openEventStore({ url: node.url });
+    try {
+      await store.append('full-1', 'no_stream', [event()]);
+      free_bytes = 0;
+      await sleep(150);
+      await assert.rejects(store.append('full-1', 0n, [event()]), (error) => {
+        assert.equal((error as Error).name, 'Unavailable');
+        assert.match((error as Error).message, /^nothing was appended: .* the disk is full/);
+        return true;
+      });
+      assert.equal((await store.read('full-1')).length, 1);
+      assert.deepEqual(
+        troubles.map((trouble) => [trouble.kind, 'directory' in trouble && trouble.directory]),
+        [['cannotWrite', dataDir]],
+      );
+      free_bytes = plenty_bytes;
+      await sleep(150);
+      assert.equal((await store.append('full-1', 0n, [event()])).revision, 1n);
+      assert.equal(troubles.at(-1)?.kind, 'writesAgain');
+    } finally {
+      await store.close();
+      await node.close();
+    }
+  });
+});
