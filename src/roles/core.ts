@@ -17,6 +17,7 @@ import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import type { Trouble } from '../eventstore/node/trouble.ts';
 import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
@@ -142,12 +143,15 @@ async function firstReadModels(database: Database, telemetry: Telemetry): Promis
   }
 }
 
-const troubleAlarms = {
-  damaged: 'eventStoreDamaged',
-  cannotWrite: 'eventStoreCannotWrite',
-  broken: 'eventStoreFailed',
-  failed: 'eventStoreFailed',
-} as const;
+function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
+  if (trouble.kind === 'writesAgain') {
+    logger.warn({ directory: trouble.directory }, 'the embedded event store writes again');
+  } else if (trouble.kind === 'cannotWrite') {
+    alarm('eventStoreCannotWrite', { directory: trouble.directory }, trouble.message);
+  } else if (trouble.kind === 'damaged') {
+    alarm('eventStoreDamaged', { directory: trouble.directory }, trouble.message);
+  } else alarm('eventStoreFailed', {}, trouble.message);
+}
 
 async function embeddedNode(config: Config, telemetry: Telemetry) {
   const dataDir = join(config.dataDir, 'eventstore');
@@ -160,11 +164,7 @@ async function embeddedNode(config: Config, telemetry: Telemetry) {
         { ...loss },
         `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
       ),
-    onTrouble: (trouble) => {
-      if (trouble.kind === 'writesAgain') {
-        telemetry.logger.warn({ directory: trouble.directory }, 'the event store writes again');
-      } else telemetry.alarm(troubleAlarms[trouble.kind], { ...trouble }, trouble.message);
-    },
+    onTrouble: (trouble) => tellTrouble(telemetry, trouble),
   });
 }
 

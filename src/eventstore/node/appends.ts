@@ -1,6 +1,7 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { appendMost_bytes, type Proposal, weightOf } from './batch.ts';
+import { type Proposal, weightOf } from './batch.ts';
+import { appendMost_bytes } from './bounds.ts';
 import type { Change, Outcome } from './changes.ts';
 import { type ExpectedOptions, expectedNumber, expectedVersion, proposal, streamName } from './messages.ts';
 import {

@@ -12,8 +12,6 @@ export interface Proposal {
   readonly metadata: Uint8Array;
 }
 
-/** A bound of its own: what the append size leaves out, metadata and types, takes room as well. */
-export const appendMost_bytes = 16 * 1024 * 1024;
 const eventOverhead_bytes = 64;
 
 /** About what an event takes in memory. */

@@ -2,7 +2,8 @@ import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
-import { appendMost_bytes, type Proposal, weightOf } from './batch.ts';
+import { type Proposal, weightOf } from './batch.ts';
+import { appendMost_bytes, pendingMost, pendingMost_bytes, pendingMost_ms } from './bounds.ts';
 import type { Outcome } from './changes.ts';
 import { Damaged } from './damage.ts';
 import { exactVersion, proposal, streamIdentifier, streamName, type Uuid, uuidText } from './messages.ts';
@@ -101,11 +102,6 @@ export interface Gathering {
 }
 
 type Options = streams.BatchAppendReq.Options;
-
-const pendingMost = 1_024;
-const pendingMost_ms = 2_000;
-/** All appends of a call that are not whole yet. */
-const pendingMost_bytes = 64 * 1024 * 1024;
 
 /**
  * Puts the chunks of one BatchAppend call together. For every correlation id that came with options exactly one of the two

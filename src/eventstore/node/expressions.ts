@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { expressionMost_ms, expressionsMost } from './bounds.ts';
 import { busyExpressions, handlerThrew, slowExpression } from './problems.ts';
 
 /** A regular expression that somebody else wrote. */
@@ -14,7 +15,7 @@ export type Expressions = (source: string) => Expression;
 
 const program = new URL('./expressionThread.ts', import.meta.url);
 const threadMemory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8, codeRangeSizeMb: 8, stackSizeMb: 2 };
-const defaults = { most: 16, page_ms: 2_000 };
+const defaults = { most: expressionsMost, page_ms: expressionMost_ms };
 
 /**
  * An expression may need longer than the world will stand: each call's runs in a thread of its own, which is ended when one

@@ -3,6 +3,7 @@
  * points beyond the frame makes it read for ever.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
+import { partsMost } from './bounds.ts';
 
 /** Wire types by field number: a message within the message, text or bytes, or a number. */
 export type Shape = ReadonlyMap<number, Shape | 'bytes' | 'number'>;
@@ -14,8 +15,6 @@ export class MalformedFrame extends Error {
 
 const wireType = { number: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const numberMost_bytes = 10;
-/** Each becomes an object. The official client's largest frame, three MiB of the smallest events, has fewer. */
-const partsMost = 524_288;
 
 /** @throws MalformedFrame unless every length stays within its message, and every field has its own wire type */
 export function checkFrame(frame: Uint8Array, shape: Shape): void {

@@ -1,8 +1,5 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
-
-/** What one call may have waiting for a slow client: beyond either it writes no further message. */
-const waitingMost = 256;
-const waitingMost_bytes = 262_144;
+import { unsentMost, unsentMost_bytes } from './bounds.ts';
 
 /** The writing side of a call, as fast as its client takes it (HTTP/2 flow control). */
 export interface Outflow {
@@ -34,8 +31,7 @@ export function outflow<Req>(call: Call<Req>): Outflow {
   call.on('close', end);
   call.on('error', end);
 
-  const isFull = (share: number): boolean =>
-    waiting >= waitingMost * share || waiting_bytes >= waitingMost_bytes * share;
+  const isFull = (share: number): boolean => waiting >= unsentMost * share || waiting_bytes >= unsentMost_bytes * share;
   /** Half of it is free again: woken for each message, a reader would wait for each. */
   function wakeWhenRoomy(): void {
     if (!over && isFull(0.5)) return;

@@ -1,4 +1,5 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { prefixesMost } from './bounds.ts';
 import { streamName } from './messages.ts';
 import { handlerThrew, invalidArgument } from './problems.ts';
 
@@ -68,7 +69,6 @@ export interface LogFilter {
 }
 
 const defaultWindow = 32;
-const prefixesMost = 1_000;
 
 export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFilter {
   const wanted = options.getStreamIdentifier() ?? options.getEventType();

@@ -1,12 +1,9 @@
 /** Reads by page: each page is taken at one moment, and the event loop is free in between. */
 
+import { pageMost, pageMost_bytes } from './bounds.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { createdMs, decodeRecord } from './record.ts';
 import type { Head, Scanned, Storage } from './storage.ts';
-
-export const pageSize = 256;
-/** A page ends with the record that reaches this size: a reader that waits holds no more. */
-const pageMost_bytes = 262_144;
 
 export interface Page {
   readonly records: readonly Buffer[];
@@ -37,7 +34,7 @@ export function readStreamPage(
   if (!head) return { records: [], next: null };
   const lowest = firstVisible(stream, head.last, head.metadata ?? {});
   const start = backwards ? Math.min(from, head.last) : Math.max(from, lowest);
-  const count = Math.min(max, pageSize, backwards ? start - lowest + 1 : head.last - start + 1);
+  const count = Math.min(max, pageMost, backwards ? start - lowest + 1 : head.last - start + 1);
   const records = recordsOf(storage, head, start, count, backwards ? -1 : 1);
   const next = backwards ? start - records.length : start + records.length;
   const more = records.length > 0 && (backwards ? next >= lowest : next <= head.last);
@@ -48,7 +45,7 @@ export function readStreamPage(
 export function readStreamLive(storage: Storage, stream: string, after: number): Page {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
-  const records = recordsOf(storage, head, after + 1, Math.min(pageSize, head.last - after), 1);
+  const records = recordsOf(storage, head, after + 1, Math.min(pageMost, head.last - after), 1);
   return { records, next: after + records.length };
 }
 
@@ -71,7 +68,7 @@ function youngEnough(stream: string, head: Head, now_ms: number): (record: Buffe
 
 /** The log from `from` on, inclusive in both directions. */
 export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): Page {
-  const { found, more } = storage.scan(from, backwards, Math.min(max, pageSize), pageMost_bytes);
+  const { found, more } = storage.scan(from, backwards, Math.min(max, pageMost), pageMost_bytes);
   const last = found.at(-1)?.key;
   return {
     records: found.map(({ value }) => value),
@@ -81,7 +78,7 @@ export function readLogPage(storage: Storage, from: number, backwards: boolean, 
 
 /** The log after a position, with the positions: what a subscription is sent. */
 export const readLogAfter = (storage: Storage, after: number): Scanned =>
-  storage.scan(after + 1, false, pageSize, pageMost_bytes);
+  storage.scan(after + 1, false, pageMost, pageMost_bytes);
 
 /** Positions come from this log; any other tells of a reader that belongs to another one. */
 export function isBoundary(storage: Storage, position: number | 'start' | 'end'): boolean {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import { pageMost } from './bounds.ts';
 import { Damaged } from './damage.ts';
 import { createExpressions, type Expressions } from './expressions.ts';
 import { createFilter } from './filters.ts';
@@ -8,7 +9,7 @@ import { outflow } from './outflow.ts';
 import type { Reading } from './present.ts';
 import { presenter } from './present.ts';
 import { asServiceError, streamDeleted, unknown } from './problems.ts';
-import { isBoundary, type Page, pageSize, readLogPage, readStreamPage, streamState } from './reader.ts';
+import { isBoundary, type Page, readLogPage, readStreamPage, streamState } from './reader.ts';
 import { type ReadRequest, readRequest } from './readRequest.ts';
 import { streamNotFound } from './replies.ts';
 import type { Storage } from './storage.ts';
@@ -75,7 +76,7 @@ async function readLog(reading: Reading, { from, backwards, max }: ReadRequest):
   if (!isBoundary(storage, from)) throw unknown('Unexpected ReadAllResult: InvalidPosition');
   // Backwards, the event at the given position itself is not returned.
   const start = typeof from === 'number' && backwards ? from - 1 : edge(from);
-  await sendPages(reading, start, max, (next, left) => readLogPage(storage, next, backwards, filter ? pageSize : left));
+  await sendPages(reading, start, max, (next, left) => readLogPage(storage, next, backwards, filter ? pageMost : left));
 }
 
 const edge = (from: ReadRequest['from']): number =>

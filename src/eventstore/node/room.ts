@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { roomLeast_bytes } from './bounds.ts';
 
 /** Nothing can be written now, and nothing was: the message names the directory and the cause. */
 export class CannotWrite extends Error {
@@ -32,8 +33,6 @@ export interface RoomOptions {
   readonly now?: () => number;
 }
 
-/** One group commit fits into it several times: the disk is called full before a write fails. */
-const least_bytes = 32 * 1024 * 1024;
 const lookAgain_ms = 100;
 const tryAgain_ms = 500;
 
@@ -62,9 +61,9 @@ export function createRoom({
 
   function shortage(): string | null {
     const free_bytes = freeBytes(directory);
-    return free_bytes >= least_bytes
+    return free_bytes >= roomLeast_bytes
       ? null
-      : `the disk is full (${free_bytes} bytes are free, ${least_bytes} are needed)`;
+      : `the disk is full (${free_bytes} bytes are free, ${roomLeast_bytes} are needed)`;
   }
 
   return {

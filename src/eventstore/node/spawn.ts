@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../connection.ts';
+import { silenceMost_ms } from './bounds.ts';
 import { damageOf, type Exit, exited, type NodeMessage, NodeNotStarted, type Running, startChild } from './child.ts';
 import { watchLiveness } from './liveness.ts';
 import { type Tell, tellingOnce, troubleOf } from './trouble.ts';
@@ -34,7 +35,7 @@ export interface EmbeddedNode {
 }
 
 const stop_ms = 5_000;
-const defaults = { port: 0, patience_ms: 10_000, silence_ms: 5_000 };
+const defaults = { port: 0, patience_ms: 10_000, silence_ms: silenceMost_ms };
 const restartPause_ms = { first: 100, most: 5_000 };
 /** A node that lived so long did not die of its start. */
 const longLife_ms = 30_000;

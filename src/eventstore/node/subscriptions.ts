@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pageMost } from './bounds.ts';
 import type { Reading } from './present.ts';
 import { invalidArgument, streamDeleted } from './problems.ts';
-import { isBoundary, pageSize, readLogAfter, readStreamLive, readStreamPage, streamState } from './reader.ts';
+import { isBoundary, readLogAfter, readStreamLive, readStreamPage, streamState } from './reader.ts';
 import type { ReadRequest } from './readRequest.ts';
 import { caughtUp, checkpointAt, confirmation } from './replies.ts';
 
@@ -92,7 +93,7 @@ export async function subscribeToStream(reading: Reading, stream: string, from: 
     while (!out.cancelled) {
       const page = live
         ? readStreamLive(storage, stream, after)
-        : readStreamPage(storage, stream, after + 1, false, pageSize, Date.now());
+        : readStreamPage(storage, stream, after + 1, false, pageMost, Date.now());
       for (const record of page.records) {
         if (out.full) await out.room();
         out.write(present(record));

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Batch, createBatch, weightOf } from './batch.ts';
+import { queuedMost, queuedMost_bytes } from './bounds.ts';
 import { applyChange, type Change, type Outcome } from './changes.ts';
 import { Busy } from './problems.ts';
 import { createRecentIds } from './recentIds.ts';
@@ -31,8 +32,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const waitingMost = 8_192;
-const waitingMost_bytes = 64 * 1024 * 1024;
 const batchMost = 1_024;
 const batchMost_bytes = 8 * 1024 * 1024;
 
@@ -129,7 +128,7 @@ export function createWriter(
 
   return {
     submit(change) {
-      if (queue.length >= waitingMost || waiting_bytes >= waitingMost_bytes) return Promise.reject(new Busy());
+      if (queue.length >= queuedMost || waiting_bytes >= queuedMost_bytes) return Promise.reject(new Busy());
       return new Promise((resolve, reject) => {
         waiting_bytes += sizeOf(change);
         queue.push({ change, resolve, reject });
