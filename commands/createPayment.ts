@@ -8,6 +8,7 @@ import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.t
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
+import { readPayFrom } from './payFrom.ts';
 import { amountPointer, readAmounts } from './paymentAmounts.ts';
 import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf } from './paymentId.ts';
 import {
@@ -145,7 +146,12 @@ function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSetting
     feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
   };
   const agreed = creation.agree(terms);
-  return isRefusal(agreed) ? agreed : { ...terms, scheme, payout: agreed?.destination ?? null };
+  if (isRefusal(agreed)) return agreed;
+  const payout = agreed?.destination ?? null;
+  const hasDeposits = ({ family }: Chain): boolean => deps.deposits[family] !== undefined;
+  const alternatives = readPayFrom({ ...deps, hasDeposits }, request, app, { source, destination, payout });
+  if (isRefusal(alternatives)) return alternatives;
+  return { ...terms, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
 }
 
 /** The order's payment id; without an orderId, one of its own. */

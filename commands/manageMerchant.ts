@@ -5,6 +5,7 @@ import { setEmbeddingSites } from '../domain/merchant/embedding.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { readLabel } from '../domain/merchant/label.ts';
+import { setPayFrom } from '../domain/merchant/payFrom.ts';
 import type { ProfileChange } from '../domain/merchant/profile.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
@@ -26,6 +27,8 @@ import {
   register,
   type SettlementRequest,
 } from './merchantRegistration.ts';
+import { readPayFromSetting } from './payFrom.ts';
+import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
@@ -86,6 +89,8 @@ export interface ManageMerchant {
   cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
   /** @param sites origins; all that may show payment pages in a frame from now on */
+  /** What payers may choose to pay from: the whole list, in place of the one before. */
+  setPayFrom(appId: string, payFrom: readonly Side[], by: By): Promise<Changed | Refusal>;
   setEmbeddingSites(appId: string, sites: readonly string[], by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
@@ -137,6 +142,11 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 
     setWebhookUrl: async (appId, url, by) =>
       refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
+
+    setPayFrom: async (appId, stated, by) => {
+      const payFrom = readPayFromSetting(deps, stated);
+      return isRefusal(payFrom) ? payFrom : change(appId, by, (state) => setPayFrom(state, payFrom));
+    },
 
     setEmbeddingSites: (appId, sites, by) =>
       change(appId, by, (state) => setEmbeddingSites(state, { sites, local: deps.localSites })),

@@ -1,6 +1,7 @@
 /** Reads a create request: chains, tokens and receiver, each refused with a pointer to its field. */
 import { type Chain, chains, findChain, findToken, isAddressOf, memoProblem, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import type { PayFrom } from '../domain/merchant/events.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
@@ -33,9 +34,11 @@ export interface NewPayment {
         readonly receiverMemo?: string | null | undefined;
       })
     | null;
+  /** What payers may choose to pay from besides; null, or left out, for what the app's settings say. */
+  readonly payFrom?: readonly Side[] | null;
 }
 
-interface Side {
+export interface Side {
   readonly chainId: string | number;
   readonly tokenSymbol: string;
   /** Needed nowhere; where it is sent it must be the token's own. */
@@ -50,6 +53,8 @@ export interface AppSettings {
   readonly webhookUrl: string | null;
   /** Where a `merchant_` app is paid out to, always. */
   readonly settlement: Settlement | null;
+  /** What its payers may choose to pay from. */
+  readonly payFrom?: PayFrom;
 }
 
 export interface Settlement {
@@ -59,7 +64,11 @@ export interface Settlement {
   readonly receiverMemo: string | null;
 }
 
-export function readSide(deps: ReadDeps, side: Side, pointer: string): { chain: Chain; token: Token } | Refusal {
+export function readSide(
+  deps: Pick<ReadDeps, 'offers'>,
+  side: Side,
+  pointer: string,
+): { chain: Chain; token: Token } | Refusal {
   const chain = findChain(side.chainId);
   if (!chain) {
     const known = chains.map(({ id, name }) => `${id} (${name})`).join(', ');

@@ -89,10 +89,16 @@ export interface EventMetadata {
 }
 
 /**
- * Who caused an event: an API key by its id, a caller without one, a signed-in person by the developerId, an operator by the name of
+ * Who caused an event: an API key by its id, a caller without one, whoever has a payment's link, a signed-in person by the developerId, an operator by the name of
  * his account, or a worker, with what it saw behind its name. It is made from what the service itself knows, never from what a request says.
  */
-export type Cause = `key:${string}` | 'keyless' | `developer:${string}` | `operator:${string}` | `worker:${string}`;
+export type Cause =
+  | `key:${string}`
+  | 'keyless'
+  | 'payer'
+  | `developer:${string}`
+  | `operator:${string}`
+  | `worker:${string}`;
 
 /** An event type as decisions write it; `data` is its stored JSON. */
 export interface DomainEvent {

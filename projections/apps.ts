@@ -30,6 +30,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
       next_effective_at: next?.effectiveAt,
       keyless_creation: after.keylessCreation,
       embedding_sites: after.embeddingSites,
+      pay_from: after.payFrom,
     }),
   ];
 });

@@ -47,6 +47,7 @@ export interface Tables {
     readonly next_effective_at: string | null;
     readonly keyless_creation: boolean;
     readonly embedding_sites: readonly string[];
+    readonly pay_from: object;
   };
   readonly cashback_accounts: {
     readonly app_id: string;
@@ -208,6 +209,7 @@ export interface Tables {
     readonly destination_amount: string | null;
     readonly receiver_address: string;
     readonly receiver_memo: string | null;
+    readonly pay_from: object | null;
     readonly payout_tx_hash: string | null;
     readonly payout_confirmed_at: string | null;
     readonly revision: string | number;

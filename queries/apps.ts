@@ -1,5 +1,5 @@
 /** Apps: what their payments need to know of them, whose they are, and who a key belongs to. */
-import type { KeyScope } from '../domain/merchant/events.ts';
+import type { KeyScope, PayFrom } from '../domain/merchant/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored } from './sql.ts';
@@ -14,6 +14,8 @@ export interface App {
   /** In force now. */
   readonly settlement: ShownWallet | null;
   readonly keylessAllowed: boolean;
+  /** What payers may choose to pay from. */
+  readonly payFrom?: PayFrom;
 }
 
 export interface ShownWallet {
@@ -77,12 +79,13 @@ interface Row extends WalletColumns {
   readonly id_salt: string;
   readonly webhook_url: string | null;
   readonly keyless_creation: boolean;
+  readonly pay_from: PayFrom;
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
-    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, ${walletColumns} FROM apps WHERE app_id = $1`,
+    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, pay_from, ${walletColumns} FROM apps WHERE app_id = $1`,
     [asStored(appId)],
   );
   if (!row) return null;
@@ -93,6 +96,7 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
     webhookUrl: row.webhook_url,
     settlement: walletsAt(row, now).settlement,
     keylessAllowed: row.keyless_creation,
+    payFrom: row.pay_from,
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the page to pay at is made from. From the log, so that a payer sees what has happened while read models stand still. */
 import type { ChainId } from '../domain/chains.ts';
+import { isChoiceOpen } from '../domain/payment/choose.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { type Situation, situationOf } from '../domain/payment/situation.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
@@ -12,6 +13,8 @@ import type { GetPaymentDeps } from './getPayment.ts';
 export interface PayerFacts {
   readonly payment: PaymentView;
   readonly situation: Situation;
+  /** Whether its payer may choose now what to pay from. */
+  readonly choiceOpen: boolean;
   /** In and out, oldest first. */
   readonly transactions: readonly PaymentTransaction[];
   /** Another one when anything of this has changed. */
@@ -42,5 +45,6 @@ export async function payerFacts(deps: PayerFactsDeps, paymentId: string, now: I
   };
   const situation = situationOf(payment, now, chain);
   const version = [events.length, situation.kind, situation.depth?.confirmations ?? ''].join(' ');
-  return { payment: view, situation, transactions: transactionsOf(payment), version, now };
+  const choiceOpen = isChoiceOpen(payment, now);
+  return { payment: view, situation, choiceOpen, transactions: transactionsOf(payment), version, now };
 }

@@ -1,5 +1,6 @@
 /** What owners see of their apps: settings, profile, when keys were last used, pictures. */
 import type { Logo } from '../commands/ports.ts';
+import type { PayFrom } from '../domain/merchant/events.ts';
 import { noProfile, type Profile } from '../domain/merchant/profile.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -28,6 +29,8 @@ export interface Settings {
   readonly keylessAllowed: boolean;
   /** Origins that may show its payment pages in a frame. */
   readonly embeddingSites: readonly string[];
+  /** What payers may choose to pay from. */
+  readonly payFrom: PayFrom;
 }
 
 /** An app in the list of a person's own. */
@@ -48,13 +51,14 @@ interface Row extends WalletColumns {
   readonly webhook_secret_rotated_at: Instant | null;
   readonly keyless_creation: boolean;
   readonly embedding_sites: readonly string[];
+  readonly pay_from: PayFrom;
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<Row>(
     `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_secret_fingerprint,
-            webhook_secret_rotated_at, keyless_creation, embedding_sites, ${walletColumns}
+            webhook_secret_rotated_at, keyless_creation, embedding_sites, pay_from, ${walletColumns}
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1`,
     [appId],
   );
@@ -71,6 +75,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     webhookSecretRotatedAt: row.webhook_secret_rotated_at,
     keylessAllowed: row.keyless_creation,
     embeddingSites: row.embedding_sites,
+    payFrom: row.pay_from,
   };
 }
 

@@ -1,9 +1,10 @@
 /** A payment as its payer meets it: where it stands, what is still to be done, and whose money is held. One word for each screen. */
-import type { TokenSymbol } from '../chains.ts';
+import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
+import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
 import type { TransferLeg } from './transfer.ts';
 import { statusOf } from './view.ts';
@@ -39,10 +40,14 @@ export interface Sum {
   readonly tokenSymbol: TokenSymbol;
 }
 
-/** Money that came and does not pay for anything: it can be sent back. */
+/** Money that came and does not pay for anything, as it stands. */
 export interface Held extends Sum {
-  /** excess: more than agreed. The others are why a whole transfer does not count. */
-  readonly reason: 'excess' | Exclude<Standing, 'counted'>;
+  /**
+   * excess: more than agreed. elsewhere: from another source than the payment is paid from; what comes from two does not add up. The
+   * others are why a whole transfer does not count.
+   */
+  readonly reason: 'excess' | 'elsewhere' | Exclude<Standing, 'counted'>;
+  readonly chainId: ChainId;
 }
 
 /** How deep the money is in its chain: blocks on top of its own. */
@@ -161,15 +166,23 @@ function heldOf(p: Payment): readonly Held[] {
   const back = new Set(p.refunds.map(({ order }: TransferLeg) => assetOf(order)));
   const held: readonly (Held & { readonly asset: string })[] = [
     ...(p.funded && p.funded.excess > 0n ? [asHeld('excess', p.funded.excess, p.terms.source)] : []),
-    ...onChain(p).flatMap(({ standing, amount, transfer }) =>
-      standing === 'counted' ? [] : [asHeld(standing, amount, transfer)],
-    ),
+    ...onChain(p).flatMap((payin) => {
+      const reason = whyHeld(p, payin);
+      return reason ? [asHeld(reason, payin.amount, payin.transfer)] : [];
+    }),
   ];
   return held.filter(({ asset }) => !back.has(asset)).map(({ asset: _, ...each }) => each);
 }
 
+/** What did not fund the payment from another source is held like what came there before. */
+function whyHeld({ terms }: Payment, { standing, transfer }: Payin): Held['reason'] | undefined {
+  if (standing !== 'counted' && standing !== 'surplus') return standing;
+  if (!isSameAsset(terms.source, transfer)) return 'elsewhere';
+  return standing === 'surplus' ? 'surplus' : undefined;
+}
+
 interface Asset {
-  readonly chainId: number;
+  readonly chainId: ChainId;
   readonly token: TokenRef;
 }
 
@@ -178,5 +191,6 @@ const assetOf = ({ chainId, token }: Asset): string => `${chainId} ${token.addre
 const asHeld = (reason: Held['reason'], amount: bigint, asset: Asset) => ({
   reason,
   ...sumText(amount, asset.token),
+  chainId: asset.chainId,
   asset: assetOf(asset),
 });

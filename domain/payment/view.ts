@@ -6,6 +6,7 @@ import { allCounted, counted, sumOf } from './counting.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { Metadata } from './metadata.ts';
+import type { Source } from './sources.ts';
 import type { Payment } from './state.ts';
 
 export const paymentStatuses = [
@@ -49,6 +50,14 @@ function whollyRefunded(p: Payment): boolean {
   const confirmed = p.payins.filter((payin) => payin.phase === 'confirmed');
   const back = p.refunds.filter((refund) => refund.settled).reduce((sum, refund) => sum + refund.order.amount, 0n);
   return confirmed.length > 0 && back === confirmed.reduce((sum, payin) => sum + payin.amount, 0n);
+}
+
+export interface SourceView {
+  readonly chainId: ChainId;
+  readonly tokenSymbol: TokenSymbol;
+  readonly tokenAddress: string;
+  /** What the customer pays there, fee included; null for anyAmount. */
+  readonly amount: string | null;
 }
 
 /** Flat, JSON, amounts as decimal texts, times ISO 8601 UTC. Null where nothing is known yet. */
@@ -97,6 +106,8 @@ export interface PaymentView {
   readonly destinationAmount: string | null;
   readonly receiverAddress: string;
   readonly receiverMemo: string | null;
+  /** All that its payer may pay from, what it is paid from now among them; null where there is no choice. */
+  readonly payFrom: readonly SourceView[] | null;
   readonly payoutTxHash: string | null;
   readonly payoutConfirmedAt: Instant | null;
 }
@@ -122,9 +133,17 @@ export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
     updatedAt,
     expiresAt: terms.expiresAt,
     ...sourceOf(p),
+    payFrom: p.sources.length > 1 ? p.sources.map(sourceView) : null,
     ...destinationOf(p),
   };
 }
+
+const sourceView = ({ chainId, token, amount }: Source): SourceView => ({
+  chainId,
+  tokenSymbol: token.symbol,
+  tokenAddress: token.address,
+  amount: amount === null ? null : formatAmount(BigInt(amount), token.decimals),
+});
 
 function sourceOf(p: Payment) {
   const { source, fee, deposit } = p.terms;

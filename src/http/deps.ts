@@ -1,5 +1,6 @@
 /** Everything that the HTTP edge uses: commands and queries whose own needs are filled in already. */
 import type { Logger } from 'pino';
+import type { ChosenSource } from '../../commands/chooseSource.ts';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
 import type { By } from '../../commands/handle.ts';
 import type { ManageLinks } from '../../commands/manageLinks.ts';
@@ -13,6 +14,7 @@ import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { App, Caller } from '../../queries/apps.ts';
@@ -111,6 +113,8 @@ export interface OperationsDeps
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
   readonly withdrawCashback: WithdrawCashback;
+  /** The payer's choice; whoever asks has the payment's link. */
+  readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 
@@ -140,6 +144,7 @@ export type OwnersCommands = Pick<
   | 'cancelSettlement'
   | 'setWebhookUrl'
   | 'setEmbeddingSites'
+  | 'setPayFrom'
   | 'rotateSecret'
   | 'issueKey'
   | 'renameKey'

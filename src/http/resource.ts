@@ -13,6 +13,7 @@ export function paymentResource(view: PaymentView, page: PageFields): PaymentRes
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
     ...page,
+    payFrom: payFromOf(view),
   };
 }
 
@@ -42,6 +43,7 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
   orderId: null,
   paymentLink: null,
   merchant: null,
+  payFrom: payFromOf(view),
 });
 
 /** For whoever created it without a key: the order id is the caller's own, and so is the page to pay at. */
@@ -49,13 +51,17 @@ export const creatorResource = (view: PaymentView, page: PageFields): PaymentRes
   ...webhookData(view),
   ...ofTheApp,
   ...page,
+  payFrom: payFromOf(view),
 });
+
+const payFromOf = ({ payFrom }: PaymentView): PaymentResponse['payFrom'] =>
+  payFrom?.map(({ chainId, ...source }) => ({ ...source, chainId: String(chainId) })) ?? null;
 
 const ofTheApp = { metadata: null, webhookUrl: null, webhookSecretSource: null } as const;
 
 /**
  * `data` of a webhook, the same schema for both events: the payment but metadata, webhookUrl, webhookSecretSource,
- * paymentLink and merchant (service reference 6).
+ * paymentLink, merchant and payFrom (service reference 6).
  *
  * @param view of the payment folded up to the event that the webhook tells of
  */

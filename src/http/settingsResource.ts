@@ -24,6 +24,7 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
     webhookSecretFingerprint: settings.webhookSecretFingerprint,
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
     embeddingSites: [...settings.embeddingSites],
+    payFrom: settings.payFrom.map(({ chainId, tokenSymbol }) => ({ chainId: String(chainId), tokenSymbol })),
     keylessAllowed: settings.keylessAllowed,
   };
 }

@@ -1,4 +1,6 @@
 /** The HTTP role: commands and queries with their needs filled in. Stateless; any number of instances may run. */
+
+import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { createPayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
@@ -203,10 +205,12 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
   };
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
+  const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
   const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
+    chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
   };

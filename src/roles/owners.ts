@@ -44,6 +44,7 @@ export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
+    setPayFrom: limited(merchants.setPayFrom),
     rotateSecret: limited(merchants.rotateSecret),
     issueKey: limited(merchants.issueKey),
     renameKey: limited(merchants.renameKey),

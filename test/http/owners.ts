@@ -134,6 +134,7 @@ export function ownersDeps(clock: Clock): Owners {
       webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
       keylessAllowed: state.keylessCreation,
       embeddingSites: state.embeddingSites,
+      payFrom: state.payFrom,
     };
   }
 }

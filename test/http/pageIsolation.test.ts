@@ -18,6 +18,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/branding': { name: 'mine now' },
+  '/pay-from': { 'from-8453-USDC': 'true' },
   '/embedding': { sites: 'https://mine.example' },
 };
 

@@ -106,6 +106,7 @@ export const sampleView: PaymentView = {
   destinationAmount: '10.00',
   receiverAddress: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
   receiverMemo: null,
+  payFrom: null,
   payoutTxHash: null,
   payoutConfirmedAt: null,
 };

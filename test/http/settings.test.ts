@@ -213,6 +213,7 @@ describe('HTTP: an app’s settings', () => {
       ['/logo/remove'],
       ['/settlement', second],
       ['/settlement/cancel'],
+      ['/pay-from', { payFrom: [{ chainId: '8453', tokenSymbol: 'USDC' }] }],
       ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
       ['/webhook/rotate'],

@@ -1,5 +1,6 @@
 /** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
 import pino from 'pino';
+import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
@@ -238,7 +239,7 @@ const canReceive: CanReceive = async (_chain, token, account) => {
 export function commandsOn(
   handle: Handle,
   clock: Clock,
-): Pick<Commands, 'createPayment' | 'registerPayin' | 'withdrawCashback'> {
+): Pick<Commands, 'createPayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'> {
   const creating = {
     handle,
     clock,
@@ -253,6 +254,7 @@ export function commandsOn(
   const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
   return {
     createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
+    chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
   };
@@ -283,6 +285,8 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       if (!isRefusal(created) && created.createdNow) newest.unshift(created.payment.terms.paymentId);
       return created;
     }) satisfies HttpDeps['createPayment'],
+
+    chooseSource: commands.chooseSource,
 
     registerPayin: (async (own, hint, by) => {
       const registered = await commands.registerPayin(own, hint, by);

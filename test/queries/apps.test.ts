@@ -32,6 +32,7 @@ describe('apps and keys', () => {
       { type: 'SettlementWalletSet', data: { ...settled, chainId: 1, token: p.ethereumUsdc.token } },
       { type: 'WebhookSecretRotated', data: { ...secret, rotatedAt: p.minute(1) } },
       { type: 'KeylessCreationSet', data: { allowed: false } },
+      { type: 'PayFromSet', data: { payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }] } },
     );
     assert.deepEqual(await findApp(given.database, appId, p.minute(1)), {
       appId,
@@ -40,6 +41,7 @@ describe('apps and keys', () => {
       webhookUrl: 'https://shop.example',
       settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
       keylessAllowed: false,
+      payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }],
     });
     assert.equal(await findApp(given.database, 'wallet_none', p.minute(1)), null);
   });

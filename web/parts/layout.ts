@@ -15,6 +15,7 @@ export type Section =
   | 'webhooks'
   | 'keys'
   | 'settlement'
+  | 'payFrom'
   | 'branding'
   | 'embedding'
   | 'audit';
@@ -27,6 +28,7 @@ const sections: readonly (readonly [Section, string, IconName])[] = [
   ['webhooks', 'Webhooks', 'webhooks'],
   ['keys', 'API keys', 'keys'],
   ['settlement', 'Settlement', 'settlement'],
+  ['payFrom', 'Pay from', 'choose'],
   ['branding', 'Branding', 'branding'],
   ['embedding', 'Embedding', 'embedding'],
   ['audit', 'Audit trail', 'audit'],

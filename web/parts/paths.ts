@@ -62,6 +62,8 @@ export const appPaths = (appId: string) => {
     removeLogo: here('branding', 'logo', 'remove'),
     /** GET and POST */
     embedding: here('embedding'),
+    /** GET and POST */
+    payFrom: here('pay-from'),
     audit: here('audit'),
     /** Server-sent events: any message means that the page is to be read again. */
     live: here('live'),

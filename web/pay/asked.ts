@@ -120,11 +120,16 @@ const shownHeld = ({ facts: { situation } }: PayModel): readonly Held[] =>
 
 const heldMessages = {
   excess: 'heldExcess',
+  elsewhere: 'heldElsewhere',
   surplus: 'heldSurplus',
   late: 'heldLate',
   wrongToken: 'heldWrongToken',
   wrongChain: 'heldWrongChain',
 } as const satisfies Record<Held['reason'], string>;
 
-const heldText = (model: PayModel, { reason, amount, tokenSymbol }: Held): Content =>
-  model.say(heldMessages[reason], { amount: sum(amount, tokenSymbol), merchant: shopName(model) });
+const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Held): Content =>
+  model.say(heldMessages[reason], {
+    amount: sum(amount, tokenSymbol),
+    chain: chainName(chainId),
+    merchant: shopName(model),
+  });

@@ -32,6 +32,8 @@ export interface PayModel extends Around {
   readonly sites: readonly string[];
   /** Opens a wallet with what is still to be paid; null where there is no such link. */
   readonly walletLink: string | null;
+  /** Whether what the payer chose just now cannot be. */
+  readonly refused: boolean;
 }
 
 /** What names the shop. */

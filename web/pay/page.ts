@@ -7,6 +7,7 @@ import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import type { PayModel } from './model.ts';
 import { outcome } from './outcome.ts';
+import { payFrom } from './payFrom.ts';
 import { story } from './story.ts';
 import { toPay } from './toPay.ts';
 
@@ -31,6 +32,7 @@ export function payPage(model: PayModel): VNode {
     },
     html`<div class="card">
       ${asked(model)}
+      ${payFrom(model)}
       ${countdown(model)}
       ${toPay(model)}
       ${story(model)}

@@ -12,6 +12,7 @@ import { linkPages } from './pages/links.ts';
 import { livePage } from './pages/live.ts';
 import { newLinkPages } from './pages/newLink.ts';
 import { overviewPages } from './pages/overview.ts';
+import { payFromPages } from './pages/payFrom.ts';
 import { paymentPages } from './pages/payments.ts';
 import { registerPages } from './pages/register.ts';
 import { personalPages } from './pages/sessions.ts';
@@ -36,6 +37,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
     ...embeddingPages(deps, frames),
+    ...payFromPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),
   ];

@@ -8,10 +8,11 @@ import type { Around, PayModel } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { entry, fields } from '../dashboard/fields.ts';
-import { type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { HttpDeps } from '../deps.ts';
 import { payPath } from '../payLinks.ts';
+import { choiceForm } from './choice.ts';
 import { embedScript } from './embed.ts';
 import { framing } from './framing.ts';
 import { livePage } from './live.ts';
@@ -22,10 +23,13 @@ type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: str
 
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
 
-export function payPages(deps: HttpDeps): readonly AnyPage[] {
+export function payPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
   return [
     page({ path: '/pay/{secret}', audience: 'anyone', params, query: Asked, show: shownBy(deps, payPage) }),
     page({ path: '/pay/{secret}/receipt', audience: 'anyone', params, query: Asked, show: shownBy(deps, receiptPage) }),
+    choiceForm(deps, (visit, lang) =>
+      shown(deps, payPage, { ...visit, query: lang === undefined ? {} : { lang } }, true),
+    ),
     livePage(deps),
     embedScript(),
     page({
@@ -42,26 +46,33 @@ export function payPages(deps: HttpDeps): readonly AnyPage[] {
   ];
 }
 
-/** A secret of no payment and one that is none are answered alike. */
+type Draw = (model: PayModel) => Shown['page'];
+
 const shownBy =
-  (deps: HttpDeps, draw: (model: PayModel) => Shown['page']) =>
-  async (visit: Asking): Promise<Shown> => {
-    const { secret } = visit.params;
-    const around: Around = {
-      say: sayIn(languageOf(visit.query.lang, visit.languages)),
-      mode: deps.site.mode,
-      path: payPath(secret),
-    };
-    const paymentId = deps.paymentSecrets.paymentIdOf(secret);
-    const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
-    if (!facts) throw noSuchPage();
-    const [shop, sites] = await Promise.all([
-      shopOf(deps, facts.payment.appId, facts.payment),
-      deps.embeddingSites(facts.payment.appId),
-    ]);
-    const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts) });
-    return { page, headers: framing(sites) };
+  (deps: HttpDeps, draw: Draw) =>
+  (visit: Asking): Promise<Shown> =>
+    shown(deps, draw, visit);
+
+/**
+ * A secret of no payment and one that is none are answered alike.
+ *
+ * @param refused whether what the payer chose just now cannot be
+ */
+async function shown(deps: HttpDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
+  const { secret } = visit.params;
+  const around: Around = {
+    say: sayIn(languageOf(visit.query.lang, visit.languages)),
+    mode: deps.site.mode,
+    path: payPath(secret),
   };
+  const paymentId = deps.paymentSecrets.paymentIdOf(secret);
+  const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
+  if (!facts) throw noSuchPage();
+  const { appId } = facts.payment;
+  const [shop, sites] = await Promise.all([shopOf(deps, appId, facts.payment), deps.embeddingSites(appId)]);
+  const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused });
+  return { page, headers: framing(sites, facts.choiceOpen) };
+}
 
 /** For what is still to be sent. */
 function walletLinkOf({ walletLink }: Pick<HttpDeps, 'walletLink'>, { payment, situation }: PayerFacts): string | null {

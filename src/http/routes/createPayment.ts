@@ -125,5 +125,11 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
           receiverMemo: destination.receiverMemo ?? undefined,
         }
       : null,
+    payFrom:
+      body.payFrom?.map(({ tokenAddress, ...side }) => ({
+        ...side,
+        tokenAddress: tokenAddress ?? undefined,
+        amount: undefined,
+      })) ?? null,
   };
 }

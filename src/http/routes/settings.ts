@@ -18,6 +18,7 @@ export const settingsRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
   ...settlement(deps),
   ...webhook(deps),
   embedding(deps),
+  payFrom(deps),
 ];
 
 const answers: Route['answers'] = {
@@ -141,6 +142,25 @@ export function readWallet(body: schemas.SettlementRequest): SettlementRequest |
   const { receiverAddress, receiverMemo = null } = body;
   return { chainId: chain.id, tokenSymbol: body.tokenSymbol.toUpperCase(), receiverAddress, receiverMemo };
 }
+
+const payFrom = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/pay-from`,
+    auth: 'owner',
+    body: schemas.PayFromRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setPayFrom',
+      tag,
+      summary: 'Set what payers may choose to pay from',
+      description:
+        'The whole list, for payments created from now on that say nothing else: each offers these besides its own source, so far as they are served here and can express its amount.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setPayFrom(appId, body.payFrom, by)),
+  });
 
 const embedding = (deps: HttpDeps): AnyRoute =>
   route({

@@ -1,6 +1,7 @@
 /** What callers send to create payments and to change them. */
 import Type, { type Static, type TObject } from 'typebox';
 import { intents } from '../../../domain/payment/intent.ts';
+import { alternativesMax } from '../../../domain/payment/sources.ts';
 import {
   AddressOrNull,
   AppId,
@@ -118,6 +119,19 @@ const amountByType = {
   },
 };
 
+/** More than the alternatives alone: the payment's own source may be among them. */
+const payFromMax = alternativesMax + 1;
+export const PayFrom = Type.Array(
+  Type.Object(
+    { chainId: ChainIdInput, tokenSymbol: TokenSymbolInput, tokenAddress, amount: Optional(Ignored) },
+    { ...closed, title: 'PayFromRequest' },
+  ),
+  {
+    maxItems: payFromMax,
+    description: `what the payer may choose to pay from besides source, at most ${payFromMax}; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension.`,
+  },
+);
+
 const readProperties = {
   appId: Optional(orNull(AppId)),
   orderId: Optional(IdentifierOrNull),
@@ -127,6 +141,7 @@ const readProperties = {
   metadata: Optional(orNull(Metadata)),
   source: SourceRequest,
   destination: Optional(orNull(DestinationRequest)),
+  payFrom: Optional(orNull(PayFrom)),
 };
 const paymentProperties = { ...readProperties, ...answered(PaymentResponse, readProperties) };
 

@@ -93,6 +93,10 @@ const Merchant = Shape(
   { name: NullableText, logoUrl: NullableText, colour: NullableText, supportContact: NullableText },
   { title: 'Merchant', description: 'branding of the hosted payment page' },
 );
+const PayFromSource = Shape(
+  { chainId: ChainId, tokenSymbol: TokenSymbol, tokenAddress: Type.String(), amount: DecimalOrNull },
+  { title: 'PayFromSource', description: 'amount is what the customer pays there, fee included; null for anyAmount.' },
+);
 const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
 const paymentProperties = {
   ...webhookProperties,
@@ -103,6 +107,14 @@ const paymentProperties = {
     Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
   ),
   merchant: orNull(Merchant),
+  payFrom: Type.Unsafe<Static<typeof PayFromSource>[] | null>(
+    orNull(
+      List(PayFromSource, {
+        description:
+          'All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension.',
+      }),
+    ),
+  ),
 };
 
 export const PaymentResponse = Shape(paymentProperties, {
@@ -115,7 +127,7 @@ export type PaymentResponse = Static<typeof PaymentResponse>;
 export const WebhookPayment = Shape(webhookProperties, {
   title: 'WebhookPayment',
   description:
-    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks leave out.',
+    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink, merchant and payFrom, which webhooks leave out.',
 });
 export type WebhookPayment = Static<typeof WebhookPayment>;
 

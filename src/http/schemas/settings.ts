@@ -5,6 +5,7 @@ import { keyScopes } from '../../../domain/merchant/events.ts';
 import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { contactMax, profileNameMax, returnUrlPlaceholders } from '../../../domain/merchant/profile.ts';
+import { alternativesMax } from '../../../domain/payment/sources.ts';
 import {
   Address,
   AppId,
@@ -81,6 +82,30 @@ export const WebhookUrlRequest = Shape(
     }),
   },
   { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
+);
+
+export const PayFromRequest = Shape(
+  {
+    payFrom: List(
+      Shape({ chainId: ChainIdInput, tokenSymbol: TokenSymbolInput }, { ...closed, title: 'PayFromEntry' }),
+      {
+        maxItems: alternativesMax,
+        description: `chains and tokens, at most ${alternativesMax}, each once; an empty list leaves payers no choice`,
+      },
+    ),
+  },
+  {
+    ...closed,
+    title: 'PayFromSetting',
+    examples: [
+      {
+        payFrom: [
+          { chainId: '8453', tokenSymbol: 'USDC' },
+          { chainId: '501', tokenSymbol: 'USDC' },
+        ],
+      },
+    ],
+  },
 );
 
 export const EmbeddingRequest = Shape(
@@ -168,6 +193,9 @@ export const SettingsResponse = Shape(
     webhookSecretRotatedAt: TimeOrNull,
     embeddingSites: List(Type.String(), {
       description: 'Origins that may show payment pages of the app in a frame.',
+    }),
+    payFrom: List(Shape({ chainId: ChainId, tokenSymbol: TokenSymbol }, { title: 'PayFromChoice' }), {
+      description: 'What payers may choose to pay from, besides what each payment says itself.',
     }),
     keylessAllowed: Type.Boolean({ description: 'Whether anybody may create payments of it without a key.' }),
   },

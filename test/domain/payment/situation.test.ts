@@ -69,7 +69,7 @@ describe('the situation of a payer', () => {
     const much = p.payin({ amount: '12.00' });
     const funding = { received: '12.00', excess: '1.99', rule: 'overpaid' } as const;
     const overpaid = [...p.unpaid, p.detected(much), p.confirmed(much), p.funded([much], funding)];
-    assert.deepEqual(after(overpaid).held, [{ reason: 'excess', ...usdc('1.99') }]);
+    assert.deepEqual(after(overpaid).held, [{ reason: 'excess', ...usdc('1.99'), chainId: 8453 }]);
     const asked = [...overpaid, p.refundAddressSet(), p.refundRequested('1.99', { reason: 'excess' })];
     assert.deepEqual(after(asked).held, []);
   });
@@ -89,12 +89,27 @@ describe('the situation of a payer', () => {
     const closed = [...p.unpaid, p.expired(), p.detected(late)];
     assert.equal(after(closed, p.minute(63)).kind, 'late');
     const bounced = after([...closed, p.confirmed(late), p.bounced('latePayin', '10.01')], p.minute(64));
-    assert.deepEqual([bounced.kind, bounced.held], ['late', [{ reason: 'late', ...usdc('10.01') }]]);
+    assert.deepEqual([bounced.kind, bounced.held], ['late', [{ reason: 'late', ...usdc('10.01'), chainId: 8453 }]]);
   });
 
   it('holds what comes after the payment was paid', () => {
     const second = p.payin({ tx: 'again' });
-    assert.deepEqual(after([...p.paid, p.detected(second)]).held, [{ reason: 'surplus', ...usdc('10.01') }]);
+    assert.deepEqual(after([...p.paid, p.detected(second)]).held, [
+      { reason: 'surplus', ...usdc('10.01'), chainId: 8453 },
+    ]);
+  });
+
+  it('tells of money from another source, which does not add up with what is chosen', () => {
+    const created = p.created({ alternatives: [p.solanaUsdc] });
+    const elsewhere = [{ reason: 'elsewhere', ...usdc('7.50'), chainId: 8453 }];
+    const chosen = [created, p.detected(half), p.confirmed(half), p.chose(p.solanaUsdc)];
+    const open = after(chosen);
+    assert.deepEqual([open.kind, open.missing, open.held], ['waiting', usdc('10.01'), elsewhere]);
+    assert.deepEqual(after([created, p.chose(p.solanaUsdc), p.detected()]).kind, 'confirming');
+    const whole = p.payin({ in: p.solanaUsdc, tx: 'solana' });
+    const funding = { source: p.solanaUsdc, fromAlternative: true };
+    const paid = after([...chosen, p.detected(whole), p.confirmed(whole), p.funded([whole], funding)]);
+    assert.deepEqual([paid.kind, paid.held], ['paid', elsewhere]);
   });
 
   it('warns of paying again when a block has left the chain', () => {

@@ -1,5 +1,6 @@
 /** The pages of payments, one for each situation, told from real histories. */
 import type { VNode } from 'preact';
+import { isChoiceOpen } from '../../../domain/payment/choose.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
@@ -71,12 +72,32 @@ const toSolana = [p.created({ from: p.solanaUsdc })].map((event) =>
     : event,
 );
 
+const choosable = [p.created({ alternatives: [p.polygonUsdc, p.ethereumUsdt, p.solanaUsdc, p.stellarUsdc] })];
+const chosenSolana = p.chose(p.solanaUsdc, { ...p.terms().deposit, address: solanaDeposit });
+const onSolana = p.payin({ in: p.solanaUsdc, tx: 'solana' });
+
 export const stories = {
   waiting: { history: p.unpaid },
   waitingForAny: { history: [p.created({ type: 'anyAmount' })] },
   waitingOnStellar: { history: onStellar(toStellar, false) },
   waitingOnSolana: { history: toSolana },
   waitingForCall: { history: onStellar(toStellar, true) },
+  choosing: { history: choosable },
+  chosenElsewhere: { history: [...choosable, p.detected(half), chosenSolana] },
+  firstFunded: {
+    history: [
+      ...choosable,
+      p.detected(half),
+      p.confirmed(half),
+      chosenSolana,
+      p.detected(onSolana),
+      p.confirmed(onSolana),
+      p.funded([onSolana], { source: p.solanaUsdc, fromAlternative: true }),
+      p.payoutRequested(),
+      p.signed(),
+      p.settled(),
+    ],
+  },
   timeUp: { history: p.unpaid, at: p.minute(61) },
   detected: { history: [...p.unpaid, p.detected()], head: 100n },
   confirming: { history: [...p.unpaid, p.detected()], head: 103n },
@@ -142,6 +163,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     facts: {
       payment: shown,
       situation,
+      choiceOpen: isChoiceOpen(payment, at),
       transactions: transactionsOf(payment),
       version: `${history.length} ${situation.kind}`,
       now: at,
@@ -149,6 +171,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     shop: shop(say),
     sites: ['https://shop.teahouse.example'],
     walletLink: situation.open ? walletLinkOf(shown, left) : null,
+    refused: false,
   };
 }
 

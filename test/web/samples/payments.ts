@@ -57,6 +57,7 @@ export const payment = (say: Say, changed: Partial<PaymentView> = {}): PaymentVi
   destinationAmount: '10.00',
   receiverAddress: wallet,
   receiverMemo: null,
+  payFrom: null,
   payoutTxHash: payoutHash,
   payoutConfirmedAt: ago(29_000),
   ...changed,

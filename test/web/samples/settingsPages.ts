@@ -7,6 +7,7 @@ import { brandingPage } from '../../../web/dashboard/branding.ts';
 import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
 import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
+import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlement.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/form.ts';
@@ -116,6 +117,12 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
         },
         errors: { logo: say('This is no picture that can be read: send a PNG, JPEG or WebP.') },
       },
+    }),
+    payFrom: payFromPage({
+      ...frame,
+      payFrom: [{ chainId: 8453, tokenSymbol: 'USDC' }],
+      chains,
+      form: emptyForm,
     }),
     embedding: embeddingPage({
       ...frame,

@@ -25,6 +25,9 @@ export const de: Messages = {
   waiting: 'Wartet auf Ihre Zahlung',
   left: 'noch {time}',
   until: 'bis {time}',
+  payFrom: 'Zahlen mit',
+  payFromRefused:
+    'Das lässt sich jetzt nicht wählen, und nichts hat sich geändert. Versuchen Sie es gleich noch einmal, oder zahlen Sie, wie es hier steht.',
   openWallet: 'In Wallet öffnen',
   qr: 'QR-Code für Wallets',
   qrText: 'Inhalt des Codes: {link}',
@@ -97,6 +100,8 @@ export const de: Messages = {
   refundedTitle: 'Ihr Geld wurde zurückgesendet',
   refundedText: 'Alles, was ankam, ist zurückgegangen, endgültig auf seinem Netzwerk.',
   heldExcess: '{amount} kamen mehr an als verlangt. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
+  heldElsewhere:
+    '{amount} kamen auf {chain} an. Was aus verschiedenen Netzwerken kommt, wird nicht zusammengezählt: Es ist sicher verwahrt, und {merchant} kann es zurücksenden.',
   heldSurplus:
     '{amount} kamen an, als nichts mehr offen war. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
   heldLate: '{amount} kamen zu spät. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',

@@ -22,6 +22,9 @@ export const en = {
   waiting: 'Waiting for your payment',
   left: '{time} left',
   until: 'until {time}',
+  payFrom: 'Pay from',
+  payFromRefused:
+    'This cannot be chosen now, and nothing has changed. Try again in a moment, or pay as it stands here.',
   openWallet: 'Open in wallet',
   qr: 'QR code for wallets',
   qrText: 'What the code says: {link}',
@@ -88,6 +91,8 @@ export const en = {
   refundedTitle: 'Your money was sent back',
   refundedText: 'All that arrived has gone back, final on its network.',
   heldExcess: '{amount} more than asked arrived. It is kept safe, and {merchant} can send it back.',
+  heldElsewhere:
+    '{amount} arrived on {chain}. What is sent from different networks does not add up: it is kept safe, and {merchant} can send it back.',
   heldSurplus: '{amount} came when nothing was owed any more. It is kept safe, and {merchant} can send it back.',
   heldLate: '{amount} came too late. It is kept safe, and {merchant} can send it back.',
   heldWrongToken: '{amount} came in another token. It is kept safe, and {merchant} can send it back.',

@@ -23,6 +23,9 @@ export const es: Messages = {
   waiting: 'Esperando su pago',
   left: 'quedan {time}',
   until: 'hasta {time}',
+  payFrom: 'Pagar desde',
+  payFromRefused:
+    'Ahora no se puede elegir, y nada ha cambiado. Inténtelo de nuevo en un momento, o pague como se indica aquí.',
   openWallet: 'Abrir en la cartera',
   qr: 'Código QR para carteras',
   qrText: 'Contenido del código: {link}',
@@ -89,6 +92,8 @@ export const es: Messages = {
   refundedTitle: 'Su dinero fue devuelto',
   refundedText: 'Todo lo que llegó ha sido devuelto, de forma definitiva en su red.',
   heldExcess: 'Llegaron {amount} más de lo pedido. Están a salvo, y {merchant} puede devolverlos.',
+  heldElsewhere:
+    'Llegaron {amount} en {chain}. Lo que se envía desde redes distintas no se suma: está a salvo, y {merchant} puede devolverlo.',
   heldSurplus: 'Llegaron {amount} cuando ya no se debía nada. Están a salvo, y {merchant} puede devolverlos.',
   heldLate: 'Llegaron {amount} demasiado tarde. Están a salvo, y {merchant} puede devolverlos.',
   heldWrongToken: 'Llegaron {amount} en otro token. Están a salvo, y {merchant} puede devolverlos.',

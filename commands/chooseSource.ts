@@ -1,0 +1,78 @@
+/** The payer chooses what to pay from: the deposit of that chain's family is disclosed then, and not before. */
+import { type Chain, chainOf, type Token } from '../domain/chains.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import * as choice from '../domain/payment/choose.ts';
+import type { Deposit } from '../domain/payment/events.ts';
+import { familyOf, type Source } from '../domain/payment/sources.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { type Clock, type CrashPoint, type DepositScheme, Unavailable } from './ports.ts';
+
+export interface ChooseSourceDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
+  /** Whether this installation serves the chain, still. */
+  readonly offers: (chain: Chain) => boolean;
+  readonly crash?: CrashPoint;
+}
+
+/** A source of the payment, as its page spells it. */
+export interface ChosenSource {
+  readonly chainId: number;
+  readonly tokenSymbol: string;
+}
+
+/**
+ * Whoever has the payment's link may choose.
+ *
+ * An address is taken only where the payment has none of that family; of two who choose at once, the second gets the address that the
+ * first disclosed. Crash between taking an address and the append: the address is never used, which costs nothing, and the next choice
+ * takes another.
+ */
+export async function chooseSource(
+  deps: ChooseSourceDeps,
+  paymentId: string,
+  { chainId, tokenSymbol }: ChosenSource,
+  by: By,
+): Promise<Payment | Refusal> {
+  const payment = await currentState(deps.handle, paymentDecider, paymentId);
+  const source = payment?.sources.find((each) => each.chainId === chainId && each.token.symbol === tokenSymbol);
+  if (!payment || !source) return notChoosable;
+  const { token } = source;
+  const chosen = { chainId: source.chainId, tokenAddress: token.address };
+  const deposit = await depositFor(deps, payment, source);
+  if (isRefusal(deposit)) return deposit;
+  await deps.crash?.('choice.afterDeposit');
+  const decide = (state: PaymentState) => choice.chooseSource(state, { ...chosen, deposit, now: deps.clock.now() });
+  const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId: payment.terms.appId });
+  if (isRefusal(handled)) return handled;
+  assert(handled.state !== null, 'a payment that was chosen for exists');
+  return handled.state;
+}
+
+const notChoosable = refuse(
+  'invalidRequest',
+  'this payment cannot be paid from there: choose another source',
+  '/source',
+);
+
+/** Null where none is needed: the payment has one of the family, or would refuse the choice anyway. */
+async function depositFor(
+  { deposits, offers, clock }: ChooseSourceDeps,
+  payment: Payment,
+  source: Source,
+): Promise<Deposit | null | Refusal> {
+  const chain = chainOf(source.chainId);
+  const family = familyOf(source);
+  if (payment.deposits[family] || !choice.isChoiceOpen(payment, clock.now())) return null;
+  const scheme = deposits[family];
+  if (!scheme || !offers(chain))
+    return refuse('unavailable', `${chain.name} is not served at present: choose another source`);
+  try {
+    return await scheme.assign(payment.terms.paymentId, source.token as Token, null);
+  } catch (error) {
+    if (error instanceof Unavailable) return refuse('unavailable', error.message);
+    throw error;
+  }
+}
