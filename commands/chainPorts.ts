@@ -29,8 +29,8 @@ export interface ScannedRange {
   /** Every transfer of a catalogue token in the range, whoever it is for. */
   readonly logs: readonly TransferLog[];
   /**
-   * Blocks that this pass has handled and that have left the chain since. Blocks that left while the service was down may be missing:
-   * a detected transfer is surely gone only when its final pass has gone past its block without confirming it.
+   * Blocks that this pass has handled and that have left the chain since; when there are any, `next` is where the chain forked. Blocks
+   * that left while the service was down may be missing: what was recorded above `next` is looked at again.
    * On a final pass this is empty, unless the configured depth was too shallow: then confirmed money is gone.
    */
   readonly orphaned: readonly string[];
@@ -106,6 +106,8 @@ export interface Ingester {
   readonly passes: readonly Pass[];
   /** The amount, in whole tokens (USD), from which only `finalLarge` confirms; null where nothing is large. */
   readonly largeFrom: bigint | null;
+  /** Most, in whole tokens (USD), that `final` confirms before `finalLarge` has come as far; null where nothing is large. */
+  readonly exposureMax_usd: bigint | null;
   /**
    * Addresses that payments share; memos tell the payments apart. What is paid there without a known memo is still somebody's money.
    * Empty where every payment has an address of its own.
@@ -263,8 +265,11 @@ export interface PayoutRail {
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
-  /** `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. */
-  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain';
+  /**
+   * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
+   * money that it is paid from.
+   */
+  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain' | 'fundingUnproven';
   constructor(reason: PayoutBlocked['reason'], message: string) {
     super(message);
     this.reason = reason;

@@ -22,7 +22,7 @@ export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after
 });
 
 function chainsOf(payment: Payment, step: string): readonly ChainId[] {
-  if (step === 'done' || step === 'hold') return [];
+  if (step === 'done') return [];
   return step === 'expire' ? awaitedChains(payment) : [payment.terms.destination.chainId];
 }
 

@@ -17,24 +17,28 @@ export interface ReadModelFacts {
   /** Of the payments that are due by now; null when none is. */
   readonly oldestDuePayment: Instant | null;
   readonly oldestDueWebhook: Instant | null;
+  /** Funded payments of which nothing may be signed: their money has left its chain, or an operator holds them. */
+  readonly held: bigint;
   /** Work that waits for an operator, by worker. */
   readonly parked: readonly { readonly worker: string; readonly count: bigint }[];
 }
 
 /** @throws Unavailable */
 export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelFacts> {
-  const [sets, [payment], [webhook], parked] = await Promise.all([
+  const [sets, [payment], [webhook], [held], parked] = await Promise.all([
     sql.query<ReadModelFacts['sets'][number]>(
       `SELECT set_name AS set, position, events, updated_at AS "updatedAt", stopped
          FROM ops.projections WHERE status = 'active' ORDER BY set_name`,
     ),
     sql.query<{ at: Instant | null }>('SELECT min(due_at) AS at FROM todo_payments WHERE due_at <= $1', [now]),
     sql.query<{ at: Instant | null }>('SELECT min(created_at) AS at FROM todo_webhooks'),
+    sql.query<{ count: bigint }>("SELECT count(*) AS count FROM todo_payments WHERE step = 'hold'"),
     sql.query<ReadModelFacts['parked'][number]>(
       'SELECT worker, count(*) AS count FROM ops.work_failures WHERE parked_at IS NOT NULL GROUP BY worker ORDER BY worker',
     ),
   ]);
-  return { sets, oldestDuePayment: payment?.at ?? null, oldestDueWebhook: webhook?.at ?? null, parked };
+  const [oldestDuePayment, oldestDueWebhook] = [payment?.at ?? null, webhook?.at ?? null];
+  return { sets, oldestDuePayment, oldestDueWebhook, held: held?.count ?? 0n, parked };
 }
 
 /** How far a pass of a chain has come, in the chain's time. */

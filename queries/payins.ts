@@ -15,10 +15,12 @@ export interface RecordedPayin {
   readonly blockHash: string;
   /** Whether its own amount or the agreed one reaches the limit. */
   readonly large: boolean;
+  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
+  readonly agreed_usd: bigint | null;
 }
 
 const recorded = `SELECT payment_id AS "paymentId", app_id AS "appId", transfer_id AS "transferId", tx_hash AS "txHash",
-  block_number::bigint AS "blockNumber", block_hash AS "blockHash", coalesce(amount >= $2::numeric OR coalesce(agreed_usd, 0) >= $2, false) AS large FROM payins`;
+  block_number::bigint AS "blockNumber", block_hash AS "blockHash", agreed_usd, coalesce(amount >= $2::numeric OR coalesce(agreed_usd, 0) >= $2, false) AS large FROM payins`;
 
 /** Payins of a chain that were recorded in one of these blocks. @throws Unavailable */
 export const payinsInBlocks = (
@@ -28,6 +30,32 @@ export const payinsInBlocks = (
   largeFrom_usd: bigint | null,
 ): Promise<readonly RecordedPayin[]> =>
   sql.query(`${recorded} WHERE chain_id = $1 AND block_hash = ANY ($3)`, [chainId, largeFrom_usd, blockHashes]);
+
+/** Payins that count as being on a chain, in blocks above one; a reading after a fork asks for them. @throws Unavailable */
+export const payinsAbove = (
+  sql: Sql,
+  chainId: number,
+  above: bigint,
+  largeFrom_usd: bigint | null,
+): Promise<readonly RecordedPayin[]> =>
+  sql.query(
+    `${recorded} WHERE chain_id = $1 AND phase IN ('detected', 'confirmed') AND block_number > $3
+      ORDER BY block_number DESC LIMIT ${aboveMax}`,
+    [chainId, largeFrom_usd, above],
+  );
+
+const aboveMax = 1_000;
+
+/** What was confirmed on a chain and counts, in micro-USD, in blocks that its deepest pass has not come past. @throws Unavailable */
+export async function unfinalised(sql: Sql, chainId: number): Promise<bigint> {
+  const [sum] = await sql.query<{ micro: bigint }>(
+    `SELECT coalesce(ceil(sum(amount) * 1000000), 0)::bigint AS micro FROM payins
+      WHERE chain_id = $1 AND phase = 'confirmed' AND standing = 'counted' AND block_number >
+        coalesce((SELECT block_number FROM ops.chain_cursors WHERE chain_id = $1 AND pass = 'finalLarge'), 0)`,
+    [chainId],
+  );
+  return sum?.micro ?? 0n;
+}
 
 /** Detected, not confirmed and not orphaned, in blocks up to `upTo`; oldest first. @throws Unavailable */
 export const pendingPayins = (

@@ -93,8 +93,14 @@ export const awaitedChains = (p: Paid): readonly ChainId[] => [...new Set(disclo
 const disclosed = ({ sources, deposits }: Paid): readonly Source[] =>
   sources.filter((source) => deposits[familyOf(source)]);
 
-/** Whether a payin that funded the payment is not on its chain at present. */
-export const lostFunding = (p: Paid): boolean =>
-  p.payins.some(({ id, phase }) => phase === 'lost' && p.funded?.transferIds.includes(id));
+/**
+ * Whether money that funded the payment has left its chain. It is back when it is final again, for at least as much: that it was seen
+ * proves nothing.
+ */
+export function lostFunding({ funded, payins }: Pick<Paid, 'funded' | 'payins'>): boolean {
+  if (!funded || funded.rule === 'cashback') return false;
+  const there = payins.filter(({ id, phase }) => phase === 'confirmed' && funded.transferIds.includes(id));
+  return sumOf(there) < funded.received;
+}
 
 export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);

@@ -23,6 +23,7 @@ export interface ChainSettings extends DepthSettings {
   /** How many nodes must say the same, of usual sums and of large ones. */
   readonly agree: { readonly usual: number; readonly large: number };
   readonly largeFrom_usd?: bigint;
+  readonly exposureMax_usd?: bigint;
   readonly poll_ms?: number;
 }
 
@@ -52,6 +53,8 @@ export function readChainSettings(
   const fits = choosesDepth || Object.keys(depths).length === 0;
   read.check(fits, `CONFIRMATIONS_${id}: ${name} itself says what is final`);
   const largeFrom_usd = read.optionalWhole(`LARGE_FROM_USD_${id}`);
+  const exposureMax_usd = read.optionalWhole(`EXPOSURE_USD_${id}`);
+  read.check(choosesDepth || exposureMax_usd === undefined, `EXPOSURE_USD_${id}: ${name} has one finality for all`);
   const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
   return {
     chainId: id,
@@ -59,6 +62,7 @@ export function readChainSettings(
     agree: readAgree(read, id, { nodes: rpcUrls.length, production }),
     ...depths,
     ...(largeFrom_usd !== undefined && { largeFrom_usd }),
+    ...(exposureMax_usd !== undefined && { exposureMax_usd }),
     ...(poll_ms !== undefined && { poll_ms }),
   };
 }

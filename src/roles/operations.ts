@@ -82,12 +82,13 @@ export async function metrics(core: Needs): Promise<string> {
 
 async function refresh({ clock, reads, telemetry }: Needs): Promise<void> {
   const now = clock.now();
-  const [{ parked, oldestDuePayment, oldestDueWebhook }, scanned] = await Promise.all([
+  const [{ parked, held, oldestDuePayment, oldestDueWebhook }, scanned] = await Promise.all([
     readModelFacts(reads, now),
     scannedPasses(reads),
   ]);
   const ageOf_s = (since: Instant | null) => (since === null ? 0 : (epochMs(now) - epochMs(since)) / 1000);
   telemetry.observeStanding({
+    held: Number(held),
     oldestDue_s: { payments: ageOf_s(oldestDuePayment), webhooks: ageOf_s(oldestDueWebhook) },
     parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
     passes: scanned.map(({ chainId, pass, chainTime }) => ({ chainId, pass, lag_s: ageOf_s(chainTime) })),

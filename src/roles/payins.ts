@@ -9,12 +9,15 @@ import {
   isChainAwaited,
   matchDeposits,
   oldestOpenPayment,
+  payinsAbove,
   payinsInBlocks,
   pendingPayins,
+  unfinalised,
 } from '../../queries/payins.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
+import { createConfirming } from '../subscribers/confirming.ts';
 import { watchHeads } from '../subscribers/headWatch.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
@@ -48,12 +51,19 @@ export function payinRange(
       return isNew;
     },
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
-    async park({ paymentId }, txHash, error) {
-      telemetry.alarm(
-        'payinParked',
-        { chainId, paymentId, txHash },
-        'a payment could not take a transfer: it is set aside and tried again',
-      );
+    payinsAbove: (blockNumber) => payinsAbove(database, chainId, blockNumber, largeFrom),
+    confirming: createConfirming({
+      ingester,
+      clock,
+      unfinalised: () => unfinalised(database, chainId),
+      alarm: (reason, facts, message) => telemetry.alarm(reason, { chainId, ...facts }, message),
+    }),
+    lost: ({ paymentId, txHash }) =>
+      telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
+    async park(payment, txHash, error) {
+      const paymentId = payment?.paymentId ?? null;
+      const message = 'a transfer could not be taken up: it is set aside and tried again';
+      telemetry.alarm('payinParked', { chainId, paymentId, txHash }, message);
       await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
     },
     setAside: (address) =>
@@ -71,7 +81,7 @@ export function payinWorkers(
   { ingester, poll_ms }: OpenChain,
   changes: Changes,
 ): readonly RoleWorker[] {
-  const { clock, crash, database, telemetry, workHandle } = core;
+  const { clock, crash, database, telemetry } = core;
   const { chainId, nodeHeads } = ingester;
   const cursors = createCursors(database);
   const heads = watchHeads({
@@ -82,8 +92,9 @@ export function payinWorkers(
     changes: changes.count,
     changed: changes.seen,
   });
+  const range = payinRange(core, failures, ingester);
   const scan = payinsWorker({
-    ...payinRange(core, failures, ingester),
+    ...range,
     crash,
     moves: heads.moves,
     changes: changes.count,
@@ -101,9 +112,7 @@ export function payinWorkers(
     startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
   });
   const parked = parkedPayinsWorker({
-    handle: workHandle,
-    clock,
-    ingester,
+    ...range,
     due: (max, now) => failures.due(parkedPayinsName(chainId), max, now),
   });
   return [

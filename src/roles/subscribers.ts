@@ -18,6 +18,7 @@ import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
+import { createFundingProof } from '../subscribers/fundingProof.ts';
 import { noncesWorker } from '../subscribers/nonces.ts';
 import { followForNotices } from '../subscribers/notices.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
@@ -81,6 +82,7 @@ function payouts(
         ...signing,
         crash,
         poll_ms,
+        proveFunding: createFundingProof(chains),
         due: (max, now) => duePayments(database, { worker, chainIds: [chainId], steps, max, now }),
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
         underway: createUnderway((token, but) => signedAndUnsettled(database, { chainId, token, but }), clock),

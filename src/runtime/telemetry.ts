@@ -34,6 +34,8 @@ export interface Standing {
   readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
   readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
   /** How long the oldest entry of each to-do list has been due. */
+  /** Funded payments of which nothing may be signed. */
+  readonly held: number;
   readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
 }
 
@@ -67,6 +69,11 @@ export function createTelemetry(logger: Logger) {
   const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
     'worker',
   ]);
+  const held = gauge(
+    'pi_held_payments',
+    'Funded payments of which nothing may be signed: their money has left its chain, or an operator holds them',
+    [],
+  );
   const projectionLag = gauge('pi_projection_lag_seconds', 'Age of the newest event when its rows were committed', [
     'set',
   ]);
@@ -97,7 +104,8 @@ export function createTelemetry(logger: Logger) {
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** What the database knows, for every instance alike. */
-    observeStanding({ passes, parkedItems, oldestDue_s }: Standing): void {
+    observeStanding({ passes, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
+      held.set(heldPayments);
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
       parked.reset();
       for (const { worker, count } of parkedItems) parked.set({ worker }, count);

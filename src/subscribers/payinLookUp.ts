@@ -5,9 +5,10 @@ import type { Clock } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { paysInto } from '../../domain/payment/payins.ts';
+import { payinAddress, payinAddressKey, paysInto } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
+import { type RangeDeps, Unproven } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinLookUpDeps {
@@ -54,24 +55,26 @@ interface Parked {
   readonly key: string;
 }
 
-export interface ParkedPayinsDeps {
-  readonly handle: Handle;
-  readonly clock: Clock;
-  readonly ingester: Ingester;
+export interface ParkedPayinsDeps
+  extends Pick<RangeDeps, 'handle' | 'clock' | 'ingester' | 'confirming' | 'matchDeposits' | 'unmatched'> {
   /** Noted under this worker's name, due and not set aside for good. */
   readonly due: (max: number, now: Instant) => Promise<readonly Parked[]>;
 }
 
 export const parkedPayinsName = (chainId: ChainId): string => `payins:${chainId}:parked`;
 
-/** What a transfer is noted under. */
-export const parkedPayinKey = (paymentId: string, txHash: string): string => `${paymentId} ${txHash}`;
+/** In place of a payment's id. */
+const nobodys = '-';
+
+/** What a transfer is noted under. @param paymentId null for money of no payment */
+export const parkedPayinKey = (paymentId: string | null, txHash: string): string => `${paymentId ?? nobodys} ${txHash}`;
 
 /**
  * Tries transfers again that a payment could not take when its chain was scanned: the scan has gone on without them. Records what it
  * finds as seen; the final passes confirm whatever was seen in blocks that they have gone past.
  */
-export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayinsDeps): Worker<Parked> {
+export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
+  const { handle, clock, ingester, due } = deps;
   return {
     name: parkedPayinsName(ingester.chainId),
     concurrency: 2,
@@ -79,6 +82,7 @@ export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayin
     keyOf: ({ key }) => key,
     async act({ key }, signal) {
       const [paymentId = '', txHash = ''] = key.split(' ');
+      if (paymentId === nobodys) return takeUnmatched(deps, txHash, signal);
       const payment = await currentState(handle, paymentDecider, paymentId);
       const transfers = await ingester.lookUp(txHash, signal);
       const found = transfers.filter((transfer) => payment && paysInto(payment.deposits, transfer));
@@ -89,4 +93,19 @@ export function parkedPayinsWorker({ handle, clock, ingester, due }: ParkedPayin
       }
     },
   };
+}
+
+/** What nodes did not show alike when it was scanned. @throws Unproven while they do not */
+async function takeUnmatched(deps: ParkedPayinsDeps, txHash: string, signal: AbortSignal): Promise<void> {
+  const { ingester, confirming, matchDeposits, unmatched } = deps;
+  const found = await ingester.lookUp(txHash, signal);
+  const strays = found.filter(({ to }) => ingester.sharedAddresses.includes(to));
+  const matched = await matchDeposits(strays.map(({ to, memo }) => payinAddress(to, memo ?? null)));
+  const known = new Set(matched.map(payinAddressKey));
+  if (strays.length === 0) throw new Unproven();
+  for (const transfer of strays) {
+    if (known.has(payinAddressKey(payinAddress(transfer.to, transfer.memo ?? null)))) continue;
+    if (!(await confirming.shown(transfer, { pass: 'final', agreed_usd: null }, signal))) throw new Unproven();
+    await unmatched(transfer);
+  }
 }

@@ -8,13 +8,15 @@ import {
   transferOf,
 } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
-import type { Clock, EventStore } from '../../commands/ports.ts';
+import { type Clock, type EventStore, TransientError } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
-import type { TokenRef, Transfer } from '../../domain/payment/events.ts';
+import { type TokenRef, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
 import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
+import { inParallel } from '../chains/inParallel.ts';
+import type { Confirming } from './confirming.ts';
 
 export interface RangeDeps {
   readonly handle: Handle;
@@ -30,11 +32,16 @@ export interface RangeDeps {
    */
   readonly unmatched: (transfer: Transfer) => Promise<boolean>;
   readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
+  /** Seen or confirmed, in blocks above this one. */
+  readonly payinsAbove: (blockNumber: bigint) => Promise<readonly RecordedPayin[]>;
+  readonly confirming: Confirming;
+  /** Told when money that funded a payment has left its chain. */
+  readonly lost: (payin: RecordedPayin) => void;
   /**
-   * Sets a transfer aside that its payment cannot take: kept, shown to operators and tried again, so that one poisoned
-   * payment does not stop its chain.
+   * Sets a transfer aside that its payment cannot take, or one of no payment that nodes do not show alike: kept, shown to operators and
+   * tried again, so that it does not stop its chain.
    */
-  readonly park: (payment: PaymentRef, txHash: string, error: unknown) => Promise<void>;
+  readonly park: (payment: PaymentRef | null, txHash: string, error: unknown) => Promise<void>;
   /** Sets a deposit aside whose balance is not explained: it is read by itself until it is, and its own payment's end waits for a while. */
   readonly setAside: (address: string) => Promise<void>;
 }
@@ -54,6 +61,9 @@ export interface HandledTransfer {
   readonly outcome: Outcome;
 }
 
+/** Without `next`: something read by itself. */
+type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained'> & Partial<Pick<ScannedRange, 'next'>>;
+
 /**
  * The barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid
  * lies before the log's present end. Once the index has come that far, an address that is not in it is not ours.
@@ -61,33 +71,81 @@ export interface HandledTransfer {
 export async function handleRange(
   deps: RangeDeps,
   pass: Pass,
-  range: Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained'>,
+  range: Handed,
   signal: AbortSignal,
 ): Promise<readonly HandledTransfer[]> {
   await deps.projected(await deps.store.tail(), signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
-  for (const payin of range.orphaned.length > 0 ? await deps.payinsInBlocks(range.orphaned) : []) {
-    await orPark(deps, payin, payin.txHash, () => recordOrphan(deps, payin, payin));
-  }
-  const { ingester } = deps;
+  if (range.orphaned.length > 0) await orphanAbove(deps, range, signal);
+  const { ingester, confirming } = deps;
   const deposits = await byAddress(deps, range.logs);
   const final = pass !== 'head';
-  const handled: HandledTransfer[] = [];
-  for (const log of range.logs) {
+  const ours = range.logs.flatMap((log) => {
     const deposit = deposits.get(payinAddressKey(payinAddress(log.to, log.memo)));
-    const ours = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? ofNoPayment : undefined);
-    if (!ours || !confirmsAt(pass, isLarge(log, ours, ingester.largeFrom))) continue;
-    const transfer = await resolved(ingester, log, signal);
+    const owner = deposit ?? (final && ingester.sharedAddresses.includes(log.to) ? ofNoPayment : undefined);
+    return owner && confirmsAt(pass, isLarge(log, owner, ingester.largeFrom)) ? [{ log, deposit, owner }] : [];
+  });
+  if (ours.length === 0) return [];
+  const room = await confirming.room(pass);
+  const found = await inParallel(ours, asksAtOnce, async (own) => {
+    const transfer = await resolved(ingester, own.log, signal);
+    const about = { pass, agreed_usd: own.owner.agreed_usd };
+    const fits = final && room.take(own.log);
+    if (final && !fits) confirming.later(transferId(transfer));
+    return { ...own, transfer, confirmed: fits && (await confirming.shown(transfer, about, signal)) };
+  });
+  const handled: HandledTransfer[] = [];
+  for (const { log, deposit, transfer, confirmed } of found) {
+    // What is not confirmed is seen at least: the final passes ask for it again.
     const outcome = deposit
-      ? await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final }))
-      : await unmatched(deps, transfer);
+      ? await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final: confirmed }))
+      : await unmatched(deps, transfer, confirmed);
     handled.push({ log, paymentId: deposit?.paymentId ?? null, outcome });
   }
   return handled;
 }
 
-const unmatched = async (deps: RangeDeps, transfer: Transfer): Promise<Outcome> =>
-  (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
+/** Transfers that nodes are asked about side by side. */
+const asksAtOnce = 8;
+
+/**
+ * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that is not there
+ * any more. The scan's list is shorter after a restart; the rows are not.
+ */
+async function orphanAbove(deps: RangeDeps, { orphaned, next }: Handed, signal: AbortSignal): Promise<void> {
+  const named = await deps.payinsInBlocks(orphaned);
+  for (const payin of named) await orphan(deps, payin);
+  for (const payin of next ? await deps.payinsAbove(next.blockNumber) : []) {
+    const known = named.some(({ transferId }) => transferId === payin.transferId);
+    if (!known && (await deps.ingester.hasLeft(payin, signal))) await orphan(deps, payin);
+  }
+}
+
+/** Records that a payin's block has left its chain; an operator is told when it had funded its payment. */
+export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<void> {
+  await orPark(deps, payin, payin.txHash, async () => {
+    const outcome = await recordOrphan(deps, payin, payin);
+    if (!isRefusal(outcome) && outcome.appended > 0) {
+      const known = outcome.state?.payins.find(({ id }) => id === payin.transferId);
+      if (known?.phase === 'lost') deps.lost(payin);
+    }
+    return outcome;
+  });
+}
+
+async function unmatched(deps: RangeDeps, transfer: Transfer, confirmed: boolean): Promise<Outcome> {
+  if (confirmed) return (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
+  await deps.park(null, transfer.txHash, new Unproven());
+  return 'setAside';
+}
+
+/** The nodes of a chain do not show a transfer alike. */
+export class Unproven extends TransientError {
+  override readonly name = 'Unproven';
+  constructor() {
+    super('too few nodes show this transfer alike: see the alarms, and compare the nodes in RPC_URLS_<chainId>');
+  }
+}
 
 /** A transfer to a shared address that is for no payment: its own amount alone makes it large. */
 const ofNoPayment = { agreed_usd: null };

@@ -2,11 +2,12 @@
 
 import type { Cursor, Pass, ScannedRange } from '../../commands/chainPorts.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
-import { recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
+import { recordPayin } from '../../commands/recordPayin.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
-import { confirmsAt, handleRange, holdsAnything, orPark, type RangeDeps } from './payinRange.ts';
+import type { Room } from './confirming.ts';
+import { confirmsAt, handleRange, holdsAnything, orPark, orphan, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {
@@ -147,24 +148,38 @@ async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): P
  * @returns whether there was any
  */
 async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {
-  const { ingester } = deps;
+  const { ingester, confirming } = deps;
   const { pass } = own;
   const { oldestPending } = await expected(deps, own);
   if (oldestPending === null || oldestPending > next.blockNumber) return false;
-  const pending = async () =>
-    (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(({ large }) => confirmsAt(pass, large));
+  // What the deepest pass finds pending waits for it, or left the chain, whatever its size.
+  const settles = ({ large, transferId }: RecordedPayin) =>
+    (pass === 'finalLarge' || confirmsAt(pass, large)) && confirming.isDue(transferId);
+  const pending = async () => (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(settles);
   if ((await pending()).length === 0) return false;
   // What this range has confirmed a moment ago is in the rows only now.
   await deps.projected(await deps.store.tail(), signal);
-  for (const payin of await pending()) {
-    const found = (await ingester.lookUp(payin.txHash, signal)).find(
-      (transfer) => transferId(transfer) === payin.transferId,
-    );
-    if (!found && !(await ingester.hasLeft(payin, signal))) continue;
-    await orPark(deps, payin, payin.txHash, () => {
-      if (!found) return recordOrphan(deps, payin, payin);
-      return recordPayin(deps, payin, { transfer: found, final: BigInt(found.blockNumber) <= next.blockNumber });
-    });
-  }
+  const room = await confirming.room(pass);
+  for (const payin of await pending()) await settle(deps, { payin, pass, next, room }, signal);
   return true;
+}
+
+interface Pending {
+  readonly payin: RecordedPayin;
+  readonly pass: Pass;
+  readonly next: Cursor;
+  readonly room: Room;
+}
+
+async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, signal: AbortSignal): Promise<void> {
+  const { ingester, confirming } = deps;
+  const { transferId: id, txHash, agreed_usd } = payin;
+  const found = (await ingester.lookUp(txHash, signal)).find((transfer) => transferId(transfer) === id);
+  if (!found) return (await ingester.hasLeft(payin, signal)) ? orphan(deps, payin) : confirming.later(id);
+  const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
+  const fits = isDeep && room.take({ token: found.token, amount: BigInt(found.amount) });
+  const final = fits && (await confirming.shown(found, { pass, agreed_usd }, signal));
+  if (!final) confirming.later(id);
+  // One node alone may say where it is, but not over and over: what is not confirmed is asked for ever more rarely.
+  if (final || !isDeep) await orPark(deps, payin, txHash, () => recordPayin(deps, payin, { transfer: found, final }));
 }

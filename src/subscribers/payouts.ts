@@ -13,6 +13,7 @@ import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { isSpent, liveAttempts } from '../../domain/payment/transfer.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
+import type { ProveFunding } from './fundingProof.ts';
 import type { Underway } from './underway.ts';
 import { boundedTimes, type Worker } from './worker.ts';
 
@@ -20,6 +21,8 @@ export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
   readonly underway: Underway;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
+  /** Asked right before a transfer is signed. */
+  readonly proveFunding: ProveFunding;
   /** How often the chain is asked what became of an attempt. */
   readonly poll_ms: number;
   /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
@@ -48,7 +51,15 @@ const waitsFor: ReadonlySet<string> = new Set([
   'attemptsSpent',
 ]);
 
-const rarely: ReadonlySet<string> = new Set(['refusedByToken', 'attemptsSpent']);
+/**
+ * A token seldom takes back a refusal, spent attempts wait for an operator, and nodes are seldom mended at once: such payouts are tried ever
+ * more rarely, up to these pauses, so that many of them do not hold up the others.
+ */
+const rarely_ms: Readonly<Record<string, number>> = {
+  refusedByToken: hour_ms,
+  attemptsSpent: hour_ms,
+  fundingUnproven: minute_ms,
+};
 
 /** A step could not be made now; the item is tried again later and shows as failed until then. */
 export class StepRefused extends Error {
@@ -109,6 +120,8 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
   async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
     if (mustWait(deps, payment, poll_ms)) return wait(payment, 'treasuryBusy', 'the account was busy a moment ago');
     try {
+      // What can land already is paid whatever becomes of the money.
+      if (payment.payout && liveAttempts(payment.payout).length === 0) await deps.proveFunding(payment, signal);
       const outcome = await inTurn(() => signPayout({ ...deps, unsettled: underway.of }, payment, signal));
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(payment, outcome.refused, outcome.message);
       const signed = accepted(outcome);
@@ -133,9 +146,8 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
 
   function pause_ms(reason: string, waited_ms: number): number {
     if (reason === 'treasuryBusy') return poll_ms;
-    // A token seldom takes back a refusal, and spent attempts wait for an operator: such payouts are tried ever more rarely, so that many
-    // of them do not hold up the others.
-    return rarely.has(reason) ? Math.min(Math.max(blockedRetry_ms, waited_ms / 2), hour_ms) : blockedRetry_ms;
+    const most_ms = rarely_ms[reason] ?? blockedRetry_ms;
+    return Math.min(Math.max(blockedRetry_ms, waited_ms / 2), most_ms);
   }
 
   async function settle(payment: Payment, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {

@@ -90,7 +90,7 @@ describe('.env.example', () => {
 
   it('shows the defaults of Base as they are', () => {
     const [base] = readConfig({ ...parseEnv(uncommented), ...filled }).chains;
-    const { depths, largeFrom_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
+    const { depths, largeFrom_usd, exposureMax_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
     const blocks = (count: number) => ({ blocks: count, tag: null });
     assert.deepEqual(depths, { final: 10, finalLarge: 'finalized', payout: 10 });
     assert.deepEqual(base?.confirmations, blocks(10));
@@ -98,6 +98,7 @@ describe('.env.example', () => {
     assert.deepEqual(base?.payoutConfirmations, blocks(10));
     assert.equal(base?.largeFrom_usd, BigInt(largeFrom_usd));
     assert.equal(base?.poll_ms, pollInterval_ms);
+    assert.equal(base?.exposureMax_usd, exposureMax_usd);
     assert.equal(base?.agree.usual, defaultAgree(['one']).usual);
   });
 

@@ -18,6 +18,14 @@ describe('what operators and probes ask', () => {
     assert.equal(facts.oldestDuePayment, plus(p.created_at, 1_000));
     assert.equal(facts.oldestDueWebhook, null);
     assert.deepEqual(facts.parked, [{ worker: 'payouts', count: 1n }]);
+    assert.equal(facts.held, 0n);
+  });
+
+  it('counts the payments whose money has left, which stay in the list of what is to be done', async () => {
+    await given.payments([...p.ordered, p.orphaned(), p.lost()]);
+    const facts = await readModelFacts(given.database, p.minute(30));
+    assert.equal(facts.held, 1n);
+    assert.notEqual(facts.oldestDuePayment, null);
   });
 
   it('names how far each pass of a chain has come', async () => {

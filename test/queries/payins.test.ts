@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { transferId } from '../../domain/payment/events.ts';
-import { isChainAwaited, oldestOpenPayment, payinsInBlocks, pendingPayins } from '../../queries/payins.ts';
+import {
+  isChainAwaited,
+  oldestOpenPayment,
+  payinsAbove,
+  payinsInBlocks,
+  pendingPayins,
+  unfinalised,
+} from '../../queries/payins.ts';
+import { createCursors } from '../../src/postgres/cursors.ts';
 import { createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
@@ -43,6 +51,33 @@ describe('recorded payins', () => {
     assert.deepEqual(transfers(await payinsInBlocks(given.database, 8453, [other.blockHash], 500n)), [
       [transferId(other), false],
     ]);
+  });
+
+  it('are found above a block while they are on the chain', async () => {
+    const [low, high, gone] = [inBlock(100, 'a'), inBlock(102, 'b'), inBlock(103, 'c')];
+    await given.payments([
+      ...p.unpaid,
+      p.detected(low),
+      p.detected(high),
+      p.confirmed(high),
+      p.detected(gone),
+      p.orphaned(gone),
+    ]);
+    const found = await payinsAbove(given.database, 8453, 100n, 500n);
+    assert.deepEqual(transfers(found), [[transferId(high), false]]);
+    assert.deepEqual(await payinsAbove(given.database, 8453, 102n, 500n), []);
+  });
+
+  it('are unfinalised until the deepest pass has come past their block', async () => {
+    const cursors = createCursors(given.database);
+    const cursor = { chainId: 8453, pass: 'finalLarge', blockHash: '0x7', chainTime: p.minute(7) } as const;
+    const small = [inBlock(100, 'a', '1.000001'), inBlock(101, 'b', '2.00'), inBlock(102, 'c', '4.00')] as const;
+    await given.payments([...p.unpaid, ...small.map((each) => p.confirmed(each)).slice(0, 2), p.detected(small[2])]);
+    assert.equal(await unfinalised(given.database, 8453), 3_000001n);
+    await given.database.query('TRUNCATE ops.chain_cursors');
+    await cursors.save({ ...cursor, blockNumber: 100n }, null);
+    assert.equal(await unfinalised(given.database, 8453), 2_000000n);
+    assert.equal(await unfinalised(given.database, 1), 0n);
   });
 
   it('begin with the oldest payment that still waits for its money', async () => {

@@ -3,7 +3,9 @@ import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
+import { createConfirming } from '../../src/subscribers/confirming.ts';
 import { parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/payinLookUp.ts';
+import { Unproven } from '../../src/subscribers/payinRange.ts';
 import { customerWallet, paid, payin, terms, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
@@ -32,14 +34,43 @@ describe('trying a transfer again that was set aside', () => {
   });
 });
 
-async function world(history: typeof paid, transfers: readonly Transfer[]) {
+describe('trying money again that is no payment’s and that nodes did not show alike', () => {
+  const stray = { ...payin(), to: 'GSHARED' };
+
+  it('keeps it for an operator once they do, and not before', async () => {
+    const { act, around } = await world(unpaid, [stray, payin({ index: 1 })], parkedPayinKey(null, stray.txHash));
+    around.agreed = false;
+    await assert.rejects(act(), Unproven);
+    assert.deepEqual(around.unmatched, []);
+    around.agreed = true;
+    await act();
+    assert.deepEqual(around.unmatched, [stray]);
+  });
+});
+
+async function world(history: typeof paid, transfers: readonly Transfer[], key = item.key) {
+  const around = { agreed: true, unmatched: [] as Transfer[] };
   const { start, clock } = processes();
   const handle = start();
   await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
-  const ingester = { chainId: 8453, lookUp: async () => transfers } as Partial<Ingester> as Ingester;
-  const worker = parkedPayinsWorker({ handle, clock, ingester, due: async () => [item] });
+  const ingester = {
+    chainId: 8453,
+    sharedAddresses: ['GSHARED'],
+    lookUp: async () => transfers,
+    agreed: async () => ({ agreed: around.agreed }),
+  } as Partial<Ingester> as Ingester;
+  const worker = parkedPayinsWorker({
+    handle,
+    clock,
+    ingester,
+    confirming: createConfirming({ ingester, clock, unfinalised: async () => 0n, alarm: () => {} }),
+    matchDeposits: async () => [],
+    unmatched: async (transfer) => around.unmatched.push(transfer) > 0,
+    due: async () => [{ key }],
+  });
   return {
-    act: () => worker.act(item, signal),
+    around,
+    act: () => worker.act({ key }, signal),
     phases: async () => (await currentState(handle, paymentDecider, paymentId))?.payins.map(({ phase }) => phase),
   };
 }

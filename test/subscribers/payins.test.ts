@@ -6,6 +6,7 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
+import { createConfirming } from '../../src/subscribers/confirming.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -130,6 +131,140 @@ describe('watching a chain for payins', () => {
     around.known = [];
     around.left = true;
     around.rowsBehind = true;
+    await worker.act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+  });
+});
+
+describe('a final pass believes', () => {
+  const final = async (transfers: readonly Transfer[]) => {
+    const watched = await watching(transfers);
+    const { around, worker, clock } = watched;
+    around.cursor = at('final', 99);
+    const again = async (pass: Pass = 'final') => {
+      clock.advance(60_000);
+      around.cursor = at(pass, 109);
+      await watched.restart().act(pass, signal);
+    };
+    return { ...watched, act: () => worker.act('final', signal), again };
+  };
+  const dispute = { reason: 'nodesDisagree', message: 'node 1: shows it; node 2: has no such transaction' } as const;
+
+  it('no transfer that nodes tell different things of: it is seen, told of, and asked for again', async () => {
+    const { act, again, around } = await final([p.payin()]);
+    around.agreement = { agreed: false, dispute };
+    await act();
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    assert.equal((await around.payment()).funded, null);
+    assert.deepEqual(around.alarms, ['nodesDisagree']);
+    await again();
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    around.agreement = { agreed: true };
+    await again();
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+  });
+
+  it('moves its cursor all the same: what is in dispute holds up nothing else', async () => {
+    const { act, around } = await final([p.payin()]);
+    around.agreement = { agreed: false, dispute };
+    await act();
+    assert.equal(around.cursor?.blockNumber, 110n);
+  });
+
+  it('what enough nodes show, and tells of the one that does not', async () => {
+    const { act, around } = await final([p.payin()]);
+    around.agreement = { agreed: true, dispute };
+    await act();
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+    assert.deepEqual(around.alarms, ['nodesDisagree']);
+  });
+
+  it('nobody while too few nodes answer, and tells of that when it lasts', async () => {
+    const { act, around, worker, clock } = await final([p.payin()]);
+    around.agreement = { agreed: false, dispute: { reason: 'nodesTooFew', message: '2 must, 1 can' } };
+    await act();
+    assert.deepEqual(around.alarms, []);
+    clock.advance(15_000);
+    around.head += 1n;
+    await worker.act('final', signal);
+    assert.deepEqual(around.alarms, ['nodesTooFew']);
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+  });
+
+  it('asks ever more rarely about what stays in dispute', async () => {
+    const { act, around, worker, clock } = await final([p.payin()]);
+    around.agreement = { agreed: false, dispute };
+    await act();
+    const before = around.asks;
+    for (let block = 0; block < 600; block += 1) {
+      clock.advance(1_000);
+      around.head += 1n;
+      await worker.act('final', signal);
+    }
+    assert.ok(around.asks - before < 20, `${around.asks - before} times in ten minutes`);
+  });
+
+  it('no money of nobody that nodes do not show alike: it is set aside', async () => {
+    const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
+    const { act, around } = await final([stray]);
+    around.agreement = { agreed: false, dispute };
+    await act();
+    assert.deepEqual([around.unmatched, around.parked], [[], [stray.txHash]]);
+  });
+
+  it('small sums only up to a bound; what comes beyond waits for the deepest finality', async () => {
+    const { act, again, around } = await final([p.payin()]);
+    around.unfinalised = 9_995_000000n;
+    await act();
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    assert.deepEqual(around.alarms, ['exposureCapped']);
+    await again();
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    await again('finalLarge');
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+  });
+
+  it('counts what one range holds together', async () => {
+    const { act, around } = await final([p.payin({ tx: 'a', amount: '6.00' }), p.payin({ tx: 'b', amount: '6.00' })]);
+    around.unfinalised = 9_990_000000n;
+    await act();
+    assert.deepEqual(phases(await around.payment()), ['confirmed', 'detected']);
+  });
+});
+
+describe('money that has left its chain', () => {
+  const fundedAt = async (block: number) => {
+    const watched = await watching([p.payin({ block })]);
+    watched.around.cursor = at('final', 99);
+    await watched.worker.act('final', signal);
+    return watched;
+  };
+  const forkAt = (block: number, ...orphaned: readonly string[]) => ({ orphaned, at: block });
+
+  it('is told of when it had funded its payment, once', async () => {
+    const { worker, around } = await fundedAt(105);
+    around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
+    await worker.act('final', signal);
+    await worker.act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+    assert.deepEqual(around.lost, [transferId(p.payin())]);
+  });
+
+  it('is found though the scan does not name its block any more, as after a restart', async () => {
+    const { restart, around } = await fundedAt(105);
+    around.fork = forkAt(100, p.hashOf('block', 110));
+    around.left = true;
+    await restart().act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+  });
+
+  it('is not what stands below the fork, nor what is on the other branch as well', async () => {
+    const { worker, around } = await fundedAt(105);
+    around.fork = forkAt(105, p.hashOf('block', 110));
+    around.left = true;
+    await worker.act('final', signal);
+    around.fork = forkAt(100, p.hashOf('block', 110));
+    around.left = false;
     await worker.act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
@@ -266,6 +401,15 @@ async function watching(transfers: readonly Transfer[]) {
     known: transfers,
     left: false,
     agreement: { agreed: true } as Agreement,
+    exposureMax_usd: 10_000n,
+    /** Micro-USD. */
+    unfinalised: 0n,
+    alarms: [] as string[],
+    /** How often nodes were asked about a transfer. */
+    asks: 0,
+    lost: [] as string[],
+    /** Blocks that the next scan says have left, and where the chain forked. */
+    fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
     head: 110n,
     broken: false,
     moves: 0,
@@ -296,6 +440,7 @@ async function watching(transfers: readonly Transfer[]) {
     chainId: 8453,
     passes: ['head', 'final', 'finalLarge'],
     largeFrom: 1_000n,
+    exposureMax_usd: around.exposureMax_usd,
     sharedAddresses: ['GSHARED'],
     async start(pass, from) {
       around.startedAt = from;
@@ -305,14 +450,21 @@ async function watching(transfers: readonly Transfer[]) {
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
       around.scannedFrom.push(blockNumber);
       if (around.broken) throw new Unavailable('no node answers');
-      const { forgotten: missed, head, unexplained } = around;
+      const { forgotten: missed, head, fork, unexplained } = around;
+      if (fork) {
+        yield { logs: [], orphaned: fork.orphaned, next: at(pass, fork.at) };
+        return;
+      }
       const logs = blockNumber < 110n ? around.onChain.map(logOf) : [];
       if (blockNumber < head)
         yield { logs, unexplained, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
-    agreed: async () => around.agreement,
+    async agreed() {
+      around.asks += 1;
+      return around.agreement;
+    },
     hasLeft: async () => around.left,
     head: async () => assert.fail('not asked for'),
     nodeHeads: [],
@@ -320,7 +472,11 @@ async function watching(transfers: readonly Transfer[]) {
   const pending = async (): Promise<readonly RecordedPayin[]> =>
     (await around.payment()).payins
       .filter(({ phase }) => phase === 'detected' || around.rowsBehind)
-      .map(({ transfer }) => ({ ...ref, ...whereOf(transfer), transferId: transferId(transfer), large: false }));
+      .map(({ transfer }) => ({ ...ref, ...whereOf(transfer), transferId: transferId(transfer), ...notLarge }));
+  const recorded = async (): Promise<readonly RecordedPayin[]> =>
+    (await around.payment()).payins
+      .filter(({ phase }) => phase === 'detected' || phase === 'confirmed')
+      .map(({ transfer }) => ({ ...ref, ...whereOf(transfer), transferId: transferId(transfer), ...notLarge }));
   const deps: PayinsDeps = {
     handle: world.handle,
     clock: world.clock,
@@ -332,7 +488,18 @@ async function watching(transfers: readonly Transfer[]) {
     },
     matchDeposits: async () => [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
     unmatched: async (transfer) => around.unmatched.push(transferId(transfer)) > 0,
-    payinsInBlocks: async () => [],
+    payinsInBlocks: async (hashes) => (await recorded()).filter(({ blockHash }) => hashes.includes(blockHash)),
+    payinsAbove: async (above) => (await recorded()).filter(({ blockNumber }) => blockNumber > above),
+    confirming: createConfirming({
+      ingester,
+      clock: world.clock,
+      async unfinalised() {
+        const confirmed = (await around.payment()).payins.filter(({ phase }) => phase === 'confirmed');
+        return around.unfinalised + confirmed.reduce((sum, { amount }) => sum + amount, 0n);
+      },
+      alarm: (reason) => void around.alarms.push(reason),
+    }),
+    lost: ({ transferId }) => void around.lost.push(transferId),
     async pendingPayins() {
       const rows = await pending();
       // The first question finds the rows as they were before the range; the wait in between brings them up to date.
@@ -360,3 +527,5 @@ async function watching(transfers: readonly Transfer[]) {
   };
   return { worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
 }
+
+const notLarge = { large: false, agreed_usd: 11n };

@@ -104,6 +104,21 @@ describe('paying out', () => {
     assert.deepEqual(around.sent.slice(-2), [attempts()[1]?.bytes, attempts()[1]?.bytes]);
   });
 
+  it('signs nothing while nodes do not show the money, and goes on with what is signed already', async () => {
+    const { act, around, pass, attempts } = await paying();
+    around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
+    await act();
+    assert.deepEqual([attempts().length, around.alarms], [0, ['fundingUnproven']]);
+    around.unproven = null;
+    pass(100 * second);
+    await act();
+    assert.equal(attempts().length, 1);
+    around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
+    pass(100 * second);
+    await act();
+    assert.deepEqual([attempts().length, around.sent.length], [2, 3]);
+  });
+
   it('neither sends nor settles what nodes contradict each other about, and tells of it now and then', async () => {
     const { act, around, pass, attempts } = await paying();
     await act();
@@ -190,6 +205,7 @@ async function paying() {
   const around = {
     fate: { kind: 'unknown' } as Fate,
     blocked: null as PayoutBlocked | null,
+    unproven: null as PayoutBlocked | null,
     refuses: (_: { bytes: string }) => false,
     sent: [] as string[],
     alarms: [] as string[],
@@ -234,6 +250,9 @@ async function paying() {
   const restart = () => {
     const worker = payoutsWorker({
       ...sharedBySigners(clock),
+      proveFunding: async () => {
+        if (around.unproven) throw around.unproven;
+      },
       poll_ms: second,
       handle: start(),
       clock,

@@ -11,6 +11,7 @@ import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
 import { type Blocks, rescan } from '../../src/subscribers/rescan.ts';
 import { createWorld as createEvmWorld, signal } from '../chains/evm/world.ts';
 import { type StellarWorld, stellarWorld, watching } from '../chains/stellar/world.ts';
+import { believing } from '../support/believing.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 
@@ -124,6 +125,7 @@ async function operator(ingester: Ingester, address: string, memo: string | null
   const deposit = { paymentId: whose, appId: 'wallet_demo', ...payinAddress(address, memo), agreed_usd: 11n };
   const deps: RangeDeps = {
     ...world,
+    ...believing,
     ingester,
     projected: async () => {},
     matchDeposits: async (addresses) =>

@@ -3,6 +3,7 @@ import type { DepositRead, Ingester, ScannedRange } from '../../commands/chainPo
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { unexplainedName, unexplainedWorker } from '../../src/subscribers/unexplained.ts';
+import { believing } from '../support/believing.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { logOf } from '../support/transferLogs.ts';
@@ -16,6 +17,7 @@ describe('a deposit that was set aside', () => {
     await append(log, `payment-${paymentId}`, p.unpaid);
     const alarms: string[] = [];
     const worker = unexplainedWorker({
+      ...believing,
       handle: log.handle,
       clock: log.clock,
       store: log.store,

@@ -29,6 +29,8 @@ export interface EvmChainConfig {
   readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
   /** Payins from this many whole tokens on wait for `finalLarge`. */
   readonly largeFrom_usd: number;
+  /** Most that is paid out for before it is at `finalLarge`; what comes beyond waits for that. */
+  readonly exposureMax_usd: bigint;
   readonly pollInterval_ms: number;
   /** For one JSON-RPC call, its retries included. */
   readonly callTimeout_ms: number;
@@ -68,6 +70,9 @@ const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'lar
   },
 };
 
+/** Ten payins that are just not large. */
+export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_usd;
+
 const pollLeast_ms = 500;
 
 /** The recommended settings of a chain, to be overridden by the operator's. */
@@ -77,6 +82,7 @@ export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly str
     rpcUrls,
     agree: defaultAgree(rpcUrls, BigInt(perChain[chainId].largeFrom_usd)),
     ...perChain[chainId],
+    exposureMax_usd: exposureFor(BigInt(perChain[chainId].largeFrom_usd)),
     pollInterval_ms: Math.max(pollLeast_ms, chainOf(chainId).block_ms / 2),
     callTimeout_ms: 10_000,
     rangeBlocksMax: 2_000,

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import type { Family, OpenChain } from '../family.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
-import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from './config.ts';
+import { type Depth, defaultEvmChainConfig, type EvmChainConfig, exposureFor, isEvmChain } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
@@ -55,6 +55,7 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
 function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
   const { agree, confirmations, confirmationsLarge, payoutConfirmations, poll_ms } = setting;
   const { largeFrom_usd = BigInt(defaults.largeFrom_usd) } = setting;
+  const { exposureMax_usd = exposureFor(largeFrom_usd) } = setting;
   return {
     ...defaults,
     agree: { ...agree, largeFrom_usd },
@@ -64,6 +65,7 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
       payout: payoutConfirmations ? depthOf(payoutConfirmations) : defaults.depths.payout,
     },
     largeFrom_usd: Number(largeFrom_usd),
+    exposureMax_usd,
     pollInterval_ms: poll_ms ?? defaults.pollInterval_ms,
   };
 }

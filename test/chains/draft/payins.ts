@@ -13,6 +13,7 @@ export function createIngester(chainId: ChainId): Ingester {
     chainId,
     passes,
     largeFrom: null,
+    exposureMax_usd: null,
     sharedAddresses: [],
     start: (pass) => cursorAt(pass, 0n),
     cursorAt,

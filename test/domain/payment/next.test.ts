@@ -48,10 +48,13 @@ describe('the next step', () => {
     assert.deepEqual(step(paid, minute(600)), { do: 'requestPayout' });
   });
 
-  it('is to hold while the money is off its chain and nothing is signed, and to go on when it is back', () => {
+  it('is to hold while the money is off its chain and nothing is signed, and to go on when as much is final again', () => {
     const lost = [orphaned(), payinLost()];
     assert.deepEqual(step([...paid, ...lost]), { do: 'hold' });
     assert.deepEqual(step([...ordered, ...lost]), { do: 'hold' });
+    assert.deepEqual(step([...ordered, ...lost, detected()]), { do: 'hold' });
+    const less = payin({ amount: '10.00' });
+    assert.deepEqual(step([...ordered, ...lost, detected(less), confirmed(less)]), { do: 'hold' });
     assert.deepEqual(step([...ordered, ...lost, detected(), confirmed()]), { do: 'sign', order, attempt: 1 });
     assert.equal(step([...sent, ...lost]).do, 'broadcast');
     assert.deepEqual(step([...sent, ...lost, died()]), { do: 'hold' });

@@ -149,16 +149,18 @@ interface Trail {
   isEmpty(): boolean;
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor): Promise<void>;
-  add(blocks: readonly Block[]): void;
-  /** Finds where the node's chain left the one that this pass has followed up to `cursor`, and forgets what is above. */
+  /** Blocks that follow on a cursor; what was above it is forgotten only now, so that a fork whose range failed is told of again in full. */
+  add(cursor: Block, blocks: readonly Block[]): void;
+  /** Finds where the node's chain left the one that this pass has followed up to `cursor`. */
   fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
 }
 
 export function createTrail(): Trail {
   const hashes = new Map<bigint, string>();
 
-  function add(blocks: readonly Block[]): void {
-    for (const { number, hash } of blocks) hashes.set(number, hash);
+  function add(cursor: Block, blocks: readonly Block[]): void {
+    for (const number of hashes.keys()) if (number > cursor.number) hashes.delete(number);
+    for (const { number, hash } of [cursor, ...blocks]) hashes.set(number, hash);
     for (const number of hashes.keys()) {
       if (hashes.size <= remembered_blocks) break;
       hashes.delete(number);
@@ -183,12 +185,11 @@ export function createTrail(): Trail {
       if (hashes.size > 0) return;
       const count = Number(lower(cursor.blockNumber, BigInt(recalled_blocks)));
       const heights = Array.from({ length: count }, (_, at) => cursor.blockNumber - BigInt(count - at));
-      add(await headersAt(node, heights));
+      add({ number: cursor.blockNumber, hash: cursor.blockHash }, await headersAt(node, heights));
     },
     async fork(node, cursor) {
       const from = await newestShared(node, cursor);
       const left = [...hashes].filter(([number]) => number > from.number);
-      for (const [number] of left) hashes.delete(number);
       return { from, orphaned: [...new Set([cursor.blockHash, ...left.map(([, hash]) => hash)])] };
     },
   };

@@ -23,6 +23,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     chainId: config.chainId,
     passes,
     largeFrom: BigInt(config.largeFrom_usd),
+    exposureMax_usd: config.exposureMax_usd,
     sharedAddresses: [],
     blocksOnTop(pass) {
       const depth = pass === 'head' ? 0 : config.depths[pass];
@@ -100,7 +101,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     const found = (read: BlocksRead | undefined): RangeFound | undefined => {
       const last = read?.headers.at(-1);
       if (!read || !last) return undefined;
-      trail.add([{ number: cursor.blockNumber, hash: cursor.blockHash }, ...read.headers]);
+      trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, read.headers);
       return { range: { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
     };
     // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.

@@ -37,6 +37,7 @@ export function createSolanaIngester(
     passes: ['head', 'final'],
     // 32 slots are final within seconds, which everything waits for.
     largeFrom: null,
+    exposureMax_usd: null,
     sharedAddresses: [],
     ...scanner,
 

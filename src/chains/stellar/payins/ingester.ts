@@ -31,6 +31,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     passes: ['final'],
     // Nothing waits for a deeper finality where one ledger is final.
     largeFrom: null,
+    exposureMax_usd: null,
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
     ...createScanner(config, rpc, reader),
 

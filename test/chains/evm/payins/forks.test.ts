@@ -63,6 +63,24 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.ok(after.orphaned.includes(blockHash));
   });
 
+  it('names them again, all of them, while the range that told of them could not be recorded', async () => {
+    const ingester = ingesterOf([world.rpcUrl]);
+    const head = await observe(ingester, 'head');
+    await world.mine(5);
+    await head.follow();
+    await world.reorg(4);
+    await world.mine(2);
+    const told = async () => {
+      for await (const range of ingester.scan(head.cursor(), signal)) return range.orphaned;
+      return [];
+    };
+    const first = await told();
+    assert.equal(first.length, 4);
+    assert.deepEqual(await told(), first);
+    await head.follow();
+    assert.deepEqual(head.orphaned, first);
+  });
+
   it('while the service is down, goes on from before the fork', async () => {
     const before = await observe(ingesterOf([world.rpcUrl]), 'head');
     await world.mine(5);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Keypair, type PublicKey } from 'solana-web3-v1';
+import { transferOf } from '../../../../commands/chainPorts.ts';
 import { addFault, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { honest, startProxy } from '../../proxy.ts';
@@ -38,6 +39,27 @@ describe('reading payins on Solana from nodes', () => {
     world.settle(1);
     const range = await watcher.poll('final');
     assert.deepEqual([briefly(range), range?.unexplained], [[paid(5n, txHash)], []]);
+  });
+
+  it('must agree, two of them, before a payin is final; one that lags or does not know it is told apart', async () => {
+    const [first, second] = [await startProxy(world.solana.rpcUrl), await startProxy(world.solana.rpcUrl)];
+    const watcher = watching(world, [deposit], [first.url, second.url]);
+    await pay(5n);
+    world.settle();
+    const [log] = (await watcher.poll('final'))?.logs ?? [];
+    assert.ok(log);
+    const transfer = transferOf(501, log);
+    const ask = (each = transfer) => watcher.ingester.agreed(each, { pass: 'final', usd: 10n }, signal);
+    assert.deepEqual(await ask(), { agreed: true });
+    const reasonOf = async (each = transfer) => (await ask(each)).dispute?.reason;
+    assert.equal(await reasonOf({ ...transfer, amount: '6' }), 'nodesDisagree');
+    second.behave(async (method, params, forward) => (method === 'getTransaction' ? null : forward(method, params)));
+    assert.equal(await reasonOf(), 'nodesDisagree');
+    second.behave(async (method, params, forward) => {
+      if (method === 'getTransaction') return null;
+      return method === 'getSlot' ? Number(transfer.blockNumber) - 1 : forward(method, params);
+    });
+    assert.equal(await reasonOf(), 'nodesTooFew');
   });
 
   it('that list a transaction before they have it are asked again', async () => {

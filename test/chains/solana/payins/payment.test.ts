@@ -9,6 +9,7 @@ import { statusOf } from '../../../../domain/payment/view.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { payinsWorker } from '../../../../src/subscribers/payins.ts';
+import { believing } from '../../../support/believing.ts';
 import { append, createWorld } from '../../../support/histories.ts';
 import * as p from '../../../support/payments.ts';
 import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
@@ -113,6 +114,7 @@ async function paying(world: SolanaWorld) {
       changes: () => 0,
       expected: async () => ({ oldestPending: 0n, nextExpiry: null }),
       store: log.store,
+      ...believing,
       ingester: watching(world, [deposit]).ingester,
       projected: async () => {},
       matchDeposits: async () => [{ ...ref, ...payinAddress(address, null), agreed_usd: 11n }],
@@ -124,7 +126,7 @@ async function paying(world: SolanaWorld) {
           .map(({ transfer }) => transfer)
           .filter(({ blockNumber }) => BigInt(blockNumber) <= upTo)
           .map((transfer) => ({
-            ...{ ...ref, transferId: transferId(transfer), txHash: transfer.txHash, large: false },
+            ...{ ...ref, transferId: transferId(transfer), txHash: transfer.txHash, large: false, agreed_usd: 11n },
             ...{ blockNumber: BigInt(transfer.blockNumber), blockHash: transfer.blockHash },
           }));
       },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
+import { transferOf } from '../../../../commands/chainPorts.ts';
 import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { createStellarIngester } from '../../../../src/chains/stellar/payins/ingester.ts';
 import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
 import { type StellarWorld, scanned, stellarWorld } from '../world.ts';
 
@@ -46,6 +48,28 @@ describe('reading payins from several Stellar nodes', () => {
     const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
     assert.equal(logs.length, 1);
     await assert.rejects(scanned(world.config([proxy.url]), from), ChainUnavailable);
+  });
+
+  it('must agree, two of them, before a payin counts; one that lags or has forgotten is told apart', async () => {
+    const from = world.here();
+    const proxy = await startProxy(world.stellar.rpcUrl);
+    await world.send('1', Memo.text('agreed'));
+    const [log] = (await scanned(world.config(), from)).logs;
+    assert.ok(log);
+    const transfer = transferOf(1500, log);
+    const ingester = createStellarIngester(world.config([world.stellar.rpcUrl, proxy.url]));
+    const ask = (each = transfer) => ingester.agreed(each, { pass: 'final', usd: 10n }, new AbortController().signal);
+    assert.deepEqual(await ask(), { agreed: true });
+    const reasonOf = async (each = transfer) => (await ask(each)).dispute?.reason;
+    assert.equal(await reasonOf({ ...transfer, memo: 'another' }), 'nodesDisagree');
+    const missing = { hash: '1'.repeat(64) } as never;
+    proxy.behave(async (method, params, forward) => forward(method, method === 'getTransaction' ? missing : params));
+    assert.equal(await reasonOf(), 'nodesDisagree');
+    proxy.behave(async (method, params, forward) => {
+      const answer = (await forward(method, method === 'getTransaction' ? missing : params)) as object;
+      return { ...answer, latestLedger: Number(transfer.blockNumber) - 1 };
+    });
+    assert.equal(await reasonOf(), 'nodesTooFew');
   });
 
   it('of another network are not believed', async () => {

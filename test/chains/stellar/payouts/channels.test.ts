@@ -220,6 +220,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
       const { rail, signer } = world;
       const worker = payoutsWorker({
         ...sharedBySigners(clock),
+        proveFunding: async () => {},
         poll_ms: 50,
         handle,
         clock,

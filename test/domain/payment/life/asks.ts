@@ -197,9 +197,9 @@ export const advance: Ask = ask('advance', (p, now) => {
   }
 });
 
-/** The transfers that left come back, in another block. */
+/** The transfers that left come back, in another block, and become final there. */
 function backAgain({ payins, funded }: Payment, now: Instant): (state: PaymentState) => Decision<PaymentEvent> {
-  const lost = payins.find(({ id, phase }) => phase === 'lost' && funded?.transferIds.includes(id));
+  const lost = payins.find(({ id, phase }) => phase !== 'confirmed' && funded?.transferIds.includes(id));
   return (state) => (lost ? recordPayin(state, { transfer: lost.transfer, final: true, now }) : []);
 }
 

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { Agreement } from '../../../../src/chains/ports.ts';
+import { accountOf } from '../../../support/anvil.ts';
+import { type Behaviour, honest, type NodeProxy, startProxy } from '../../proxy.ts';
+import { createWorld, ingesterOf, observe, signal, type World } from '../world.ts';
+
+const customer = accountOf(501);
+const small = 10n;
+const large = 5_000n;
+
+describe('an EVM payin is believed', () => {
+  let world: World;
+  let nodes: readonly [NodeProxy, NodeProxy];
+  beforeEach(async () => {
+    world = await createWorld(8453);
+    nodes = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+  });
+  const both = () => ingesterOf(nodes.map(({ url }) => url));
+
+  /** Of five units, in a block with so many on top. */
+  async function paid(blocks: number): Promise<Transfer> {
+    const observer = await observe(ingesterOf([world.rpcUrl]), 'head');
+    await world.pay(customer, 5n);
+    await world.mine(blocks);
+    await observer.follow();
+    const [transfer] = observer.seen.values();
+    assert.ok(transfer);
+    return transfer;
+  }
+  const ask = (transfer: Transfer, usd = small, ingester = both()): Promise<Agreement> =>
+    ingester.agreed(transfer, { pass: 'final', usd }, signal);
+
+  it('when two nodes show the same receipt, log and block', async () => {
+    assert.deepEqual(await ask(await paid(3)), { agreed: true });
+  });
+
+  it('not when one has never heard of it: the alarm has both answers', async () => {
+    const transfer = await paid(3);
+    nodes[1].behave(without(transfer.txHash));
+    const { agreed, dispute } = await ask(transfer);
+    assert.equal(agreed, false);
+    assert.equal(dispute?.reason, 'nodesDisagree');
+    assert.match(dispute?.message ?? '', /node 1 .*: shows it; node 2 .*: has no transaction 0x/);
+  });
+
+  for (const [what, lie] of Object.entries({
+    'another amount': { amount: '6' },
+    'another receiver': { to: accountOf(502) },
+    'another payer': { from: accountOf(502) },
+    'another block': { blockHash: `0x${'12'.repeat(32)}` },
+    'another time': { blockTime: '2020-01-01T00:00:00.000Z' as Transfer['blockTime'] },
+    'another place in its transaction': { index: 1 },
+  })) {
+    it(`not as ${what} than the nodes show`, async () => {
+      const { agreed, dispute } = await ask({ ...(await paid(3)), ...lie });
+      assert.deepEqual([agreed, dispute?.reason], [false, 'nodesDisagree']);
+    });
+  }
+
+  it('not while the second node has not come so deep', async () => {
+    const transfer = await paid(3);
+    const height = BigInt(transfer.blockNumber) + 2n;
+    nodes[1].behave(endingAt(height));
+    const { agreed, dispute } = await ask(transfer);
+    assert.deepEqual([agreed, dispute?.reason], [false, 'nodesTooFew']);
+    nodes[1].behave(honest);
+    assert.deepEqual(await ask(transfer), { agreed: true });
+  });
+
+  it('of one node alone only where there is no other, and never when it is large', async () => {
+    const transfer = await paid(3);
+    const alone = ingesterOf([nodes[0].url]);
+    assert.deepEqual(await ask(transfer, small, alone), { agreed: true });
+    const { agreed, dispute } = await ask(transfer, large, alone);
+    assert.deepEqual([agreed, dispute?.reason], [false, 'nodesTooFew']);
+    assert.deepEqual(await ask(transfer, large), { agreed: true });
+  });
+
+  it('for two calls to each node, when the watcher of heads has just seen it', async () => {
+    const transfer = await paid(3);
+    const ingester = both();
+    await Promise.all(ingester.nodeHeads.map((read) => read(signal)));
+    const counted = () => nodes.map(({ calls }) => [...calls.values()].reduce((sum, count) => sum + count, 0));
+    const before = counted();
+    assert.deepEqual(await ask(transfer, small, ingester), { agreed: true });
+    assert.deepEqual(
+      counted().map((after, at) => after - (before[at] ?? 0)),
+      [2, 2],
+    );
+  });
+});
+
+const without =
+  (txHash: string): Behaviour =>
+  async (method, params, forward) =>
+    method === 'eth_getTransactionReceipt' && params[0] === txHash ? null : forward(method, params);
+
+const endingAt =
+  (height: bigint): Behaviour =>
+  async (method, params, forward) =>
+    forward(
+      method,
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? [`0x${height.toString(16)}`, false] : params,
+    );

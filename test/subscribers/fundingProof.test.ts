@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { type Agreement, PayoutBlocked } from '../../commands/chainPorts.ts';
+import type { Transfer } from '../../domain/payment/events.ts';
+import { createFundingProof } from '../../src/subscribers/fundingProof.ts';
+import * as p from '../support/payments.ts';
+
+const { signal } = new AbortController();
+
+describe('before a payout is signed', () => {
+  const asked: { transfer: Transfer; usd: bigint }[] = [];
+  const chainThat = (agreement: Agreement) =>
+    new Map([
+      [
+        8453 as const,
+        {
+          ingester: {
+            async agreed(transfer: Transfer, { usd }: { usd: bigint }) {
+              asked.push({ transfer, usd });
+              return agreement;
+            },
+          },
+        },
+      ],
+    ]);
+  const prove = (history: Parameters<typeof p.paymentAfter>[0], agreement: Agreement = { agreed: true }) =>
+    createFundingProof(chainThat(agreement))(p.paymentAfter(history), signal);
+  beforeEach(() => asked.splice(0));
+
+  it('nodes are asked once more for each payin that funded it', async () => {
+    await prove(p.ordered);
+    assert.deepEqual(asked, [{ transfer: p.payin(), usd: 10n }]);
+  });
+
+  it('it is refused when they do not show it, with what they say', async () => {
+    const dispute = { reason: 'nodesDisagree', message: 'node 2: has no such transaction' } as const;
+    await assert.rejects(prove(p.ordered, { agreed: false, dispute }), (error) => {
+      assert.ok(error instanceof PayoutBlocked && error.reason === 'fundingUnproven');
+      assert.match(error.message, /node 2: has no such transaction/);
+      return true;
+    });
+  });
+
+  it('it is refused when the log says it was funded, and by which payins not', async () => {
+    await assert.rejects(prove([...p.unpaid, p.funded(), p.payoutRequested()]), /the log shows 0 of/);
+  });
+
+  it('it is refused when no node of the chain is configured any more', async () => {
+    const proof = createFundingProof(new Map());
+    await assert.rejects(proof(p.paymentAfter(p.ordered), signal), /no node of Base is configured/);
+  });
+});

@@ -1,0 +1,14 @@
+/** For specs about something else than whom to believe: nodes agree, nothing is bounded, and nothing is lost. */
+import assert from 'node:assert/strict';
+import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
+
+export const believing: Pick<RangeDeps, 'confirming' | 'payinsAbove' | 'lost'> = {
+  confirming: {
+    isDue: () => true,
+    later: () => {},
+    room: async () => ({ take: () => true }),
+    shown: async () => true,
+  },
+  payinsAbove: async () => [],
+  lost: () => assert.fail('nothing is lost'),
+};
