@@ -4,12 +4,13 @@ import { benchCreate } from './create.ts';
 import { benchGrown } from './grown.ts';
 import { benchIdle } from './idle.ts';
 import { machine } from './machine.ts';
+import { benchPages } from './pages.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
 /** `idle` takes hours and starts a world of its own: only when asked for. */
-const benches = ['create', 'rebuild', 'grown', 'watch', 'idle'] as const;
+const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'idle'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -18,6 +19,7 @@ interface Options {
   readonly seconds: number;
   readonly connections: number;
   readonly minutes: number;
+  readonly pages: number;
 }
 
 function count(text: string): number {
@@ -35,6 +37,7 @@ const options = new Command()
   .option('--seconds <n>', 'length of a run of create', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--minutes <n>', 'length of idle', count, 120)
+  .option('--pages <n>', 'open pages', count, 500)
   .parse()
   .opts<Options>();
 
@@ -46,6 +49,7 @@ async function inOneWorld(): Promise<void> {
   try {
     console.log(`${await machine(world.database)}\n`);
     if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+    if (wanted('pages')) console.log(`${await benchPages(world, options)}\n`);
     if (wanted('watch')) console.log(`${await benchWatch()}\n`);
     if (wanted('rebuild') || wanted('grown')) await ofFilledStores(world);
   } finally {

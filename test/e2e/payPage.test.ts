@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
 import { parse as parseEip681 } from 'eth-url-parser';
-import type { Page } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../../commands/ports.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
@@ -181,6 +181,28 @@ describe('the page of a payment, in a browser', function () {
       await toTheEnd(page);
       await page.getByText('came in another token').waitFor();
     });
+  });
+
+  it('weighs less than 100 kB with whatever it loads, and is painted while its scripts are still on their way', async () => {
+    const { paymentLink } = await create();
+    const { page, newTab, leave } = await visitor(service.url);
+    const loaded: Request[] = [];
+    page.on('requestfinished', (request) => loaded.push(request));
+    await page.goto(paymentLink);
+    await page.getByRole('timer').getByText(/left$/).waitFor();
+    const sizes = await Promise.all(loaded.map((request) => request.sizes()));
+    const bytes = sizes.reduce((sum, of) => sum + of.responseHeadersSize + of.responseBodySize, 0);
+    assert.ok(loaded.length > 5 && bytes > 20_000 && bytes < 100_000, `${bytes} bytes in ${loaded.length} answers`);
+
+    const slow = await newTab();
+    const held: Route[] = [];
+    await slow.route('**/*.js', (route) => void held.push(route));
+    await slow.goto(paymentLink, { waitUntil: 'commit' });
+    await slow.locator('svg.qr').waitFor();
+    await slow.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length === 1);
+    assert.ok(held.length > 0);
+    await Promise.all(held.map((route) => route.abort()));
+    await leave();
   });
 
   it('works without scripts: it is loaded again by itself', async () => {
