@@ -3,6 +3,7 @@ import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import type { ChainId } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { KeyScope } from '../domain/merchant/events.ts';
+import type { ProfileChange } from '../domain/merchant/profile.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 
 type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
@@ -33,11 +34,11 @@ const by = { cause: 'operator:sandbox' } as const;
 const merchantId = 'merchant_demo';
 const walletId = 'wallet_demo';
 const shopId = 'merchant_shop';
-const names = new Map([
-  [merchantId, 'Demo shop'],
-  [walletId, 'Demo wallet'],
-  [shopId, 'Tea House'],
-]);
+const profiles: Readonly<Record<string, ProfileChange>> = {
+  [merchantId]: { name: 'Demo merchant' },
+  [walletId]: { name: 'Demo wallet' },
+  [shopId]: { name: 'Tea House', colour: '#93401a', supportContact: 'help@teahouse.example' },
+};
 
 /** @param known what an earlier start wrote down: keys and secrets are shown once and cannot be read again */
 export async function seed(
@@ -83,8 +84,7 @@ async function demoApp(
   known: DemoApps['wallet'] | undefined,
 ): Promise<DemoApps['wallet']> {
   const registered = await settled(merchants, await merchants.register(appId, { webhookUrl }, by));
-  if (registered.created)
-    await settled(merchants, await merchants.setProfile(appId, { name: names.get(appId) ?? null }, by));
+  if (registered.created) await settled(merchants, await merchants.setProfile(appId, profiles[appId] ?? {}, by));
   await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, by));
   if (known && !registered.created) {
     const { ordersKey, adminKey, webhookSecret } = known;

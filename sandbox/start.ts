@@ -45,16 +45,23 @@ async function main(): Promise<Service> {
   const chainIds = chains.map(({ id }) => id);
   const options = { dataDir, children, keys, chainIds, blockTime_s, step: shown.done };
   const world = await startWorld(options);
-  const shopProcess = await keepShop(options);
   const settings = { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir };
   // A variable that is already set wins.
-  const service = await startService(readConfig({ ...settings, ...process.env, DATA_DIR: dataDir }));
+  const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
+  // Both have come or failed before either is heard of: what was started is recorded, and can be ended.
+  const [started, opened] = await Promise.allSettled([startService(config), keepShop(options)]);
+  if (started.status === 'rejected') throw started.reason;
+  const service = started.value;
+  if (opened.status === 'rejected') {
+    await service.stop();
+    throw opened.reason;
+  }
   writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
   shown.done('Service');
 
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
   const apps = await seed(service, known, { webhookUrl: world.receiver.url, merchantWallet });
-  const shop = await seedShop(service, known, { shop: shopProcess, merchantWallet });
+  const shop = await seedShop(service, known, { shop: opened.value, merchantWallet });
   const { appId, ordersKey, adminKey, webhookSecret } = shop;
   const open = chains.map(({ id, name }) => ({ id: String(id), name }));
   const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };

@@ -63,7 +63,7 @@ const list = (orders: readonly Order[]): VNode =>
         .slice(0, listedMax)
         .map(
           ({ orderId, goods: what, price, status }) =>
-            html`<li><a class="go" href=${`/orders/${orderId}`}><span><strong>${what}</strong><small class="muted">${orderId} · ${price} USDC</small></span>${statusChip(status)}</a></li>`,
+            html`<li><a class="go" href=${`/orders/${orderId}`}><span><strong>${what}</strong><small class="muted">${orderId} · ${price} USDC</small></span><div>${statusChip(status)}</div></a></li>`,
         )}</ul>`;
 
 const ways: Readonly<Record<Learning, readonly [label: string, text: string]>> = {
