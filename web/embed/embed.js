@@ -11,10 +11,13 @@ let shown = null;
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element && event.target.closest('a[data-payment]');
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!link || !plain || event.defaultPrevented || shown || new URL(link.href).origin !== service) return;
+  if (!link || !plain || event.defaultPrevented || shown || !isPayment(new URL(link.href))) return;
   event.preventDefault();
   open(link);
 });
+
+/** What leads elsewhere stays the link that it is; of the service's pages only those of payments may be framed. */
+const isPayment = ({ origin, pathname }) => origin === service && /\/pay\/[\w-]+$/.test(pathname);
 
 function open(link) {
   const frame = make('iframe', { inlineSize: '100%', blockSize: '100%', border: '0', display: 'block', background: 'Canvas' });
