@@ -159,6 +159,11 @@ export interface TransferOrder {
   readonly amount: bigint;
   /** What it is for, such as a payment. No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
   readonly reference?: string;
+  /**
+   * For a reference that nobody else knows before it is used: one more than attempts of the transfer that failed on the chain, so that each
+   * is used once there. Left out where the reference is the public one, for payments from before there were others.
+   */
+  readonly referenceOrdinal?: number;
   /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
   readonly spokenFor?: bigint;
 }

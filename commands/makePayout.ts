@@ -4,7 +4,14 @@ import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt, TokenRef } from '../domain/payment/events.ts';
 import * as payout from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { attemptsSpent, isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../domain/payment/transfer.ts';
+import {
+  attemptsSpent,
+  failedAttempts,
+  isSpent,
+  liveAttempts,
+  noncesUsedUp,
+  type TransferLeg,
+} from '../domain/payment/transfer.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Purpose } from '../domain/treasury/events.ts';
 import { allowTransfer } from '../domain/treasury/nonces.ts';
@@ -71,7 +78,7 @@ export async function signPayout(deps: SignDeps, payment: Payment, signal: Abort
   const leg = payment.payout;
   assert(leg !== null, 'a payout is signed after it was requested');
   if (isSpent(leg)) return attemptsSpent(leg);
-  const order = { ...leg.order, reference: payment.terms.paymentId };
+  const order = orderOf(payment, leg);
   const replaced = liveAttempts(leg).at(-1);
   const unsigned = replaced
     ? await bump(deps, order, replaced)
@@ -86,6 +93,12 @@ export async function signPayout(deps: SignDeps, payment: Payment, signal: Abort
     appId: payment.terms.appId,
   });
 }
+
+const orderOf = ({ terms: { paymentId, payoutReference } }: Payment, leg: TransferLeg): TransferOrder => ({
+  ...leg.order,
+  reference: paymentId,
+  ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
+});
 
 const wantedBy = ({ terms: { paymentId } }: Payment, leg: TransferLeg): Wanted => {
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };

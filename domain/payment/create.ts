@@ -42,6 +42,9 @@ export interface Terms extends AskedTerms {
   readonly now: Instant;
 }
 
+/** Chains where nothing but a reference tells a payout from others. */
+const withoutNonces: ReadonlySet<Chain['family']> = new Set(['solana']);
+
 /** A payment lives one hour (service reference 8). */
 export const lifetime_ms = hour_ms;
 
@@ -156,6 +159,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     limits: agreed ? null : limitsIn(source.token),
     ...(alternatives.length > 0 && { alternatives }),
     deposit: terms.deposit,
+    ...(withoutNonces.has(destination.chain.family) && { payoutReference: 'secret' as const }),
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
     createdAt: now,

@@ -78,6 +78,10 @@ export const died = (leg: TransferLeg, attempt: number, { reason }: DeathProof):
   attempts: withFate(leg, attempt, reason === 'validityPassed' ? 'lapsed' : 'dead'),
 });
 
+/** Attempts that can never land although their time had not passed: the chain has taken them up, or an operator has said so. */
+export const failedAttempts = ({ attempts }: TransferLeg): number =>
+  attempts.filter(({ fate }) => fate === 'dead').length;
+
 /** How many nonces the transfer's attempts have used up. */
 export const noncesUsedUp = (leg: TransferLeg): number =>
   new Set(leg.attempts.filter(({ fate }) => fate !== 'lapsed').map(({ signed }) => `${signed.account} ${signed.nonce}`))

@@ -9,7 +9,7 @@ import type { Purpose } from '../../domain/treasury/events.ts';
 import { pausePayouts } from '../../domain/treasury/objections.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { bounced, died, feeCaps, minute, treasuryAccount } from '../support/payments.ts';
+import { bounced, died, feeCaps, minute, ordered, reverted, treasuryAccount } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, noting } from '../support/processes.ts';
 import { blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
 
@@ -66,6 +66,37 @@ describe('signing a payout', () => {
     assert.deepEqual(await attemptsOf(world), ['1 null lapsed', '2 null live']);
     assert.deepEqual(await world.typesIn(treasuryStream), ['TreasuryOpened']);
     assert.equal(world.around.signatures, 2);
+  });
+
+  it('names each transaction that the chain has seen otherwise, where the payment says that its reference is secret', async () => {
+    const world = await signingWorld();
+    world.around.minedNonce = null;
+    await world.record(
+      'secret',
+      ordered.map((event) =>
+        event.type === 'PaymentCreated'
+          ? { ...event, data: { ...event.data, paymentId: 'secret', payoutReference: 'secret' as const } }
+          : event,
+      ),
+    );
+    const lapsed = { reason: 'validityPassed', detail: 'height 9 is final' } as const;
+    const ordinals = async (paymentId: string) => {
+      await accepted(world.sign({ paymentId }));
+      await world.record(paymentId, [died(1, lapsed)]);
+      await accepted(world.sign({ paymentId }));
+      await world.record(paymentId, [died(2, reverted)]);
+      await accepted(world.sign({ paymentId }));
+      return world.around.orders.splice(0).map(({ reference, referenceOrdinal }) => [reference, referenceOrdinal]);
+    };
+    assert.deepEqual(
+      await ordinals('secret'),
+      [1, 1, 2].map((ordinal) => ['secret', ordinal]),
+    );
+    assert.deepEqual(
+      await ordinals(first),
+      [1, 2, 3].map(() => [first, undefined]),
+      'created before there were secret ones',
+    );
   });
 
   it('takes another nonce after a proven death, by another purpose', async () => {

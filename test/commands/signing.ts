@@ -40,6 +40,8 @@ export interface Surroundings {
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
   feeLevel: number;
   signatures: number;
+  /** What the rail was asked to prepare. */
+  orders: TransferOrder[];
   /** What the chain has: nonces of cancels, as often as they were sent. */
   cancelled: bigint[];
   /** The same with the account in front. */
@@ -68,6 +70,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     refusing: null,
     feeLevel: 100,
     signatures: 0,
+    orders: [],
     cancelled: [],
     freed: [],
     unsettled: 0n,
@@ -84,6 +87,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
       return accounts === null ? undefined : async () => accounts;
     },
     async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
+      around.orders.push(order);
       if (around.blocked) throw around.blocked;
       checkFloat(around.float, account ?? treasuryAccount, order);
       around.feeLevel += 20;

@@ -5,10 +5,12 @@ import { promisify } from 'node:util';
 import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import { chainOf } from '../../domain/chains.ts';
+import { keepKeys } from '../../sandbox/keys.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
-import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
+import { createPayoutReference } from '../../src/chains/solana/payouts/references.ts';
+import { referenceKey } from '../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
@@ -68,7 +70,8 @@ describe('payments over Solana', function () {
       maxSupportedTransactionVersion: 0,
     });
     assert.equal(landed?.meta?.err, null);
-    const reference = referenceOf('payout', payment.id);
+    const key = referenceKey(keepKeys(sandbox.dataDir).solana.depositSeed);
+    const reference = createPayoutReference(key)({ reference: payment.id, referenceOrdinal: 1 });
     const named = landed?.transaction.message.accountKeys.map(({ pubkey }) => pubkey.toBase58());
     assert.ok(named?.includes(reference));
     const [payin, payout] = await webhooksOf(payment.id);

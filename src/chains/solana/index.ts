@@ -10,8 +10,9 @@ import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
+import { createPayoutReference } from './payouts/references.ts';
 import { createSolanaRpc } from './rpc.ts';
-import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
+import { ownerKey, ownerScheme, parseSolanaKey, referenceKey } from './signer/keys.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
@@ -29,13 +30,14 @@ export const solana: Family<SolanaTreasury> = {
 
   open([setting], treasury, { takeOwners, watch }) {
     const config = solanaConfig(setting, treasury);
+    const { depositSeed: seed } = treasury;
     const rpc = createSolanaRpc(config);
     return {
       family: 'solana',
       chains: [
         {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
-          rail: createSolanaPayoutRail(config, rpc),
+          rail: createSolanaPayoutRail(config, createPayoutReference(seed === null ? null : referenceKey(seed)), rpc),
           poll_ms: config.pollInterval_ms,
         },
       ],

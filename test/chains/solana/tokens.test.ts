@@ -12,7 +12,7 @@ import { fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
 import { addressBook } from '../../../src/chains/families.ts';
 import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
-import { referenceOf, type Terms, transferMessage } from '../../../src/chains/solana/payouts/transaction.ts';
+import { type Terms, transferMessage } from '../../../src/chains/solana/payouts/transaction.ts';
 import { transfersIn } from '../../../src/chains/solana/signer/instructions.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
@@ -20,7 +20,16 @@ import { systemClock } from '../../../src/runtime/system.ts';
 import { withToken } from '../../support/catalogue.ts';
 import * as p from '../../support/payments.ts';
 import { watching } from './payins/watching.ts';
-import { depositSeed, orderTo, payout, type SolanaWorld, signal, solanaWorld, usdcToken } from './world.ts';
+import {
+  depositSeed,
+  orderTo,
+  payout,
+  payoutReference,
+  type SolanaWorld,
+  signal,
+  solanaWorld,
+  usdcToken,
+} from './world.ts';
 
 const mint = '2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1';
 const second: Token = { symbol: 'USDT', address: mint, decimals: 9 };
@@ -77,7 +86,7 @@ describe('a second token on Solana', () => {
 
   describe('is signed', () => {
     const terms: Terms = { blockhash: mint, units: 80_000, price_microLamports: 1_000n };
-    const reference = referenceOf('payout', payout.reference);
+    const reference = payoutReference(orderTo(treasury));
     const messageOf = (order: TransferOrder) => transferMessage(treasury, order, reference, terms);
     const unsignedOf = (order: TransferOrder, message: Uint8Array): Unsigned => ({
       ...{ chainId: 501, account: treasury, nonce: null, order, validUntil: '150', fee: {} },

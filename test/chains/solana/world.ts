@@ -9,7 +9,8 @@ import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaFees } from '../../../src/chains/solana/config.ts';
 import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
-import { solanaKey } from '../../../src/chains/solana/signer/keys.ts';
+import { createPayoutReference } from '../../../src/chains/solana/payouts/references.ts';
+import { referenceKey, solanaKey } from '../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts';
 
@@ -18,6 +19,7 @@ export const [usdcToken] = chainOf(501).tokens as [Token];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
 export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
 export const depositSeed = '5e'.repeat(32);
+export const payoutReference = createPayoutReference(referenceKey(depositSeed));
 
 export const orderTo = (
   receiver: PublicKey | string,
@@ -30,6 +32,7 @@ export const orderTo = (
   receiverMemo: null,
   amount,
   reference: payout.reference,
+  referenceOrdinal: 1,
   ...more,
 });
 
@@ -49,7 +52,7 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
     callTimeout_ms: 3_000,
     ...more,
   });
-  const railOf = (urls?: readonly string[]) => createSolanaPayoutRail(config(urls && [...urls]));
+  const railOf = (urls?: readonly string[]) => createSolanaPayoutRail(config(urls && [...urls]), payoutReference);
   const signer = createSolanaSigner({
     key: solanaKey(treasury.secretKey.slice(0, 32)),
     depositSeed,

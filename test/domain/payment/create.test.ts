@@ -4,6 +4,7 @@ import { agree, createPayment } from '../../../domain/payment/create.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   type Asset,
+  asset,
   baseUsdc,
   bnbUsdc,
   created,
@@ -68,6 +69,14 @@ describe('creating a payment', () => {
           },
         },
       ]);
+  });
+
+  it('says that the reference of its payout is secret, where nothing else tells payouts apart', () => {
+    const marks = [asset(501), asset(8453), asset(1500)].map((to) => {
+      const made = created({ to });
+      return made.type === 'PaymentCreated' && made.data.payoutReference;
+    });
+    assert.deepEqual(marks, ['secret', undefined, undefined]);
   });
 
   it('happens once: a payment that exists stays as it is, whatever the new terms say', () => {

@@ -8,7 +8,7 @@ import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
 import { type AsOf, accountsOf, type RawAccount, recentPrices } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { landed, signaturesOf, simulate } from '../transactions.ts';
+import { simulate } from '../transactions.ts';
 import { wireOf } from './transaction.ts';
 
 /** What a token account can pay, in smallest units. */
@@ -54,33 +54,6 @@ export async function rehearse(node: ChainNode, message: Uint8Array, signers: nu
   if (failure !== undefined) throw new PayoutBlocked('refusedByToken', `the transfer would fail: ${failure}`);
   return units;
 }
-
-/**
- * Transactions with the same reference that are read. The payment's maker can name the reference as often as they like, but it is their
- * own payout that then waits.
- */
-const namedMax = 100;
-
-/**
- * Without nonces, nothing else tells that the log is an old copy, which would pay again what was paid since.
- * @throws PayoutBlocked when a transaction of the treasury with the same reference has landed, or there are too many to tell
- */
-export async function checkUnpaid(node: ChainNode, treasury: string, reference: string): Promise<void> {
-  const asOf: AsOf = { commitment: 'confirmed' };
-  const named = await signaturesOf(node, reference, { until: null, before: null }, asOf);
-  const succeeded = named.filter(({ failed }) => !failed);
-  if (succeeded.length > namedMax) throw behindChain(`${succeeded.length} transactions`, reference);
-  for (const { signature } of succeeded) {
-    const found = await landed(node, signature, asOf.commitment);
-    if (found === null || found.feePayer === treasury) throw behindChain(`transaction ${signature}`, reference);
-  }
-}
-
-const behindChain = (what: string, reference: string): PayoutBlocked =>
-  new PayoutBlocked(
-    'treasuryBehindChain',
-    `${what} on Solana bear the payout’s reference ${reference}, and the log knows of none that landed: it is an old copy or the key was used elsewhere; sign nothing until an operator has looked at them`,
-  );
 
 /**
  * Why a receiver cannot take a token, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a

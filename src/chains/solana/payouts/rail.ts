@@ -9,8 +9,10 @@ import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
-import { checkUnpaid, feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
-import { referenceOf, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
+import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import type { PayoutReference } from './references.ts';
+import { type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
+import { createUnpaidCheck } from './unpaid.ts';
 
 /** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */
 const unitsMargin = 30_000;
@@ -19,8 +21,14 @@ const unitsMargin = 30_000;
  * Transfers of tokens from the treasury wallet on Solana. There are no nonces: what is signed is valid for a minute or so, and until it is
  * final or provably dead nothing else is signed for the same purpose.
  */
-export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = createSolanaRpc(config)): PayoutRail {
+export function createSolanaPayoutRail(
+  config: SolanaConfig,
+  referenceOf: PayoutReference,
+  rpc: SolanaRpc = createSolanaRpc(config),
+): PayoutRail {
   const { treasury: account, fees } = config;
+
+  const checkUnpaid = createUnpaidCheck(account);
 
   async function build(node: SolanaNode, order: TransferOrder, reference: string): Promise<Unsigned> {
     const { address: mint } = order.token;
@@ -32,7 +40,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
     const why = obstacle(order.receiver, receiver, held);
     if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
 
-    await checkUnpaid(node, account, reference);
+    await checkUnpaid(node, reference, order.referenceOrdinal !== undefined);
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
     const price_microLamports = await freshPrice(node, [source, destination], fees);
     // The newest confirmed one: a final one would be a third of its life old.
@@ -66,8 +74,7 @@ export function createSolanaPayoutRail(config: SolanaConfig, rpc: SolanaRpc = cr
       assert(nonce === null, 'Solana has no nonces');
       assert(replaces === undefined, 'on Solana nothing is signed again before what was signed is dead');
       assert(order.chainId === solanaChainId, 'this rail serves Solana');
-      assert(order.reference !== undefined, 'a transfer on Solana says what it is for');
-      const reference = referenceOf('payout', order.reference);
+      const reference = referenceOf(order);
       return rpc.answer((node) => build(node, order, reference));
     },
 

@@ -33,8 +33,9 @@ export interface Terms {
 const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
 /**
- * The reference by which a transfer is found: a public key that has no private one, made one-way from what the transfer is for.
- * Without it, equal payouts of one moment would be one and the same transaction, and pay once.
+ * The public reference by which a transfer is found: a key that has no private one, made one-way from what the transfer is for. Without
+ * any, equal payouts of one moment would be one and the same transaction, and pay once. Who knows the id knows it: references.ts has those
+ * of payouts today.
  */
 export function referenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();

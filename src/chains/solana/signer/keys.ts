@@ -36,6 +36,13 @@ export function parseSolanaKey(text: string): SolanaKey | undefined {
   return key.address === base58.encode(bytes.slice(secret_bytes)) ? key : undefined;
 }
 
+/**
+ * What the references of payouts are made with, so that nobody else can know them beforehand: HKDF-SHA256 of the seed.
+ * @param seed 64 hexadecimal digits
+ */
+export const referenceKey = (seed: string): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', Buffer.from(seed, 'hex'), '', 'payment-intents/solana-reference-2', secret_bytes));
+
 /** Names the derivation of deposit owners; a change of it is a new version beside this one. */
 export const ownerScheme = 'solana-owner-1';
 

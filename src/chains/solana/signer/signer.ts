@@ -3,8 +3,8 @@ import { base58 } from '@scure/base';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId } from '../config.ts';
+import { createPayoutReference } from '../payouts/references.ts';
 import {
-  referenceOf,
   type SolanaPayload,
   sweepMessage,
   type Terms,
@@ -13,11 +13,11 @@ import {
   wireOf,
 } from '../payouts/transaction.ts';
 import { movesOrdered } from './instructions.ts';
-import { ownerKey, type SolanaKey } from './keys.ts';
+import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
 export interface SolanaSignerDeps {
   readonly key: SolanaKey;
-  /** 64 hexadecimal digits; what the keys of deposits' owners are derived from. */
+  /** 64 hexadecimal digits; what the keys of deposits' owners and the references of payouts are derived from. */
   readonly depositSeed: string;
   readonly fees: SolanaFees;
   readonly spending: Spending;
@@ -36,6 +36,7 @@ interface Examined {
  */
 export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaSignerDeps): Signer {
   const { address: account } = key;
+  const referenceOf = createPayoutReference(referenceKey(depositSeed));
 
   function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
     checkFrame(unsigned, account);
@@ -56,7 +57,8 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     }
     if (purpose.kind === 'cancel' || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
-    const wanted = transferMessage(account, order, referenceOf('payout', purpose.reference), terms);
+    const reference = referenceOf({ ...order, reference: purpose.reference });
+    const wanted = transferMessage(account, order, reference, terms);
     if (!same(message, wanted)) throw mismatch(purpose);
     return { message, keys: [key], count: spending(unsigned, purpose) };
   }

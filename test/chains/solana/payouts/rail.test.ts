@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { PublicKey, SystemProgram } from 'solana-web3-v1';
+import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
 import { PayoutBlocked } from '../../../../commands/chainPorts.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { BroadcastRefused, ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { systemProgram } from '../../../../src/chains/solana/addresses.ts';
-import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
 import { tokenAccount, usdcMint } from '../../../support/solana.ts';
 import { startProxy } from '../../proxy.ts';
-import { orderTo, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
+import { orderTo, payoutReference, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
 
 const blockedBy =
   (reason: PayoutBlocked['reason'], said = /./) =>
@@ -23,6 +22,13 @@ describe('payouts on Solana', () => {
   });
   afterEach(() => world.lab.stop());
 
+  /** A transaction of nobody's concern that names a key, as often as it is told with another number. */
+  const name = async (stranger: Keypair, reference: PublicKey, number: number) => {
+    const own = stranger.publicKey;
+    const naming = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports: number });
+    naming.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
+    return world.lab.send(await world.lab.signed(stranger, [naming]));
+  };
   const fault = (kind: FaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
   const fateOf = (attempt: Parameters<SolanaWorld['rail']['fate']>[0][number], rail = world.rail) =>
     rail.fate([attempt], signal);
@@ -54,7 +60,7 @@ describe('payouts on Solana', () => {
         ['payment-1', null],
         ['payment-2', 'invoice ✓ 7'],
       ] as const) {
-        const reference = referenceOf('payout', id);
+        const reference = payoutReference({ reference: id, referenceOrdinal: 1 });
         const memo = receiverMemo ?? reference;
         const attempt = await world.attemptTo(orderTo(receiver, 1n, { receiverMemo, reference: id }));
         await world.rail.broadcast(attempt.bytes);
@@ -150,12 +156,33 @@ describe('payouts on Solana', () => {
       await world.rail.prepare(orderTo(receiver, 1n, { reference: 'payment-2' }), null);
     });
 
-    it('but are when somebody else has named their reference', async () => {
-      const reference = new PublicKey(referenceOf('payout', 'payment-1'));
-      const person = await world.lab.person();
-      await world.lab.pay({ from: person, to: world.nobody(), amount: 1n, reference });
-      world.solana.advanceSlots(2);
+    it('when one of them has failed on the chain and the log does not know: the next one has another reference', async () => {
+      const receiver = world.nobody();
+      const attempt = await world.attemptTo(orderTo(receiver));
+      await world.lab.pay({ from: world.treasury, to: world.nobody(), amount: 999_000000n });
+      await world.rail.broadcast(attempt.bytes);
+      world.settle();
+      assert.equal((await fateOf(attempt)).kind, 'dead');
+      await fundWallet(world.solana.rpcUrl, world.treasury.publicKey.toBase58(), { usdc: 1_000_000000n });
+      world.settle();
+      await assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('treasuryBehindChain'));
+      await world.rail.prepare(orderTo(receiver, 5_000000n, { referenceOrdinal: 2 }), null);
+    });
+
+    it('but are when strangers have named their reference, however often: the secret one, or the public one of older payments', async function () {
+      this.timeout(120_000);
+      const { referenceOrdinal: _, ...older } = orderTo(world.nobody());
+      const stranger = await world.lab.person();
+      for (const reference of [payoutReference(orderTo(world.nobody())), payoutReference(older)]) {
+        for (let n = 1; n <= 110; n++) await name(stranger, new PublicKey(reference), n);
+        world.solana.advanceSlots(2);
+      }
       await world.rail.prepare(orderTo(world.nobody()), null);
+      await world.rail.prepare(older, null);
+      const attempt = await world.attemptTo(older);
+      await world.rail.broadcast(attempt.bytes);
+      world.solana.advanceSlots(2);
+      await assert.rejects(world.rail.prepare(older, null), blockedBy('treasuryBehindChain'));
     });
 
     it('again before they are dead', async () => {

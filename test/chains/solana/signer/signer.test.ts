@@ -20,7 +20,7 @@ import {
 } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../../src/chains/solana/signer/signer.ts';
-import { depositSeed, limits, orderTo, payout, usdcToken } from '../world.ts';
+import { depositSeed, limits, orderTo, payout, payoutReference, usdcToken } from '../world.ts';
 
 const treasury = solanaKey(Buffer.alloc(32, 7));
 const receiver = solanaKey(Buffer.alloc(32, 8)).address;
@@ -31,7 +31,7 @@ const clock = { now: () => '2026-01-01T00:00:00.000Z' as const } as never;
 
 const newSigner = () =>
   createSolanaSigner({ key: treasury, depositSeed, fees: solanaFees, spending: createSpending(limits, clock) });
-const reference = referenceOf('payout', payout.reference);
+const reference = payoutReference(orderTo(receiver));
 
 const unsignedOf = (order: TransferOrder, message: Uint8Array, more: Partial<Unsigned> = {}): Unsigned => ({
   ...{ chainId: 501, account: treasury.address, nonce: null, order, validUntil: '150', fee: {} },
@@ -110,15 +110,28 @@ describe('the Solana signer', () => {
       );
   });
 
+  it('refuses a transfer with another reference than its order’s: the public one, or that of another attempt', async () => {
+    const { referenceOrdinal: _, ...older } = orderTo(receiver);
+    const order = orderTo(receiver);
+    const bearing = (reference: string) => transferMessage(treasury.address, order, reference, terms);
+    for (const other of [older, { ...order, referenceOrdinal: 2 }, { ...order, reference: 'payment-2' }])
+      await refused(unsignedOf(order, bearing(payoutReference(other))), 'mismatch');
+    await refused(unsignedOf(older, bearing(reference)), 'mismatch');
+    await newSigner().sign(unsignedOf(older, bearing(referenceOf('payout', 'payment-1'))), payout);
+  });
+
   it('keeps to the limits per transfer and per hour, counting each payment once', async () => {
     const signer = newSigner();
     const big = orderTo(receiver, 1_000_000000n);
     await refused(prepared(orderTo(receiver, 1_000_000001n)), 'perTransfer');
     const pay = (id: string) =>
-      signer.sign(unsignedOf(big, transferMessage(treasury.address, big, referenceOf('payout', id), terms)), {
-        kind: 'payout',
-        reference: id,
-      });
+      signer.sign(
+        unsignedOf(big, transferMessage(treasury.address, big, payoutReference({ ...big, reference: id }), terms)),
+        {
+          kind: 'payout',
+          reference: id,
+        },
+      );
     for (let payment = 0; payment < 10; payment++) for (const _ of [1, 2]) await pay(`payment ${payment}`);
     await assert.rejects(pay('one more'), (error) => error instanceof SigningRefused && error.reason === 'perHour');
   });

@@ -1,0 +1,56 @@
+/** Whether the chain shows a payout already that the log is about to make: without nonces, nothing else tells that the log is an old copy. */
+import { inParallel } from '../../inParallel.ts';
+import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { PayoutBlocked } from '../../ports.ts';
+import { callsAtOnce } from '../config.ts';
+import type { AsOf } from '../reads.ts';
+import { landed, type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
+
+const asOf: AsOf = { commitment: 'confirmed' };
+/** 5,000 transactions. Public references alone can gather so many: nobody knows a secret one before it is needed no more. */
+const pagesMax = 5;
+const strangersMax = 20_000;
+
+export type CheckUnpaid = (node: ChainNode, reference: string, isSecret: boolean) => Promise<void>;
+
+/** Only transactions that the treasury has paid for count: it alone can sign those. Others are read once, and remembered as a stranger's. */
+export function createUnpaidCheck(treasury: string): CheckUnpaid {
+  const strangers = new Set<string>();
+
+  async function isTreasurys(node: ChainNode, { signature }: Seen): Promise<boolean> {
+    const found = await landed(node, signature, asOf.commitment);
+    if (!found)
+      throw new RpcFailed(node.name, 'getTransaction', 'refused', `it lists ${signature} and does not have it`);
+    if (found.feePayer === treasury) return true;
+    if (strangers.size >= strangersMax) strangers.clear();
+    strangers.add(signature);
+    return false;
+  }
+
+  /**
+   * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
+   * says as much as one that succeeded.
+   * @throws PayoutBlocked when a transaction of the treasury bears the reference, or there are too many to tell
+   */
+  return async (node, reference, isSecret) => {
+    let before: string | null = null;
+    for (let pages = 0; pages < pagesMax; pages++) {
+      const page = await signaturesOf(node, reference, { until: null, before }, asOf);
+      const telling = page.filter(({ failed, signature }) => (isSecret || !failed) && !strangers.has(signature));
+      const own = await inParallel(telling, callsAtOnce, async (seen) =>
+        (await isTreasurys(node, seen)) ? [seen] : [],
+      );
+      const [first] = own.flat();
+      if (first) throw behindChain(`transaction ${first.signature}`, reference);
+      if (page.length < signaturesPerCall) return;
+      before = page.at(-1)?.signature ?? null;
+    }
+    throw behindChain(`more than ${pagesMax * signaturesPerCall} transactions`, reference);
+  };
+}
+
+const behindChain = (what: string, reference: string): PayoutBlocked =>
+  new PayoutBlocked(
+    'treasuryBehindChain',
+    `${what} on Solana bear the payout’s reference ${reference}, and the log knows of none that landed: it is an old copy or the key was used elsewhere; sign nothing until an operator has looked at them`,
+  );
