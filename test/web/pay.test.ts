@@ -188,6 +188,12 @@ describe('what pages of payments say', () => {
     assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has your money/);
   });
 
+  it('counts no block of a chain for money that came on another one', () => {
+    assert.match(textOf('chosenElsewhere'), /7\.50.*came on.*Base/s);
+    assert.doesNotMatch(textOf('chosenElsewhere'), /Final on Solana/);
+    assert.match(textOf('underpaid'), /Final on Base/);
+  });
+
   it('asks for money only while it counts', () => {
     const asks = (Object.keys(stories) as StoryName[]).filter(
       (name) => textOf(name).includes('Open in wallet') || textOf(name).includes('Call the contract'),
@@ -197,6 +203,8 @@ describe('what pages of payments say', () => {
       'waitingOnStellar',
       'waitingOnSolana',
       'waitingForCall',
+      'choosing',
+      'chosenElsewhere',
       'underpaid',
       'gone',
       'wrongToken',

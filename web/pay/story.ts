@@ -39,7 +39,13 @@ function stepsOf(model: PayModel): readonly Step[] {
   if (counted.length === 0) return [];
   const sent = counted.map((transaction) => sentStep(model, transaction));
   if (['tooLow', 'tooHigh', 'unpayable', 'refunding', 'refunded', 'timeUp'].includes(situation.kind)) return sent;
-  return [...sent, finalStep(model), payoutStep(model, payment.destinationChainId)];
+  // What came on another of the payer's chains pays for nothing here: the head of the page tells of it.
+  const own = counted.filter(
+    ({ chainId, tokenSymbol }) => chainId === payment.sourceChainId && tokenSymbol === payment.sourceTokenSymbol,
+  );
+  if (own.length === 0) return [];
+  const ownSent = own.map((transaction) => sentStep(model, transaction));
+  return [...ownSent, finalStep(model), payoutStep(model, payment.destinationChainId)];
 }
 
 /** A transaction with what can be seen of it by anybody. */
