@@ -3,14 +3,15 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchCreate } from './create.ts';
 import { benchGrown } from './grown.ts';
 import { benchIdle } from './idle.ts';
+import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
 import { benchPages } from './pages.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours and starts a world of its own: only when asked for. */
-const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'idle'] as const;
+/** `idle` takes hours, and `log` measures the event store alone: only when asked for. */
+const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'idle'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -20,6 +21,7 @@ interface Options {
   readonly connections: number;
   readonly minutes: number;
   readonly pages: number;
+  readonly beside?: string;
 }
 
 function count(text: string): number {
@@ -36,12 +38,14 @@ const options = new Command()
   .option('--rounds <n>', 'alternating runs of create', count, 5)
   .option('--seconds <n>', 'length of a run of create', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
+  .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
   .option('--minutes <n>', 'length of idle', count, 120)
   .option('--pages <n>', 'open pages', count, 500)
   .parse()
   .opts<Options>();
 
 if (options.only === 'idle') console.log(`\n${await benchIdle(options)}`);
+else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 
 async function inOneWorld(): Promise<void> {
