@@ -39,6 +39,8 @@ export async function commit(env: RootDatabase, puts: () => readonly Promise<boo
       for (const put of new Set(puts())) put.catch(ignore);
     });
   } catch (error) {
+    // A failure in the midst of writing the root shows only in a new look: then LMDB refuses to read at all.
+    env.resetReadTxn();
     throw await causeOf(error);
   }
 }

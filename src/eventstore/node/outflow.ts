@@ -18,8 +18,8 @@ type Call<Req> = ServerWritableStream<Req, Buffer> | ServerDuplexStream<Req, Buf
 
 export function outflow<Req>(call: Call<Req>): Outflow {
   const waitingForRoom = new Set<() => void>();
-  let waiting = 0;
-  let waiting_bytes = 0;
+  /** Written since nothing was waiting. Messages are sent in their order, so nobody need look at each. */
+  let written_bytes = 0;
   const listeners = new Set<() => void>();
   let over = false;
   const end = (): void => {
@@ -31,34 +31,34 @@ export function outflow<Req>(call: Call<Req>): Outflow {
   call.on('close', end);
   call.on('error', end);
 
-  const isFull = (share: number): boolean => waiting >= unsentMost * share || waiting_bytes >= unsentMost_bytes * share;
-  /** Half of it is free again: woken for each message, a reader would wait for each. */
-  function wakeWhenRoomy(): void {
-    if (!over && isFull(0.5)) return;
-    for (const wake of waitingForRoom) wake();
+  const isFull = (waiting: number): boolean => waiting >= unsentMost || written_bytes >= unsentMost_bytes;
+  function wake(): void {
+    for (const resolve of waitingForRoom) resolve();
     waitingForRoom.clear();
   }
-  listeners.add(wakeWhenRoomy);
+  /** After a message that left no room: it and those before it are gone. */
+  function sent(): void {
+    if (call.writableLength === 0) written_bytes = 0;
+    if (!isFull(call.writableLength)) wake();
+  }
+  listeners.add(wake);
 
   return {
     get cancelled() {
       return over || call.cancelled;
     },
     get full() {
-      return isFull(1);
+      return isFull(call.writableLength);
     },
     write(message) {
       if (over || call.cancelled) return;
-      waiting++;
-      waiting_bytes += message.length;
-      call.write(message, () => {
-        waiting--;
-        waiting_bytes -= message.length;
-        wakeWhenRoomy();
-      });
+      if (call.writableLength === 0) written_bytes = 0;
+      written_bytes += message.length;
+      if (isFull(call.writableLength + 1)) call.write(message, sent);
+      else call.write(message);
     },
     room() {
-      if (over || !isFull(1)) return Promise.resolve();
+      if (over || !isFull(call.writableLength)) return Promise.resolve();
       return new Promise((resolve) => waitingForRoom.add(resolve));
     },
     onCancel(listener) {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openEventStore } from '../../../src/eventstore/client.ts';
 import { startNode } from '../../../src/eventstore/node/node.ts';
 import { CannotWrite, createRoom } from '../../../src/eventstore/node/room.ts';
+import { openStorage, type Storage } from '../../../src/eventstore/node/storage.ts';
 import type { Trouble } from '../../../src/eventstore/node/trouble.ts';
+import { createBell, createWriter } from '../../../src/eventstore/node/writer.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event } from '../events.ts';
 
@@ -52,6 +56,52 @@ describe('the room on a disk', () => {
     room.mustBeThere();
     room.written();
     assert.deepEqual(told.length, 2);
+  });
+});
+
+describe('a commit that failed', () => {
+  /** Storage whose commit fails; it ends where it did, or cannot be read any more. */
+  async function failing(isReadable: boolean) {
+    const real = await openStorage(join(temporaryDirectory(), 'events'));
+    let hasFailed = false;
+    const storage: Storage = {
+      ...real,
+      ends() {
+        if (hasFailed && !isReadable) throw new Error('MDB_PANIC');
+        return real.ends();
+      },
+      async commit() {
+        hasFailed = true;
+        throw new Error('Input/output error');
+      },
+    };
+    const told: Trouble[] = [];
+    const room = createRoom({ directory: '/data', onChange: () => {}, freeBytes: () => plenty_bytes });
+    const writer = createWriter(storage, createBell(), { room, tell: (trouble) => told.push(trouble) });
+    const proposal = {
+      id: randomUUID(),
+      type: 'Happened',
+      json: true,
+      data: Buffer.from('{}'),
+      metadata: Buffer.alloc(0),
+    };
+    const submitted = writer.submit({ kind: 'append', stream: 'a-1', expected: 'any', events: [proposal] });
+    const failure = await submitted.catch((error: Error) => error);
+    await real.close();
+    return { failure, told: told.map(({ kind }) => kind) };
+  }
+
+  it('is answered as not written when the log ends where it did', async () => {
+    const { failure, told } = await failing(true);
+    assert.ok(failure instanceof CannotWrite);
+    assert.match(failure.message, /cannot write to \/data: Input\/output error\. Nothing was written/);
+    assert.deepEqual(told, []);
+  });
+
+  it('is answered as unknown when the log cannot be read any more, and the node is to be started again', async () => {
+    const { failure, told } = await failing(false);
+    assert.ok(failure instanceof Error && !(failure instanceof CannotWrite));
+    assert.deepEqual(told, ['broken']);
   });
 });
 
