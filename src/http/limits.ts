@@ -3,10 +3,11 @@ import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/manageLinks.ts';
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
+import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
-import { anyAmountLimits } from '../../domain/payment/sources.ts';
+import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { triesMax } from '../accounts/challenges.ts';
 import { codeLife_ms } from '../accounts/letters.ts';
@@ -110,6 +111,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
+  ['chains and tokens that the payer of one payment may choose besides its own', count(alternativesMax), '400'],
+  ['choices of what to pay from, of one payment', count(choicesMax), '409; the page stays as it is'],
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
   ['POSTs of one webhook delivery', '1', 'never again'],
   ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],

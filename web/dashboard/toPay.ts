@@ -1,6 +1,6 @@
 /** What somebody has to send, while nothing has come. */
 import type { VNode } from 'preact';
-import type { PaymentView } from '../../domain/payment/view.ts';
+import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import { address } from '../parts/address.ts';
 import { amount, amountText } from '../parts/amount.ts';
 import { card, inside, pairs } from '../parts/card.ts';
@@ -30,6 +30,7 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
             : copyable(html`<span>exactly ${amount(sourceAmount, sourceTokenSymbol)}</span>`, sourceAmount, 'Amount'),
         ],
         ['Chain', chain],
+        payment.payFrom === null ? null : ['Or, as the payer chooses', othersOf(payment, payment.payFrom)],
         ['Address', copyable(address(depositAddress), depositAddress, 'Address')],
         depositMemo === null
           ? null
@@ -46,6 +47,12 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
     </div>`),
   );
 }
+
+const othersOf = ({ sourceChainId, sourceTokenAddress }: PaymentView, sources: readonly SourceView[]): string =>
+  sources
+    .filter(({ chainId, tokenAddress }) => chainId !== sourceChainId || tokenAddress !== sourceTokenAddress)
+    .map(({ chainId, tokenSymbol }) => `${tokenSymbol} on ${chainName(chainId)}`)
+    .join(', ');
 
 const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${nameOf(payment)}`;
 

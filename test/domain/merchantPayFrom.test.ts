@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { fold } from '../../domain/decider.ts';
+import type { MerchantEvent, PayFrom } from '../../domain/merchant/events.ts';
+import { setPayFrom } from '../../domain/merchant/payFrom.ts';
+import { type MerchantState, merchant } from '../../domain/merchant/state.ts';
+import { minute } from '../support/payments.ts';
+import { specification } from '../support/specification.ts';
+
+const { given } = specification(merchant);
+
+const registered: MerchantEvent = {
+  type: 'MerchantRegistered',
+  data: { appId: 'merchant_demo', developerId: null, idSalt: 'ab'.repeat(32), registeredAt: minute(0) },
+};
+const base = { chainId: 8453, tokenSymbol: 'USDC' } as const;
+const solana = { chainId: 501, tokenSymbol: 'USDC' } as const;
+const set = (payFrom: PayFrom): MerchantEvent => ({ type: 'PayFromSet', data: { payFrom } });
+const setting = (payFrom: PayFrom) => (state: MerchantState) => setPayFrom(state, payFrom);
+
+describe('what payers of an app may choose', () => {
+  it('is nothing until it is set, and nothing again', () => {
+    assert.deepEqual(fold(merchant, [registered]).payFrom, []);
+    given([registered])
+      .when(setting([base, solana]))
+      .then([set([base, solana])]);
+    given([registered, set([base])])
+      .when(setting([]))
+      .then([set([])]);
+    given([registered, set([base])])
+      .when(setting([base]))
+      .thenNothing();
+  });
+
+  it('names chains with tokens that they have, each once, of an app that exists', () => {
+    given([registered])
+      .when(setting([base, { chainId: 501, tokenSymbol: 'USDT' }]))
+      .thenRefused('invalidRequest', /no such token/);
+    given([registered])
+      .when(setting([base, base]))
+      .thenRefused('invalidRequest', /twice/);
+    given([])
+      .when(setting([base]))
+      .thenRefused('illegalStep');
+  });
+});

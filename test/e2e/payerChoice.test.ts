@@ -1,0 +1,121 @@
+/** Payers choose what to pay from, in browsers and on local chains: one payment, the first source that is paid in full counts. */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { readConfig } from '../../src/config.ts';
+import { type Service, startService } from '../../src/main.ts';
+import { systemClock } from '../../src/runtime/system.ts';
+import { visitor } from '../support/chromium.ts';
+import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
+import { scanned } from '../support/qr.ts';
+import { type Answer, createShop } from '../support/shop.ts';
+
+const receiver = '0x3333333333333333333333333333333333333333';
+const [ethereum, base, solana] = [1, 8453, 501] as const;
+
+describe('a payment with a choice of chains', function () {
+  this.timeout(180_000);
+  let world: LocalWorld;
+  let service: Service;
+  let appId: string;
+  let key: string;
+  const shop = createShop({
+    baseUrl: () => service.url,
+    operationsUrl: () => service.operationsUrl,
+    rpcUrl: (chainId) => world.rpcUrl(chainId),
+    customerKey: () => world.keys.customer,
+    stellarCustomer: () => world.keys.stellar.customer,
+    solanaCustomer: () => world.keys.solana.customer,
+  });
+
+  before(async () => {
+    world = await startLocalWorld([ethereum, base, solana]);
+    service = await startService(readConfig(world.settings), systemClock);
+    const { wallet } = await world.seed(service);
+    appId = wallet.appId;
+    key = wallet.ordersKey;
+  });
+  after(async () => {
+    await service.stop();
+    await world.destroy();
+  });
+
+  async function create(): Promise<Answer['body']> {
+    const { status, body } = await shop.create({
+      appId,
+      type: 'exactOut',
+      display: { title: 'Tea', currency: 'USD' },
+      source: { chainId: base, tokenSymbol: 'USDC' },
+      destination: { chainId: ethereum, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+      payFrom: [
+        { chainId: solana, tokenSymbol: 'USDC' },
+        { chainId: ethereum, tokenSymbol: 'USDC' },
+      ],
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body;
+  }
+
+  const shown = async (payment: Answer['body']): Promise<Answer['body']> =>
+    (await shop.call('GET', `/payment-api/payments/${payment.id}`)).body;
+
+  async function choose(page: Page, name: RegExp, chainId: number, payment: Answer['body']): Promise<Answer['body']> {
+    await page.getByRole('button', { name }).click();
+    await page.locator(`button[value="${chainId} USDC"][aria-current="true"]`).waitFor();
+    const now = await shown(payment);
+    assert.equal(now.source.chainId, String(chainId));
+    assert.ok((await scanned(page))?.includes(now.source.receiverAddress));
+    return now;
+  }
+
+  const transactionsOf = async ({ id }: Answer['body']) => {
+    const { body } = await shop.call('GET', `/payment-api/payments/${id}/transactions`, { key });
+    return body.data.map(({ kind, chainId, standing }: Answer['body']) => [kind, chainId, standing]);
+  };
+
+  it('is created on Base, chosen on Solana without a script, paid there and paid out', async () => {
+    const payment = await create();
+    const { page, leave } = await visitor(service.url, { javaScriptEnabled: false });
+    await page.goto(payment.paymentLink);
+    await page.getByRole('group', { name: 'Pay from' }).waitFor();
+    const now = await choose(page, /Solana/, solana, payment);
+    assert.notEqual(now.source.receiverAddress, payment.source.receiverAddress);
+    await shop.pay(now);
+    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await leave();
+    const done = await shop.follow(payment.id);
+    assert.deepEqual(
+      [done.status, done.source.chainId, done.source.amountReceived, done.destination.amount],
+      ['payment_payout_completed', '501', now.source.amount, '3.00'],
+    );
+  });
+
+  it('takes the first that is paid in full, and shows the rest as held, to be sent back', async () => {
+    const payment = await create();
+    const { page, leave } = await visitor(service.url, { viewport: { width: 360, height: 740 } });
+    await page.goto(payment.paymentLink);
+    await shop.pay(payment, '1.00');
+    await page.getByText('Send the rest in time').waitFor({ timeout: 60_000 });
+    const now = await choose(page, /Solana/, solana, payment);
+    await page.getByText('arrived on Base').waitFor();
+    await shop.pay(now);
+    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByText('arrived on Base').waitFor();
+    assert.equal(await page.getByRole('group', { name: 'Pay from' }).count(), 0);
+    await leave();
+    const done = await shop.follow(payment.id);
+    assert.deepEqual([done.source.chainId, done.source.amountReceived], ['501', now.source.amount]);
+    const all = await transactionsOf(payment);
+    assert.ok(
+      all.some((each: unknown[]) => String(each) === 'payin,8453,surplus'),
+      JSON.stringify(all),
+    );
+  });
+
+  it('is paid on another chain of the same address without a choice', async () => {
+    const payment = await create();
+    await shop.transfer(ethereum, 'USDC', payment.source.receiverAddress, payment.source.amount);
+    const done = await shop.follow(payment.id);
+    assert.equal(done.source.chainId, String(ethereum));
+    assert.match(done.status, /completed/);
+  });
+});
