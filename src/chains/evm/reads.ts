@@ -22,6 +22,8 @@ export interface Header {
   readonly parentHash: Hex;
   readonly time_s: number;
   readonly baseFee_wei: bigint;
+  /** The filter over its logs; undefined where the node does not say it. */
+  readonly logsBloom: Hex | undefined;
 }
 
 export interface RawLog {
@@ -77,7 +79,7 @@ export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header>
 
 /**
  * Transfer logs of some contracts. By block hash, a node that lacks the block must answer with an error (EIP-234); by range, one that
- * lags may answer with nothing: ask by range only far behind its head.
+ * lags may answer with nothing.
  */
 export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere) => {
   const range = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
@@ -126,13 +128,14 @@ export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
 function toHeader(answer: unknown): Header {
-  const { number, hash, parentHash, timestamp, baseFeePerGas } = object(answer);
+  const { number, hash, parentHash, timestamp, baseFeePerGas, logsBloom } = object(answer);
   return {
     number: quantity(number),
     hash: hex(hash),
     parentHash: hex(parentHash),
     time_s: Number(quantity(timestamp)),
     baseFee_wei: optional(baseFeePerGas, quantity) ?? 0n,
+    logsBloom: optional(logsBloom, hex),
   };
 }
 

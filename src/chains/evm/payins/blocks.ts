@@ -1,23 +1,23 @@
 /**
- * Blocks after a cursor, read from one node: by block hash near the head, where nodes differ, and by wide ranges far behind it. Those
- * that were read are remembered, so that a fork is seen and what it removed can be named.
+ * Blocks after a cursor, read from one node by their hashes. Those that were read are remembered, so that a fork is seen and what it
+ * removed can be named.
  */
+import type { Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { lower } from '../../bigints.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { Cursor, TransferLog } from '../../ports.ts';
 import { type Header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { mayHoldTransfers } from './bloom.ts';
 import { callsAtOnce } from './headers.ts';
 import { toTransferLog } from './transfers.ts';
 
 /**
- * Nearer to the head than this, blocks are read by hash. A node behind a balancer may lag by some blocks and answer a range with
- * nothing; asked for a hash that it lacks, it must fail (EIP-234).
+ * Nearer to the head than this, blocks are read by hash; so are those that nobody else can vouch for. A node behind a balancer may lag and
+ * answer a range with nothing; asked for a hash that it lacks, it must fail (EIP-234).
  */
 export const nearHead_blocks = 64n;
-/** After so many good answers in a row a wider range is tried. */
-const goodEnough = 8;
 
 export interface BlocksRead {
   readonly logs: readonly TransferLog[];
@@ -26,19 +26,20 @@ export interface BlocksRead {
 }
 
 /** The blocks at these heights, which the node must have. @throws RpcFailed when it lacks one */
-const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<readonly Header[]> =>
+export const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<readonly Header[]> =>
   inParallel(heights, callsAtOnce, (height) => knownHeader(node, height));
 
 /**
  * Up to `nearHead_blocks` blocks, each linked to its parent. Each pass reads their logs itself: what a node left out once is read again
- * before it is final.
+ * before it is final. An answer without logs, of a block whose header says that there may be some, is compared with another node's.
+ * @param others the other nodes of the chain
  * @returns undefined when the first is no child of the cursor: a fork just came
  */
 export async function readByHash(
   chain: Chain,
   node: EvmNode,
-  cursor: Cursor,
-  end: bigint,
+  others: readonly EvmNode[],
+  { cursor, end }: { readonly cursor: Cursor; readonly end: bigint },
   headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>,
 ): Promise<BlocksRead | undefined> {
   const first = cursor.blockNumber + 1n;
@@ -47,13 +48,26 @@ export async function readByHash(
   const headers = linked(cursor.blockHash, await headersAt(heights));
   if (headers.length === 0) return undefined;
 
-  const logs = await inParallel(headers, callsAtOnce, async ({ hash, time_s }) => {
-    const raw = await transferLogs(node, addresses(chain), { blockHash: hash });
+  const logs = await inParallel(headers, callsAtOnce, async (header) => {
+    const { hash, time_s } = header;
+    const raw = await transferLogs(node, addressesOf(chain), { blockHash: hash });
+    if (raw.length === 0 && mayHoldTransfers(chain, header)) await checkEmpty(chain, node, others[0], hash);
     return inOrder(raw, node, (log) => log.blockHash === hash).flatMap(
       (log) => toTransferLog(chain, log, time_s) ?? [],
     );
   });
   return { headers, logs: logs.flat() };
+}
+
+/** @throws RpcFailed when another node shows logs of the block; one that cannot say proves nothing */
+async function checkEmpty(chain: Chain, node: EvmNode, other: EvmNode | undefined, blockHash: Hex): Promise<void> {
+  const shown = other && (await transferLogs(other, addressesOf(chain), { blockHash }).catch(orNothing));
+  if (!shown?.length) return;
+  throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other?.name} shows of ${blockHash}`);
+}
+
+function orNothing(error: unknown): undefined {
+  if (!(error instanceof RpcFailed)) throw error;
 }
 
 /** The headers up to where one is not the next one's parent: a fork came while they were read. */
@@ -67,61 +81,10 @@ function linked(parentHash: string, headers: readonly Header[]): readonly Header
   return broken === -1 ? headers : headers.slice(0, broken);
 }
 
-/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled after a while without. */
-export interface RangeSize {
-  blocks: bigint;
-  good: number;
-  readonly most: bigint;
-}
-
-/** One wide range after the cursor, ending at `end` at most. */
-export async function readByRange(
-  chain: Chain,
-  node: EvmNode,
-  cursor: Cursor,
-  end: bigint,
-  size: RangeSize,
-): Promise<BlocksRead> {
-  const from = cursor.blockNumber + 1n;
-  for (;;) {
-    const to = lower(end, from + size.blocks - 1n);
-    // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
-    const last = await knownHeader(node, to);
-    try {
-      const raw = await transferLogs(node, addresses(chain), { from, to });
-      const within = inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
-      const logs = await withTimes(chain, node, within);
-      widen(size);
-      return { headers: [last], logs };
-    } catch (error) {
-      if (!(error instanceof RpcFailed) || error.kind === 'malformed' || size.blocks === 1n) throw error;
-      size.blocks /= 2n;
-      size.good = 0;
-    }
-  }
-}
-
-function widen(size: RangeSize): void {
-  size.good++;
-  if (size.good < goodEnough) return;
-  size.good = 0;
-  size.blocks = lower(size.most, size.blocks * 2n);
-}
-
-async function withTimes(chain: Chain, node: EvmNode, logs: readonly RawLog[]): Promise<readonly TransferLog[]> {
-  const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
-  const headers = await headersAt(node, [...untimed]);
-  const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
-  return logs.flatMap((log) => {
-    const time_s = log.blockTime_s ?? times.get(log.blockNumber);
-    return time_s === undefined ? [] : (toTransferLog(chain, log, time_s) ?? []);
-  });
-}
-
-const addresses = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
+export const addressesOf = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
 
 /** Sorts logs as the chain has them. @throws RpcFailed when the node answered with logs that were not asked for */
-function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
+export function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
 }

@@ -6,8 +6,9 @@ import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
 import { finalHeight, type Header, isOnChain, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
-import { type BlocksRead, createTrail, nearHead_blocks, type RangeSize, readByHash, readByRange } from './blocks.ts';
+import { type BlocksRead, createTrail, headersAt, nearHead_blocks, readByHash } from './blocks.ts';
 import { createHeaders, type Headers } from './headers.ts';
+import { type RangeSize, readByRange } from './ranges.ts';
 import { createReceipts } from './transfers.ts';
 import { createWitnesses } from './witnesses.ts';
 
@@ -82,6 +83,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     blocks: lower(firstRange_blocks, BigInt(config.rangeBlocksMax)),
     good: 0,
     most: BigInt(config.rangeBlocksMax),
+    alone: 0,
   };
   let reached = 0n;
 
@@ -91,22 +93,25 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     return { latest, end };
   }
 
-  async function nextRange(node: EvmNode, cursor: Cursor): Promise<RangeFound | undefined> {
+  async function nextRange(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<RangeFound | undefined> {
     const { latest, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
     const far = latest.number - nearHead_blocks;
     const near = cursor.blockNumber >= far;
-    const headersAt = (heights: readonly bigint[]) => headers.below(node, latest, heights);
-    const found = (read: BlocksRead | undefined): RangeFound | undefined => {
-      const last = read?.headers.at(-1);
-      if (!read || !last) return undefined;
-      trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, read.headers);
-      return { range: { logs: read.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
+    // What is far behind is not remembered: it would crowd out what the watcher and the passes share.
+    const read = (heights: readonly bigint[]) =>
+      near ? headers.below(node, latest, heights) : headersAt(node, heights);
+    const found = (blocks: BlocksRead | undefined): RangeFound | undefined => {
+      const last = blocks?.headers.at(-1);
+      if (!blocks || !last) return undefined;
+      trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks.headers);
+      return { range: { logs: blocks.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
     };
+    const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
+    const byHash = () => readByHash(chain, node, others, { cursor, end }, read);
     // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
-    const followed =
-      near && !trail.isEmpty() ? found(await readByHash(chain, node, cursor, end, headersAt)) : undefined;
+    const followed = near && !trail.isEmpty() ? found(await byHash()) : undefined;
     if (followed) return followed;
     const there = await knownHeader(node, cursor.blockNumber);
     if (there.hash !== cursor.blockHash) {
@@ -114,8 +119,8 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
       return { range: { logs: [], orphaned, next: cursorAt(cursor, from) }, isEnd: false };
     }
     if (cursor.pass === 'head') await trail.recall(node, cursor);
-    if (near) return found(await readByHash(chain, node, cursor, end, headersAt));
-    return found(await readByRange(chain, node, cursor, lower(end, far), size));
+    const range = near ? undefined : await readByRange(chain, node, others, { cursor, end: lower(end, far) }, size);
+    return found(range ?? (await byHash()));
   }
 
   return {
@@ -138,7 +143,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     async *scan(from, signal) {
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
-        const found = await rpc.first((node) => nextRange(node, cursor), signal);
+        const found = await rpc.first((node) => nextRange(node, cursor, signal), signal);
         if (!found) return;
         cursor = found.range.next;
         reached = higher(reached, cursor.blockNumber);

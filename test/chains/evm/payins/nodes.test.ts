@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { accountOf, sharedAnvil } from '../../../support/anvil.ts';
-import { broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
+import { broken, honest, type NodeProxy, startProxy } from '../../proxy.ts';
 import { lagging } from '../laggingNode.ts';
 import { createWorld, ingesterOf, observe, receivedBy, signal, type World } from '../world.ts';
 
@@ -102,22 +102,6 @@ describe('EVM ingester, with several nodes,', () => {
     first.behave(broken);
     second.behave(lagging(1n, 'itsOwnHead'));
     await assert.rejects(ingester.lookUp(txHash, signal), ChainUnavailable);
-  });
-
-  it('asks for smaller ranges when a node refuses large ones', async () => {
-    await world.mine(700);
-    await world.pay(customer, 5n);
-    await world.mine(100);
-    first.behave(async (method, params, forward) => {
-      const [filter] = params as [{ fromBlock?: string; toBlock?: string }];
-      const span = method === 'eth_getLogs' ? BigInt(filter.toBlock ?? 0) - BigInt(filter.fromBlock ?? 0) : 0n;
-      if (span > 100n) throw new Refusal(-32602, 'query exceeds max block range 100');
-      return forward(method, params);
-    });
-    const head = await observe(ingesterOf([first.url]), 'head');
-    await head.follow();
-    assert.equal(receivedBy(head, customer), 5n);
-    assert.ok(first.calls.get('eth_getLogs')! > 7);
   });
 
   it('refuses a node of another chain, and keeps the URLs to itself', async () => {

@@ -1,0 +1,103 @@
+/**
+ * Wide ranges of blocks, far behind the head. One URL may stand for several nodes, and one that lags answers a range with nothing: so a
+ * range is believed when a second node answers the same, and is read block by block otherwise.
+ */
+import type { Chain } from '../../../../domain/chains.ts';
+import { lower } from '../../bigints.ts';
+import type { Cursor, TransferLog } from '../../ports.ts';
+import { knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { addressesOf, type BlocksRead, headersAt, inOrder } from './blocks.ts';
+import { toTransferLog } from './transfers.ts';
+
+/** After so many good answers in a row a wider range is tried. */
+const goodEnough = 8;
+/** A second node that does not answer is left alone for so many ranges. */
+const withoutSecond_ranges = 50;
+
+/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled after a while without. */
+export interface RangeSize {
+  blocks: bigint;
+  good: number;
+  readonly most: bigint;
+  /** Ranges for which no second node is asked. */
+  alone: number;
+}
+
+/**
+ * One wide range after the cursor, ending at `end` at most, as two nodes show it alike.
+ * @param others the other nodes of the chain
+ * @returns undefined when none of them can say, or they differ: nothing is known then
+ * @throws RpcFailed when the node itself fails
+ */
+export async function readByRange(
+  chain: Chain,
+  node: EvmNode,
+  others: readonly EvmNode[],
+  { cursor, end }: { readonly cursor: Cursor; readonly end: bigint },
+  size: RangeSize,
+): Promise<BlocksRead | undefined> {
+  const from = cursor.blockNumber + 1n;
+  const second = secondOf(others, size);
+  while (second) {
+    const to = lower(end, from + size.blocks - 1n);
+    // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
+    const last = await knownHeader(node, to);
+    const raw = await orFailure(logsOf(chain, node, { from, to }));
+    const again = raw instanceof RpcFailed ? raw : await orFailure(logsOf(chain, second, { from, to }));
+    if (!(raw instanceof RpcFailed) && !(again instanceof RpcFailed)) {
+      if (!areSame(raw, again)) return undefined;
+      widen(size);
+      return { headers: [last], logs: await withTimes(chain, node, raw) };
+    }
+    const isNodes = raw instanceof RpcFailed;
+    if (!isNodes && again instanceof RpcFailed && again.kind !== 'refused') {
+      size.alone = withoutSecond_ranges;
+      return undefined;
+    }
+    if (isNodes && (raw.kind === 'malformed' || size.blocks === 1n)) throw raw;
+    if (size.blocks === 1n) return undefined;
+    size.blocks /= 2n;
+    size.good = 0;
+  }
+  return undefined;
+}
+
+function secondOf(others: readonly EvmNode[], size: RangeSize): EvmNode | undefined {
+  if (size.alone === 0) return others[0];
+  size.alone -= 1;
+  return undefined;
+}
+
+async function logsOf(chain: Chain, node: EvmNode, { from, to }: { from: bigint; to: bigint }) {
+  const raw = await transferLogs(node, addressesOf(chain), { from, to });
+  return inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
+}
+
+const orFailure = <T>(asked: Promise<T>): Promise<T | RpcFailed> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof RpcFailed) return error;
+    throw error;
+  });
+
+const placeOf = ({ blockHash, logIndex }: RawLog): string => `${blockHash} ${logIndex}`;
+
+const areSame = (one: readonly RawLog[], other: readonly RawLog[]): boolean =>
+  one.length === other.length && one.every((log, at) => other[at] && placeOf(log) === placeOf(other[at]));
+
+function widen(size: RangeSize): void {
+  size.good++;
+  if (size.good < goodEnough) return;
+  size.good = 0;
+  size.blocks = lower(size.most, size.blocks * 2n);
+}
+
+async function withTimes(chain: Chain, node: EvmNode, logs: readonly RawLog[]): Promise<readonly TransferLog[]> {
+  const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
+  const headers = await headersAt(node, [...untimed]);
+  const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
+  return logs.flatMap((log) => {
+    const time_s = log.blockTime_s ?? times.get(log.blockNumber);
+    return time_s === undefined ? [] : (toTransferLog(chain, log, time_s) ?? []);
+  });
+}

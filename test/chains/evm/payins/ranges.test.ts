@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { chainOf } from '../../../../domain/chains.ts';
+import { mayHoldTransfers } from '../../../../src/chains/evm/payins/bloom.ts';
+import { header } from '../../../../src/chains/evm/reads.ts';
+import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
+import { accountOf } from '../../../support/anvil.ts';
+import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
+import { lagging } from '../laggingNode.ts';
+import { createWorld, ingesterOf, observe, receivedBy, type World } from '../world.ts';
+
+const customer = accountOf(501);
+
+describe('blocks far behind the head of an EVM chain', () => {
+  let world: World;
+  let first: NodeProxy;
+  let second: NodeProxy;
+  beforeEach(async () => {
+    world = await createWorld(8453);
+    [first, second] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+    await world.mine(100);
+    await world.pay(customer, 5n);
+    await world.mine(200);
+  });
+  const both = () => ingesterOf([first.url, second.url]);
+  const paidAt = 101n;
+  /** The node tells the real head; what answers logs lags behind the payin. */
+  const lag = lagging(paidAt - 1n, 'theRealHead');
+
+  for (const pass of ['head', 'final'] as const) {
+    it(`hide nothing from the ${pass} pass when the only node’s logs lag: it waits for them`, async () => {
+      first.behave(lag);
+      const observer = await observe(ingesterOf([first.url]), pass);
+      await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+      assert.ok(observer.cursor().blockNumber < paidAt);
+      first.behave(honest);
+      await observer.follow();
+      assert.equal(receivedBy(observer, customer), 5n);
+    });
+  }
+
+  it('hide nothing when one of two lags, whichever is asked first', async () => {
+    for (const [behind, other] of [[first, second] as const, [second, first] as const]) {
+      behind.behave(lag);
+      other.behave(honest);
+      const observer = await observe(both(), 'final');
+      await observer.follow();
+      assert.equal(receivedBy(observer, customer), 5n);
+    }
+  });
+
+  it('are read block by block while the second node is away, and hide nothing', async () => {
+    second.behave(broken);
+    first.behave(lag);
+    const observer = await observe(both(), 'final');
+    await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+    assert.ok(observer.cursor().blockNumber < paidAt);
+    first.behave(honest);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
+  it('are read in wide ranges where two nodes show the same', async () => {
+    const observer = await observe(both(), 'final');
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+    const [near, far] = [64, 4];
+    assert.ok((first.calls.get('eth_getLogs') ?? 0) <= near + far);
+  });
+
+  it('are read in smaller ranges when either node refuses large ones', async () => {
+    for (const strict of [first, second]) {
+      for (const node of [first, second]) node.behave(node === strict ? refusingBeyond(50n) : honest);
+      const observer = await observe(both(), 'final');
+      await observer.follow();
+      assert.equal(receivedBy(observer, customer), 5n);
+      assert.ok((strict.calls.get('eth_getLogs') ?? 0) > 5);
+    }
+  });
+});
+
+describe('blocks near the head of an EVM chain', () => {
+  it('that a node shows empty against their headers are taken from one that shows what is in them', async () => {
+    const world = await createWorld(8453);
+    const [forgetful, other] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+    forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
+    const observer = await observe(ingesterOf([forgetful.url, other.url]), 'head');
+    await world.pay(customer, 5n);
+    await world.mine(2);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
+  it('tell by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
+    const world = await createWorld(8453);
+    await world.pay(customer, 5n);
+    const node = {
+      name: 'node 1',
+      request: (method: string, params: unknown) => world.client.request({ method, params } as never),
+    };
+    const [paid, empty] = [await header(node, 'latest'), await header(node, 0n)];
+    assert.ok(paid && empty);
+    const base = chainOf(8453);
+    assert.deepEqual([mayHoldTransfers(base, paid), mayHoldTransfers(base, empty)], [true, false]);
+    assert.equal(mayHoldTransfers(chainOf(1), paid), false);
+    for (const logsBloom of [undefined, '0x'] as const) assert.equal(mayHoldTransfers(base, { logsBloom }), true);
+  });
+});
+
+const refusingBeyond =
+  (blocks: bigint): Behaviour =>
+  async (method, params, forward) => {
+    const [filter] = params as [{ fromBlock?: string; toBlock?: string }];
+    const span = method === 'eth_getLogs' ? BigInt(filter.toBlock ?? 0) - BigInt(filter.fromBlock ?? 0) : 0n;
+    if (span > blocks) throw new Refusal(-32602, `query exceeds max block range ${blocks}`);
+    return forward(method, params);
+  };
