@@ -1,6 +1,6 @@
 /** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
 import { instant } from '../../../../domain/time.ts';
-import { lower } from '../../bigints.ts';
+import { higher, lower } from '../../bigints.ts';
 import type { Watch } from '../../family.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
@@ -37,7 +37,10 @@ interface Standing {
   readonly memory: ReturnType<typeof createMemory>;
   readonly open: Rounds;
   readonly late: Rounds;
-  lookedAt: bigint | null;
+  /** The newest slot of a look: a node that is behind it tells the past. */
+  newest: bigint;
+  /** Whether that look has read all that was its turn. */
+  done: boolean;
 }
 
 /** A look under way. */
@@ -62,7 +65,8 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       memory: createMemory(),
       open: createRounds(watch.open),
       late: createRounds(watch.late),
-      lookedAt: null,
+      newest: -1n,
+      done: false,
     };
     standings.set(pass, standing);
     return standing;
@@ -74,10 +78,12 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const commitment = commitments[pass] ?? 'finalized';
     const block = await rpc.first(async (node) => {
       const slot = await slotOf(node, commitment);
-      if (slot < blockNumber) throw lagging(node, 'getSlot', blockNumber);
-      return slot === own.lookedAt && !own.open.isUnderWay() ? undefined : blockAt(node, slot, commitment);
+      const least = higher(blockNumber, own.newest);
+      if (slot < least) throw lagging(node, 'getSlot', least);
+      return slot === own.newest && own.done && !own.open.isUnderWay() ? undefined : blockAt(node, slot, commitment);
     }, signal);
     if (!block) return undefined;
+    Object.assign(own, { newest: block.slot, done: false });
     if (pass !== 'head' && block.slot > finalSlot) finalSlot = block.slot;
     return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, deposits: 0, reads: 0 };
   }
@@ -142,7 +148,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
         yield* round(look, own.late, next);
       }
       forget(own, pass);
-      own.lookedAt = look.block.slot;
+      own.done = true;
     },
 
     async readDeposit(address, signal) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PublicKey } from 'solana-web3-v1';
+import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { type Signer, transferOf } from '../../../../commands/chainPorts.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
@@ -50,6 +50,22 @@ describe('sweeping deposits on Solana', () => {
   }
 
   const lamports = async (of: PublicKey) => world.lab.connection.getBalance(of, 'processed');
+
+  it('takes all of it when strangers have sent SOL to its account: that is no money of unknown origin', async () => {
+    const payment = await paid([4_000000n]);
+    const stranger = await world.lab.person();
+    const to = await tokenAccount(owner);
+    for (const count of [1, 2])
+      await world.lab.send(
+        await world.lab.signed(stranger, [
+          SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey: to, lamports: count }),
+        ]),
+      );
+    world.settle();
+    const [swept] = await sweep.sweep(payment, signal);
+    assert.equal(swept?.kind, 'swept', JSON.stringify(swept, bigintText));
+    assert.equal(await world.balance(owner), null);
+  });
 
   it('takes all of it to the treasury, closes the account and brings its rent back; again it does nothing', async () => {
     const payment = await paid([4_000000n, 6_010000n]);
