@@ -2,6 +2,7 @@
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/manageLinks.ts';
 import { amountMax_usd } from '../../commands/paymentAmounts.ts';
+import { embeddingSitesMax } from '../../domain/merchant/embedding.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms } from '../../domain/payment/create.ts';
@@ -51,6 +52,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
   ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
   ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
+  ['sites that may show payment pages in a frame, of one app', count(embeddingSitesMax), '400 `invalidRequest`'],
   ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
   ['such codes for one e-mail address', `${count(defaultRates.signInEmail.requestsMax)} a day`, limited],
   [

@@ -161,6 +161,25 @@ describe('a payment in a frame', function () {
       await someone.leave();
     });
 
+    it('lets the payer choose what to pay from, in the frame', async () => {
+      const payFrom = [
+        { chainId: '137', tokenSymbol: 'USDC' },
+        { chainId: '1500', tokenSymbol: 'USDC' },
+      ];
+      const { body } = await world.call('POST', '/payment-api/payments', {
+        headers: world.keys.wallet,
+        body: goodRequest({ payFrom }),
+      });
+      const someone = await at({ [shop]: withScript().replace(link, body.paymentLink) });
+      const page = await opened(someone);
+      const frame = page.frameLocator('dialog iframe');
+      await frame.getByRole('button', { name: 'Stellar USDC' }).click();
+      await frame.getByText('on Stellar').first().waitFor();
+      assert.equal(page.url(), `${shop}/`);
+      await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length === 2);
+      await someone.leave();
+    });
+
     it('fits into a telephone', async () => {
       const someone = await at({ [shop]: withScript() });
       await someone.page.setViewportSize({ width: 320, height: 560 });

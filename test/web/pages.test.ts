@@ -1,30 +1,10 @@
 import assert from 'node:assert/strict';
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { type Visitor, visitor } from '../support/chromium.ts';
+import { obstacles, standingOut } from '../support/obstacles.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
 const pages = samplePages();
-
-/** What people who cannot see, or not well, would stumble over, by rule and element. */
-async function obstacles(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`${axe.source};undefined`);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
-  );
-}
-
-/** Elements that stand out of the window: what makes a page scroll sideways. */
-const standingOut = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(() => {
-    const { clientWidth, scrollWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    return [...document.body.querySelectorAll('*')]
-      .filter((element) => element.getBoundingClientRect().right > clientWidth + 0.5)
-      .map((element) => `${element.tagName} ${element.className}`);
-  });
 
 describe('pages in a browser', function () {
   this.timeout(60_000);
