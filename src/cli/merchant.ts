@@ -115,6 +115,11 @@ program
   .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
 
 program
+  .command('embed <appId> [sites...]')
+  .description('set the sites that may show payment pages in a frame; none without any')
+  .action((appId: string, sites: string[]) => run((m) => m.setEmbeddingSites(appId, sites, operator())));
+
+program
   .command('rotate <appId>')
   .description('make a new webhook secret; the old one stops at once')
   .action((appId: string) => run((m) => m.rotateSecret(appId, operator())));
