@@ -3,6 +3,7 @@ import { type Ingester, PayoutBlocked } from '../../commands/chainPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { rescale } from '../../domain/money.ts';
 import type { Payin } from '../../domain/payment/counting.ts';
+import { isSameAsset } from '../../domain/payment/sources.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 
 /** @throws PayoutBlocked when too few nodes show it, or none of that chain is configured any more */
@@ -18,7 +19,9 @@ export function createFundingProof(chains: Witnesses): ProveFunding {
   return async ({ terms, funded, payins }, signal) => {
     // Of a withdrawal of cashback nothing came in.
     if (!funded || funded.rule === 'cashback') return;
-    const funding = payins.filter(({ id }) => funded.transferIds.includes(id));
+    const funding = payins.filter(
+      ({ id, transfer }) => funded.transferIds.includes(id) && isSameAsset(transfer, terms.source),
+    );
     const { decimals } = terms.source.token;
     const usd = rescale(funded.received, decimals, 0);
     await Promise.all(funding.map((payin) => prove(payin, usd, signal)));

@@ -44,6 +44,13 @@ describe('before a payout is signed', () => {
     await assert.rejects(prove([...p.unpaid, p.funded(), p.payoutRequested()]), /the log shows 0 of/);
   });
 
+  it('it is refused when what funded it is of another source: units of different tokens do not add up', async () => {
+    const created = p.created({ alternatives: [p.bnbUsdc] });
+    const crumbs = p.payin({ in: p.bnbUsdc, amount: '0.00000000001001' });
+    const history = [created, p.confirmed(crumbs), p.funded([crumbs]), p.payoutRequested()];
+    await assert.rejects(prove(history), /the log shows 0 of/);
+  });
+
   it('it is refused when no node of the chain is configured any more', async () => {
     const proof = createFundingProof(new Map());
     await assert.rejects(proof(p.paymentAfter(p.ordered), signal), /no node of Base is configured/);

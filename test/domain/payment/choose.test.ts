@@ -1,12 +1,15 @@
 /** A payment on Base, 10.01 USDC, whose payer may pay from Polygon, Solana and BNB Chain (18 decimals) as well. */
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
+import { rescale } from '../../../domain/money.ts';
 import { choicesMax, chooseSource, isChoiceOpen } from '../../../domain/payment/choose.ts';
 import { expire } from '../../../domain/payment/close.ts';
 import { awaitedChains } from '../../../domain/payment/counting.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { recordPayin } from '../../../domain/payment/payins.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
+import { alternativeTerms, canExpress } from '../../../domain/payment/sources.ts';
 import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
@@ -43,6 +46,28 @@ describe('a choice of what to pay from', () => {
     );
     const any = p.paymentAfter([p.created({ type: 'anyAmount', alternatives: [bnbUsdc] })]);
     assert.deepEqual(any.sources[1]?.limits, { min: '20000000000000000', max: '10000000000000000000000' });
+  });
+
+  it('adds the fee of its route to what the merchant gets, exactly, whatever the decimals', () => {
+    const assets = [baseUsdc, bnbUsdc, solanaUsdc, p.stellarUsdc, p.ethereumUsdt];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...assets),
+        fc.constantFrom(...assets),
+        fc.bigInt(1n, 10n ** 12n),
+        fc.bigInt(0n, 10n ** 6n),
+        fc.nat(500),
+        (from, to, cents, fixed, basisPoints) => {
+          const amount = cents * 10n ** BigInt(to.token.decimals - 2);
+          const { token } = from;
+          assert.ok(canExpress(token, amount, to.token));
+          const terms = alternativeTerms({ ...from, feePolicy: { fixed, basisPoints } }, amount, to.token);
+          const net = BigInt(terms.amount ?? 0) - BigInt(terms.fee.amount ?? 0);
+          assert.equal(rescale(net, token.decimals, to.token.decimals), amount);
+          assert.equal(rescale(amount, to.token.decimals, token.decimals), net);
+        },
+      ),
+    );
   });
 
   it('takes the deposit of another family, and keeps the one of its own', () => {
