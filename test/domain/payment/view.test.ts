@@ -81,6 +81,7 @@ describe('the view of a payment', () => {
       destinationAmount: '10.00',
       receiverAddress: merchantWallet,
       receiverMemo: null,
+      payFrom: null,
       payoutTxHash: null,
       payoutConfirmedAt: null,
       excess: null,
