@@ -48,6 +48,8 @@ export async function openWorld(): Promise<BenchWorld> {
     EVENTSTORE_URL: eventStore.url,
     MASTER_KEY: keys.masterKey,
     TREASURY_PRIVATE_KEY: keys.treasury,
+    // All payments of a run are one app's, and stay open.
+    OPEN_PER_APP: '0',
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     [`RPC_URLS_${chainId}`]: rpcUrl,

@@ -69,7 +69,7 @@ async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingeste
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
   const aside = await countFailed(reads, unexplainedName(chainId));
-  return aside === 0 ? undefined : `${aside} deposits hold what is not explained: npm run work -- list`;
+  return aside === 0 ? undefined : `deposits that hold what is not explained: ${aside}; see npm run work -- list`;
 }
 
 type Needs = Pick<Core, 'clock' | 'reads' | 'telemetry'>;

@@ -68,6 +68,20 @@ describe('strangers on Solana', function () {
     }
   });
 
+  it('who find a way to leave a balance unexplained leave a note of it, and a service that is ready', async () => {
+    const worker = 'payins:501:unexplained';
+    await sandbox.query(
+      `INSERT INTO ops.work_failures (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
+       VALUES ('${worker}', 'deposit', 10, 'Unexplained: it does not add up', now(), now(), now())`,
+    );
+    const { status, body } = await sandbox.operations('/readyz');
+    const detail = 'deposits that hold what is not explained: 1; see npm run work -- list';
+    assert.deepEqual([status, body.checks['chain:501']], [200, { ok: true, detail }]);
+    const metrics = await sandbox.operations('/metrics');
+    assert.match(String(metrics.body), new RegExp(`^pi_parked_items\\{worker="${worker}"\\} 1$`, 'm'));
+    await sandbox.query(`DELETE FROM ops.work_failures WHERE worker = '${worker}'`);
+  });
+
   it('name what a payout would bear if that followed from the payment’s id, 110 times: it is paid out all the same', async () => {
     const receiverAddress = Keypair.generate().publicKey.toBase58();
     const payment = await create(
