@@ -12,6 +12,8 @@ export function openEnvironment(path: string) {
   return { env, log, index, heads, ends };
 }
 
+export type Tables = ReturnType<typeof openEnvironment>;
+
 /** LMDB's own errors have numbers below this, those of the system positive ones. */
 const ownErrorsBelow = -30_000;
 

@@ -1,9 +1,10 @@
 /** Reads by page: each page is taken at one moment, and the event loop is free in between. */
 
 import { pageMost, pageMost_bytes } from './bounds.ts';
+import type { Scanned } from './log.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { createdMs, decodeRecord } from './record.ts';
-import type { Head, Scanned, Storage } from './storage.ts';
+import type { Head, Storage } from './storage.ts';
 
 export interface Page {
   readonly records: readonly Buffer[];

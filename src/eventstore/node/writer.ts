@@ -3,7 +3,7 @@ import { type Batch, createBatch, weightOf } from './batch.ts';
 import { queuedMost, queuedMost_bytes } from './bounds.ts';
 import { applyChange, type Change, type Outcome } from './changes.ts';
 import { Busy } from './problems.ts';
-import { createRecentIds } from './recentIds.ts';
+import { createRecentIds, type RecentIds } from './recentIds.ts';
 import { CannotWrite, type Room } from './room.ts';
 import type { Storage } from './storage.ts';
 import { type Tell, troubleOf } from './trouble.ts';
@@ -67,33 +67,12 @@ export function createWriter(
   async function commit(waiting: readonly Waiting[]): Promise<void> {
     try {
       room.mustBeThere();
-      const { batch, decided } = decide(waiting);
+      const { batch, decided } = decide(storage, recent, waiting, tell);
       if (batch.writes.records.length > 0) await write(batch);
       for (const { waiting: one, outcome } of decided) one.resolve(outcome);
       grown.ring();
     } catch (error) {
       for (const { reject } of waiting) reject(error);
-    }
-  }
-
-  /** Decides each change after those before it; one that cannot be decided fails alone. */
-  function decide(waiting: readonly Waiting[]) {
-    for (let left = waiting; ; ) {
-      const batch = createBatch(storage, recent, Date.now());
-      const decided: { readonly waiting: Waiting; readonly outcome: Outcome }[] = [];
-      const failed = left.find((one) => {
-        try {
-          decided.push({ waiting: one, outcome: applyChange(batch, recent, one.change) });
-          return false;
-        } catch (error) {
-          tell(troubleOf(error));
-          one.reject(error);
-          return true;
-        }
-      });
-      if (!failed) return { batch, decided };
-      recent.forgetAll();
-      left = left.filter((one) => one !== failed);
     }
   }
 
@@ -104,18 +83,9 @@ export function createWriter(
       room.written();
     } catch (error) {
       recent.forgetAll();
-      if (isUnwritten(position)) throw room.failed(error);
+      if (endsAt(storage, position)) throw room.failed(error);
       tell({ kind: 'broken', message: `a commit failed half-way (${error instanceof Error ? error.message : error})` });
       throw error;
-    }
-  }
-
-  /** Whether the log ends where it did. After a failure in the midst of a commit LMDB cannot even read. */
-  function isUnwritten(position: number): boolean {
-    try {
-      return storage.ends().position === position;
-    } catch {
-      return false;
     }
   }
 
@@ -139,6 +109,36 @@ export function createWriter(
       await running;
     },
   };
+}
+
+/** Decides each change after those before it; one that cannot be decided fails alone. */
+function decide(storage: Storage, recent: RecentIds, waiting: readonly Waiting[], tell: Tell) {
+  for (let left = waiting; ; ) {
+    const batch = createBatch(storage, recent, Date.now());
+    const decided: { readonly waiting: Waiting; readonly outcome: Outcome }[] = [];
+    const failed = left.find((one) => {
+      try {
+        decided.push({ waiting: one, outcome: applyChange(batch, recent, one.change) });
+        return false;
+      } catch (error) {
+        tell(troubleOf(error));
+        one.reject(error);
+        return true;
+      }
+    });
+    if (!failed) return { batch, decided };
+    recent.forgetAll();
+    left = left.filter((one) => one !== failed);
+  }
+}
+
+/** Whether the log still ends there. After a failure in the midst of a commit LMDB cannot even read. */
+function endsAt(storage: Storage, position: number): boolean {
+  try {
+    return storage.ends().position === position;
+  } catch {
+    return false;
+  }
 }
 
 /** Tells everyone who listens that something has happened; what, they look up themselves. */

@@ -142,11 +142,18 @@ describe('flipped bytes', () => {
         troubles.map(({ kind }) => kind),
         ['damaged'],
       );
+      const seen: string[] = [];
       await assert.rejects(async () => {
-        for await (const batch of store.all({ after: null, prefixes: ['good-'], signal: AbortSignal.timeout(5_000) })) {
-          if (batch.live) return;
+        for await (const { events: read, live } of store.all({
+          after: null,
+          prefixes: ['good-', 'bad-'],
+          signal: AbortSignal.timeout(5_000),
+        })) {
+          seen.push(...read.map(({ stream }) => stream));
+          if (live) return;
         }
       }, /the record at \d+ is not as it was written/);
+      assert.deepEqual(seen, ['good-1'], 'up to the damage');
     });
   });
 
