@@ -106,9 +106,11 @@ describe('HTTP: requests made from the OpenAPI document', function () {
     assert.equal(typeof body.errors?.[0]?.pointer, 'string', text);
   }
 
+  /** Links are of apps that have a settlement wallet. */
+  const ownerFor = (path: string) => world.owners[path.includes('/links') ? 'merchant' : 'wallet'];
   const send = ({ method, path, signedIn }: Operation, body: unknown): Promise<Answered> =>
     world.call(method, place(path), {
-      headers: { ...(signedIn ? world.owners.wallet : world.keys.walletAdmin), 'Content-Type': 'application/json' },
+      headers: { ...(signedIn ? ownerFor(path) : world.keys.walletAdmin), 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
 

@@ -65,8 +65,8 @@ export interface World {
   readonly keys: Readonly<
     Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'merchantAdmin' | 'bare', Headers>
   >;
-  /** Tokens of the people who own the two wallet apps. */
-  readonly owners: Readonly<Record<'wallet' | 'other', Headers>>;
+  /** Tokens of the people who own the apps. */
+  readonly owners: Readonly<Record<'wallet' | 'other' | 'merchant', Headers>>;
   /** What people who have signed in read and change. */
   readonly people: Owners;
   readonly clock: { advance(duration_ms: number): void; now(): Instant };
@@ -201,6 +201,7 @@ const byOperator = { cause: 'operator:spec' } as const;
 const owners = {
   wallet: headersOf('ann'),
   other: headersOf('bob'),
+  merchant: headersOf('cleo'),
 };
 
 /** One delivery, of every app. */

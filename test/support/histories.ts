@@ -6,6 +6,7 @@ import type { Clock, EventStore } from '../../commands/ports.ts';
 import { cashback } from '../../domain/cashback.ts';
 import { credit } from '../../domain/credit.ts';
 import { categoryOf, type Decision, type DomainEvent } from '../../domain/decider.ts';
+import { closeLink, createLink, type LinkTerms, link } from '../../domain/link.ts';
 import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
@@ -70,6 +71,7 @@ const kinds = [
   'spend',
   'receive',
   'withdraw',
+  'link',
 ] as const;
 
 export interface Step {
@@ -152,6 +154,14 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
     await handle(credit, buyer, (state) => onCredit(state, named(step), now), facts);
   } else if (step.kind === 'receive' || step.kind === 'withdraw') {
     await handle(cashback, appId, (state) => onCashback(state, named(step), now), facts);
+  } else if (step.kind === 'link') {
+    const linkId = `link-${step.who}`.padEnd(36, '-');
+    await handle(
+      link,
+      linkId,
+      (state) => (state ? closeLink(state, appId, now) : createLink(state, linkTerms(linkId, appId, now))),
+      facts,
+    );
   } else if (step.kind === 'unmatched') {
     const transfer = {
       ...p.payin({ tx: `unmatched ${step.who}`, in: p.stellarUsdc }),
@@ -295,3 +305,15 @@ export async function append(
   const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
   return (await world.store.append(stream, expected, sealed)).position;
 }
+
+const linkTerms = (linkId: string, appId: string, now: Instant): LinkTerms => ({
+  linkId,
+  appId,
+  type: 'exactOut',
+  amount_microUsd: '12500000',
+  limits_microUsd: null,
+  title: 'Tea',
+  description: null,
+  source: { chainId: 8453, tokenSymbol: 'USDC' },
+  createdAt: now,
+});
