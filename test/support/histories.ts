@@ -71,7 +71,6 @@ const kinds = [
   'spend',
   'receive',
   'withdraw',
-  'link',
 ] as const;
 
 export interface Step {
@@ -154,14 +153,9 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
     await handle(credit, buyer, (state) => onCredit(state, named(step), now), facts);
   } else if (step.kind === 'receive' || step.kind === 'withdraw') {
     await handle(cashback, appId, (state) => onCashback(state, named(step), now), facts);
-  } else if (step.kind === 'link') {
     const linkId = `link-${step.who}`.padEnd(36, '-');
-    await handle(
-      link,
-      linkId,
-      (state) => (state ? closeLink(state, appId, now) : createLink(state, linkTerms(linkId, appId, now))),
-      facts,
-    );
+    const terms = linkTerms(linkId, appId, now);
+    await handle(link, linkId, (state) => (state ? closeLink(state, appId, now) : createLink(state, terms)), facts);
   } else if (step.kind === 'unmatched') {
     const transfer = {
       ...p.payin({ tx: `unmatched ${step.who}`, in: p.stellarUsdc }),
