@@ -21,7 +21,7 @@ import {
 } from '../domain/treasury/state.ts';
 import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './chainPorts.ts';
 import { currentState } from './handle.ts';
-import { cancelsOf } from './knownFate.ts';
+import { cancelsOf, stuckAfter_ms } from './knownFate.ts';
 import {
   type Chosen,
   type NumberingDeps,
@@ -41,8 +41,6 @@ const settling_ms = minute_ms;
 /** A cancel that is not mined for so long is outbid; each further one waits twice as long, up to an hour. */
 const outbidAfter_ms = 90_000;
 const outbidAfterMax_ms = 60 * minute_ms;
-/** Blocks are seconds apart: a nonce that is outstanding for so long is in need of somebody. */
-export const stuckAfter_ms = 10 * minute_ms;
 
 /**
  * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. Should somebody
@@ -158,7 +156,7 @@ async function tendCancel(
   } else if (fate.kind === 'dead') {
     const { reason, detail } = fate.proof;
     const decide = reason === 'nonceUsed' ? reportTaken : useUpNonce;
-    await record((state) => decide(state, { nonce, detail, now }));
+    await record((state) => decide(state, { nonce, detail, proven: true, now }));
   } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
 }
 

@@ -6,8 +6,15 @@
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
 import type { SignedAttempt } from '../domain/payment/events.ts';
+import { epochMs, minute_ms } from '../domain/time.ts';
 import { objectionTo, reportTaken } from '../domain/treasury/objections.ts';
-import { type Cancelled, treasury, treasuryInstance } from '../domain/treasury/state.ts';
+import {
+  type Cancelled,
+  type TakenNonce,
+  type TreasuryState,
+  treasury,
+  treasuryInstance,
+} from '../domain/treasury/state.ts';
 import type { Fate, PayoutRail, Sent } from './chainPorts.ts';
 import { currentState, type Handle } from './handle.ts';
 import type { Clock } from './ports.ts';
@@ -15,8 +22,11 @@ import type { Clock } from './ports.ts';
 interface Deps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly rail: Pick<PayoutRail, 'chainId' | 'fate'>;
+  readonly rail: Pick<PayoutRail, 'chainId' | 'fate' | 'canLand'>;
 }
+
+/** Blocks are seconds apart: what is outstanding for so long is in need of somebody. */
+export const stuckAfter_ms = 10 * minute_ms;
 
 /** Cancels among attempts; those are numbered from 1. */
 const notAnAttempt = 0;
@@ -37,25 +47,90 @@ export async function knownFate(
 ): Promise<Fate | Refusal> {
   const fate = await deps.rail.fate(attempts, signal);
   const [attempt] = attempts;
-  if (fate.kind !== 'dead' || fate.proof.reason !== 'nonceUsed' || !attempt?.nonce) return fate;
-  const { account } = attempt;
-  const nonce = BigInt(attempt.nonce);
-  const instance = treasuryInstance(deps.rail.chainId, account);
-  const { cancelled } = await currentState(deps.handle, treasury, instance);
-  const own = cancelled.find((each) => each.nonce === nonce);
-  if (own) {
-    const all = await deps.rail.fate([...attempts, ...cancelsOf(own, deps.rail.chainId, account)], signal);
-    if (all.kind === 'final' && all.attempt === notAnAttempt) return fate;
-    if (all.kind !== 'dead') return all;
-    if (all.proof.reason !== 'nonceUsed') return fate;
+  if (!attempt?.nonce) return fate;
+  const used = { account: attempt.account, nonce: BigInt(attempt.nonce) };
+  if (fate.kind === 'dead' && fate.proof.reason === 'nonceUsed') {
+    const beside = await fateBesideCancel(deps, used, attempts, signal);
+    if (beside && beside.kind !== 'unknown') return beside;
+    return (await report(deps, { ...used, detail: fate.proof.detail, proven: true })) ?? fate;
   }
-  const { detail } = fate.proof;
-  const now = deps.clock.now();
-  const reported = await deps.handle(treasury, instance, (state) => reportTaken(state, { nonce, detail, now }), {
-    cause: 'worker:payouts nonce taken',
-    appId: null,
-  });
+  const unclear = fate.kind === 'unknown' || (fate.kind === 'pending' && fate.dispute !== undefined);
+  return unclear && (await isOver(deps, attempt, signal)) ? afterwards(deps, used, attempts, fate, signal) : fate;
+}
+
+/**
+ * Whether the nonce is used up and the nodes cannot say by what: they remember accounts for a short while only. Asked when no attempt was
+ * known for a while, for nodes that lag know it later.
+ */
+async function isOver({ clock, rail }: Deps, attempt: SignedAttempt, signal: AbortSignal): Promise<boolean> {
+  if (epochMs(clock.now()) - epochMs(attempt.signedAt) < minute_ms) return false;
+  return !(await rail.canLand(attempt, signal));
+}
+
+/** What is recorded tells what the nodes do not: a cancel, or what was seen while they knew. */
+async function afterwards(
+  deps: Deps,
+  used: UsedNonce,
+  attempts: readonly SignedAttempt[],
+  fate: Fate,
+  signal: AbortSignal,
+): Promise<Fate | Refusal> {
+  const { explained, taken } = await treasuryOf(deps, used.account);
+  const seen = explained.find(({ nonce, proven }) => nonce === used.nonce && proven);
+  if (seen) return deadBy(attempts, seen.detail);
+  const beside = await fateBesideCancel(deps, used, attempts, signal);
+  if (beside?.kind === 'final' || beside?.kind === 'dead') return beside;
+  const [{ hash, signedAt } = { hash: '', signedAt: deps.clock.now() }] = attempts;
+  const isKnown = taken.some(({ nonce }) => nonce === used.nonce);
+  if (!isKnown && epochMs(deps.clock.now()) - epochMs(signedAt) < stuckAfter_ms) return fate;
+  const detail = `nonce ${used.nonce} is used up for good, and no node can say whether by ${hash}`;
+  return (await report(deps, { ...used, detail, proven: false })) ?? fate;
+}
+
+const deadBy = (attempts: readonly SignedAttempt[], detail: string): Fate => ({
+  kind: 'dead',
+  attempts: attempts.map(({ attempt }) => attempt),
+  proof: { reason: 'nonceUsed', detail },
+});
+
+const treasuryOf = ({ handle, rail }: Deps, account: string): Promise<TreasuryState> =>
+  currentState(handle, treasury, treasuryInstance(rail.chainId, account));
+
+interface UsedNonce {
+  readonly account: string;
+  readonly nonce: bigint;
+}
+
+/** Undefined when the nonce was never cancelled, or no cancel has used it. */
+async function fateBesideCancel(
+  deps: Deps,
+  { account, nonce }: UsedNonce,
+  attempts: readonly SignedAttempt[],
+  signal: AbortSignal,
+): Promise<Fate | undefined> {
+  const { cancelled } = await treasuryOf(deps, account);
+  const own = cancelled.find((each) => each.nonce === nonce);
+  if (!own) return undefined;
+  const { rail } = deps;
+  const fate = await rail.fate([...attempts, ...cancelsOf(own, rail.chainId, account)], signal);
+  if (fate.kind === 'final' && fate.attempt === notAnAttempt)
+    return deadBy(attempts, `cancel ${fate.hash} in block ${fate.blockNumber} used nonce ${nonce}`);
+  if (fate.kind !== 'dead') return fate;
+  return fate.proof.reason === 'nonceUsed' ? undefined : deadBy(attempts, fate.proof.detail);
+}
+
+/** The account signs nothing from now on. @returns undefined when an operator has explained the nonce */
+async function report(
+  { handle, clock, rail }: Deps,
+  { account, ...used }: UsedNonce & TakenNonce,
+): Promise<Refusal | undefined> {
+  const now = clock.now();
+  const reported = await handle(
+    treasury,
+    treasuryInstance(rail.chainId, account),
+    (state) => reportTaken(state, { ...used, now }),
+    { cause: 'worker:payouts nonce taken', appId: null },
+  );
   if (isRefusal(reported)) return reported;
-  const isTaken = reported.state.taken.some((each) => each.nonce === nonce);
-  return (isTaken ? objectionTo(reported.state) : undefined) ?? fate;
+  return reported.state.taken.some(({ nonce }) => nonce === used.nonce) ? objectionTo(reported.state) : undefined;
 }

@@ -53,7 +53,16 @@ export const treasuryEventSchemas = {
   /** The cancelled nonce is used up for good, by a transaction that is recorded. */
   NonceUsedUp: Type.Object({ nonce: Height, detail: Text(400), usedAt: Time }, closed),
   /** A transaction that nothing here records has used the nonce up. */
-  NonceTaken: Type.Object({ nonce: Height, detail: Text(400), seenAt: Time }, closed),
+  NonceTaken: Type.Object(
+    {
+      nonce: Height,
+      detail: Text(400),
+      /** Whether the nodes show that transaction, so that no recorded attempt can have used the nonce. */
+      proven: Type.Boolean(),
+      seenAt: Time,
+    },
+    closed,
+  ),
   /** An operator knows what used the nonces below `upTo` that the log does not know of. */
   NoncesExplained: Type.Object({ upTo: Height, reason: Reason, explainedAt: Time }, closed),
   SweepSigned: Type.Object({ nonce: Height, hash: Hash, bytes: Bytes, signedAt: Time }, closed),

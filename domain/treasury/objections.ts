@@ -2,7 +2,7 @@
 import { type Decision, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { TreasuryEvent } from './events.ts';
-import type { TreasuryState } from './state.ts';
+import type { TakenNonce, TreasuryState } from './state.ts';
 
 const reconcile =
   'the log has lost its end or the key was used elsewhere; nothing is signed until an operator has found that transaction and explains it (npm run treasury -- explain)';
@@ -41,10 +41,11 @@ export const minedUnsigned = (nonce: bigint, what: string): Refusal =>
  */
 export function reportTaken(
   { taken, explainedTo }: TreasuryState,
-  { nonce, detail, now }: { nonce: bigint; detail: string; now: Instant },
+  { nonce, detail, proven, now }: TakenNonce & { now: Instant },
 ): Decision<TreasuryEvent> {
   if (nonce < explainedTo || taken.some((known) => known.nonce === nonce)) return [];
-  return [{ type: 'NonceTaken', data: { nonce: nonce.toString(), detail: detail.slice(0, 400), seenAt: now } }];
+  const data = { nonce: nonce.toString(), detail: detail.slice(0, 400), proven, seenAt: now };
+  return [{ type: 'NonceTaken', data }];
 }
 
 /**

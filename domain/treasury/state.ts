@@ -39,6 +39,14 @@ export interface Cancelled {
   readonly usedUp: boolean;
 }
 
+/** A nonce that was used up by a transaction of which nothing here knows. */
+export interface TakenNonce {
+  readonly nonce: bigint;
+  readonly detail: string;
+  /** Nodes have shown that transaction: no recorded attempt used the nonce. */
+  readonly proven: boolean;
+}
+
 export interface TreasuryState {
   /** False until the first event is seen. */
   readonly opened: boolean;
@@ -50,7 +58,9 @@ export interface TreasuryState {
   /** The latest, those that are used up among them: they explain what became of a transfer under the same nonce. */
   readonly cancelled: readonly Cancelled[];
   /** Nonces that transactions used up of which nothing here knows: nothing is signed until an operator has explained them. */
-  readonly taken: readonly { readonly nonce: bigint; readonly detail: string }[];
+  readonly taken: readonly TakenNonce[];
+  /** The latest of those that an operator has explained. */
+  readonly explained: readonly TakenNonce[];
   /** What used the nonces below is known, if not here. */
   readonly explainedTo: bigint;
 }
@@ -68,6 +78,7 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
     assigned: [],
     cancelled: [],
     taken: [],
+    explained: [],
     explainedTo: 0n,
   },
   evolve(state, event) {
@@ -101,7 +112,7 @@ function evolveNonce(state: TreasuryState, event: TreasuryEvent): TreasuryState 
       return {
         ...state,
         cancelled: without(state.cancelled, nonce),
-        taken: [...state.taken, { nonce, detail: event.data.detail }],
+        taken: [...state.taken, { nonce, detail: event.data.detail, proven: event.data.proven }],
       };
     }
     case 'NoncesExplained':
@@ -144,6 +155,7 @@ function explained(state: TreasuryState, upTo: bigint): TreasuryState {
     assigned: from(state.assigned),
     cancelled: from(state.cancelled),
     taken: from(state.taken),
+    explained: [...state.explained, ...state.taken.filter(({ nonce }) => nonce < upTo)].slice(-window),
     explainedTo: state.explainedTo < upTo ? upTo : state.explainedTo,
   };
 }

@@ -1,9 +1,8 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
-import { stuckAfter_ms } from '../../commands/cancels.ts';
 import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
-import { knownFate } from '../../commands/knownFate.ts';
+import { knownFate, stuckAfter_ms } from '../../commands/knownFate.ts';
 import { mustWait, requestPayout, type SignDeps, settlePayout, signPayout } from '../../commands/makePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';

@@ -5,6 +5,7 @@ import { settlePayout } from '../../commands/makePayout.ts';
 import { explainNoncesOf } from '../../commands/treasuryAccount.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
+import { minute_ms } from '../../domain/time.ts';
 import { died, hashOf, held, treasuryAccount } from '../support/payments.ts';
 import { accepted } from '../support/processes.ts';
 import { signingWorld } from './signing.ts';
@@ -41,6 +42,26 @@ describe('a nonce that another transaction has used', () => {
     assert.equal(world.around.signatures, 1);
   });
 
+  it('stops the account, too, when no node can say by what it was used up, ten minutes after', async () => {
+    const world = await restored();
+    world.around.fate = () => ({ kind: 'unknown' });
+    world.around.canLand = false;
+    world.pass(9 * minute_ms);
+    assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
+    world.around.canLand = true;
+    world.pass(minute_ms);
+    assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
+    world.around.canLand = false;
+    const fate = await world.fateOf('b');
+    assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
+
+    // It may have been the payout itself: explained, it is no death, and an operator decides about the payout.
+    const account = { chainId: 1, account: treasuryAccount } as const;
+    const told = { minedNonce: 8n, reason: 'looked at' };
+    await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
+    assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
+  });
+
   it('ends it once an operator has explained it, and held what it paid', async () => {
     const world = await restored();
     await world.fateOf('b');
@@ -48,8 +69,13 @@ describe('a nonce that another transaction has used', () => {
     const account = { chainId: 1, account: treasuryAccount } as const;
     const told = { minedNonce: 8n, reason: 'it paid a' };
     await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
+    // By then the nodes have forgotten: what was recorded tells it.
+    world.around.fate = () => ({ kind: 'unknown' });
+    world.around.canLand = false;
+    world.pass(minute_ms);
     const fate = await world.fateOf('b');
     assert.ok(!isRefusal(fate) && fate.kind === 'dead');
+    assert.match(fate.proof.detail, new RegExp(hashOf('lost')));
     await accepted(settlePayout(world.deps(), await world.load('b'), fate));
     await accepted(world.sign({ paymentId: 'b' }));
     const [again] = liveAttempts((await world.load('b')).payout as never);
@@ -72,9 +98,17 @@ describe('a nonce that another transaction has used', () => {
       if (!cancel) return usedUp('another one did');
       return { kind: 'final', attempt: 0, hash: cancel.hash, blockNumber: 9n, blockHash: hashOf(9) };
     };
-    const fate = () => knownFate(world.deps(), [attempt.signed], signal);
-    assert.deepEqual(await fate(), usedUp('another one did'));
-    await world.tend();
-    assert.deepEqual(await fate(), usedUp('another one did'));
+    for (const what of ['known', 'used up for good', 'and nobody knows the attempt']) {
+      const fate = await knownFate(world.deps(), [attempt.signed], signal);
+      assert.ok(!isRefusal(fate) && fate.kind === 'dead');
+      assert.deepEqual(fate.attempts, [1]);
+      assert.match(fate.proof.detail, /^cancel .* used nonce 7$/);
+      await world.tend();
+      const { fate: seen } = world.around;
+      if (what === 'used up for good')
+        world.around.fate = (sent) => (sent.length === 1 ? { kind: 'unknown' } : seen(sent));
+      world.around.canLand = false;
+      world.pass(10 * minute_ms);
+    }
   });
 });

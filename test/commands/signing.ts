@@ -50,6 +50,8 @@ export interface Surroundings {
   unsettled: bigint;
   /** Whether cancels that are sent are lost. */
   dropsCancels: boolean;
+  /** Whether the nonce of what was sent is free. */
+  canLand: boolean;
   /** What the chain says of transactions that share a nonce. */
   fate: (sent: readonly Sent[]) => Fate;
 }
@@ -75,6 +77,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     freed: [],
     unsettled: 0n,
     dropsCancels: false,
+    canLand: true,
     fate: () => ({ kind: 'unknown' }),
   };
 
@@ -101,6 +104,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
       return { chainId: 1, account, nonce, order, validUntil: null, fee, payload: 'cancel' };
     },
     fate: async (sent: readonly Sent[]) => around.fate(sent),
+    canLand: async () => around.canLand,
     async broadcast(bytes: string) {
       if (around.dropsCancels) return;
       around.freed.push(bytes.split(' ').slice(0, 2).join(' '));

@@ -228,6 +228,7 @@ async function paying() {
       around.sent.push(bytes);
     },
     fate: async () => around.fate,
+    canLand: async () => true,
   } as Partial<PayoutRail> as PayoutRail;
   const signer: Signer = {
     account,

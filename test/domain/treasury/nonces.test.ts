@@ -50,7 +50,7 @@ const paused: TreasuryEvent = { type: 'PayoutsPaused', data: { reason: 'audit', 
 const resumed: TreasuryEvent = { type: 'PayoutsResumed', data: { resumedAt: now } };
 const taken = (nonce: number): TreasuryEvent => ({
   type: 'NonceTaken',
-  data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, seenAt: now },
+  data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, proven: true, seenAt: now },
 });
 const assigning = (purpose: Purpose, minedNonce = 7) => {
   return (state: TreasuryState) => assignNonce(state, { purpose, moves, minedNonce: BigInt(minedNonce), now });
@@ -206,7 +206,7 @@ describe('a treasury', () => {
   describe('whose nonce a transaction has used that the log does not know', () => {
     const history = [opened(), assigned(7, payout('a')), assigned(8, payout('b'))];
     const taking = (state: TreasuryState) =>
-      reportTaken(state, { nonce: 7n, detail: 'transaction x used nonce 7', now });
+      reportTaken(state, { nonce: 7n, detail: 'transaction x used nonce 7', proven: true, now });
     const explaining = (minedNonce: number) => (state: TreasuryState) =>
       explainNonces(state, { minedNonce: BigInt(minedNonce), reason: 'our own rebalancing', now });
     const explained = (upTo: number): TreasuryEvent => ({
