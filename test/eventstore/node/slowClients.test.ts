@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { credentials, type ServerWritableStream } from '@grpc/grpc-js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { createGathering } from '../../../src/eventstore/node/batchAppends.ts';
 import { outflow } from '../../../src/eventstore/node/outflow.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
+import { openStorage } from '../../../src/eventstore/node/storage.ts';
+import { createBell, createWriter } from '../../../src/eventstore/node/writer.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { json, list } from './official.ts';
 
@@ -64,6 +70,54 @@ describe('what waits for a slow client', () => {
   });
 });
 
+describe('what clients send faster than it is written', () => {
+  const proposal = (data_bytes: number) => ({
+    id: randomUUID(),
+    type: 'Large',
+    json: false,
+    data: Buffer.alloc(data_bytes),
+    metadata: Buffer.alloc(0),
+  });
+
+  it('is bounded by its bytes: what does not fit is told so at once, the rest is written', async () => {
+    const storage = await openStorage(join(temporaryDirectory(), 'events'));
+    const writer = createWriter(storage, createBell());
+    const change = (n: number) =>
+      ({ kind: 'append', stream: `large-${n}`, expected: 'no_stream', events: [proposal(mebibyte)] }) as const;
+    const outcomes = await Promise.allSettled(Array.from({ length: 80 }, (_, n) => writer.submit(change(n))));
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    assert.equal(refused.length, 80 - 64);
+    for (const outcome of refused) assert.equal((outcome as PromiseRejectedResult).reason.name, 'Busy');
+    assert.equal((await writer.submit(change(99))).kind, 'done', 'there is room again');
+    await storage.close();
+  });
+
+  it('is bounded while its chunks are gathered', () => {
+    const refused: string[] = [];
+    const gathering = createGathering(
+      () => assert.fail('none is whole'),
+      (_, reason) => refused.push('getMessage' in reason ? reason.getMessage() : reason.kind),
+    );
+    const chunk = () => {
+      const event = new messages.BatchAppendReq.ProposedMessage()
+        .setId(new shared.UUID().setString(randomUUID()))
+        .setCustomMetadata(Buffer.alloc(10 * mebibyte));
+      event.getMetadataMap().set('type', 'Large').set('content-type', 'application/octet-stream');
+      return new messages.BatchAppendReq()
+        .setCorrelationId(new shared.UUID().setString(randomUUID()))
+        .setOptions(
+          new messages.BatchAppendReq.Options()
+            .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from('slow-1').toString('base64')))
+            .setAny(new empty.Empty()),
+        )
+        .setProposedMessagesList([event]);
+    };
+    for (let n = 0; n < 8; n++) gathering.take(chunk());
+    assert.deepEqual(refused, ['Server Is Busy', 'Server Is Busy']);
+    gathering.clear();
+  });
+});
+
 describe('a node with readers that stand still', () => {
   let node: EmbeddedNode;
   before(async () => {
@@ -79,7 +133,7 @@ describe('a node with readers that stand still', () => {
     if (process.platform !== 'linux') this.skip();
     const client = EventStoreDBClient.connectionString(node.url);
     const event = json('Large', { text: 'x'.repeat(mebibyte - 100) });
-    for (let n = 0; n < 24; n++) await client.appendToStream('large-1', { ...event, id: crypto.randomUUID() });
+    for (let n = 0; n < 24; n++) await client.appendToStream('large-1', { ...event, id: randomUUID() });
     const options = new Options()
       .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
       .setAll(new Options.AllOptions().setStart(new shared.Empty()))
