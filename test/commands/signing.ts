@@ -14,10 +14,11 @@ import {
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { signPayout } from '../../commands/makePayout.ts';
 import { numberingMemory } from '../../commands/numberingAccounts.ts';
-import type { CrashPoint } from '../../commands/ports.ts';
+import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import type { PaymentEvent, SignedAttempt } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { plus } from '../../domain/time.ts';
+import type { Purpose } from '../../domain/treasury/events.ts';
 import { treasuryInstance } from '../../domain/treasury/state.ts';
 import { checkFloat } from '../../src/chains/money/spending.ts';
 import { ethereumUsdc, feeCaps, hashOf, minute, ordered, treasuryAccount } from '../support/payments.ts';
@@ -55,6 +56,13 @@ export interface Surroundings {
   /** What the chain says of transactions that share a nonce. */
   fate: (sent: readonly Sent[]) => Fate;
 }
+
+/** The nonces given out, with what for. */
+export const assignments = async ({ store }: { readonly store: EventStore }) =>
+  (await store.read(treasuryStream))
+    .filter(({ type }) => type === 'NonceAssigned')
+    .map(({ data }) => data as { nonce: string; purpose: Purpose })
+    .map(({ nonce, purpose }) => `${nonce} ${purpose.kind} ${purpose.reference} ${purpose.ordinal}`);
 
 export const blockedByFloat = new PayoutBlocked('float', 'the float is short: add some');
 
