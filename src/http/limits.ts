@@ -113,6 +113,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
+  [
+    'payins of a chain that are not large, together, before they are as deep as large ones must be',
+    '`EXPOSURE_USD_<chainId>` (10,000 USD, on Polygon 100,000)',
+    'what comes beyond is confirmed when it is as deep',
+  ],
   ['chains and tokens that the payer of one payment may choose besides its own', count(alternativesMax), '400'],
   ['choices of what to pay from, of one payment', count(choicesMax), '409; the page stays as it is'],
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
