@@ -42,7 +42,7 @@ function ofOneSource(p: Payment, [first, ...others]: readonly Payin[]): readonly
   return [first, ...others.filter(({ transfer }) => isSameAsset(transfer, first.transfer))];
 }
 
-/** Money that came but cannot be paid out: late, in another token, on another chain. */
+/** Money that came but cannot be paid out: late, in another token, on another chain, from another sender. */
 export function closeHeld(p: Payment, now: Instant): readonly PaymentEvent[] {
   const held = p.payins.find((payin) => payin.phase === 'confirmed' && codeOf[payin.standing]);
   const code = held && codeOf[held.standing];
@@ -53,6 +53,7 @@ const codeOf: Partial<Record<Standing, BounceCode>> = {
   late: 'latePayin',
   wrongToken: 'wrongToken',
   wrongChain: 'wrongChain',
+  otherSender: 'otherSender',
 };
 
 /** An operator's decision: a funded payment whose payout can never be made and of which nothing was ever signed. */

@@ -15,7 +15,7 @@ import {
 } from './sources.ts';
 
 /** Why a transfer counts towards the payment, or is only held for a refund. */
-export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain';
+export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain' | 'otherSender';
 
 export interface Payin {
   readonly id: string;
@@ -50,8 +50,16 @@ export function standingOf(p: Paid, transfer: Transfer): Standing {
   if (!onChain.some((source) => isSameAsset(source, transfer))) return 'wrongToken';
   if (p.funded) return p.funded.transferIds.includes(transferId(transfer)) ? 'counted' : 'surplus';
   if (p.closed) return p.closed.kind === 'bounced' ? 'surplus' : 'late';
+  if (!mayPay(p, transfer)) return 'otherSender';
   return transfer.blockTime <= p.terms.expiresAt ? 'counted' : 'late';
 }
+
+/**
+ * A contract's caller is named and signs the call, so it alone pays: a stranger who sees the memo could fund a payment of any amount with
+ * next to nothing. A plain transfer may come from an exchange, whatever sender was announced: it counts.
+ */
+const mayPay = ({ terms: { intent, source } }: Paid, { from }: Transfer): boolean =>
+  intent === null || from === source.senderAddress;
 
 /** Payins that count and are on the chain as far as is known, whatever they pay from. */
 export const allCounted = (p: Paid): readonly Payin[] =>

@@ -87,6 +87,7 @@ export const bounceCodes = [
   'latePayin',
   'wrongToken',
   'wrongChain',
+  'otherSender',
   'payoutImpossible',
 ] as const;
 /** cashback: a merchant's withdrawal, which the treasury holds already; nobody pays it in. */

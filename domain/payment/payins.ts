@@ -154,7 +154,7 @@ function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
   const payins = counted(p).filter((payin) => payin.phase === 'confirmed');
   if (payins.length === 0) return [];
   const received = sumOf(payins);
-  const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, payins, received) : splitAsAgreed(p, received);
+  const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, received) : splitAsAgreed(p, received);
   if (outcome === 'notYet') return [];
   if (typeof outcome === 'string') return [bounced(p, outcome, payins, now)];
   return [funded(p, payins, received, outcome, now)];
@@ -176,18 +176,17 @@ function splitAsAgreed(p: Payment, received: bigint): Outcome {
   return { rule: excess > 0n ? 'overpaid' : 'agreed', sourceAmount, fee, payout, excess, dust: 0n };
 }
 
-/** Too little may still be added to until the payment expires: a stranger's dust must not end it. */
-function splitWhatCame(p: Payment, payins: readonly Payin[], received: bigint): Outcome {
-  const { limits, fee } = p.terms;
-  if (limits && received < BigInt(limits.min)) return calledByItsSender(p, payins) ? 'amountTooLow' : 'notYet';
+/**
+ * Too little may still be added to until the payment expires: a stranger's dust must not end it. A contract's limits hold for each call,
+ * and only its sender's calls count.
+ */
+function splitWhatCame(p: Payment, received: bigint): Outcome {
+  const { intent, limits, fee } = p.terms;
+  if (limits && received < BigInt(limits.min)) return intent === null ? 'notYet' : 'amountTooLow';
   if (limits && received > BigInt(limits.max)) return 'amountTooHigh';
   const split = splitAny(received, { fixed: BigInt(fee.fixed), basisPoints: fee.basisPoints }, routeOf(p));
   return split ? { ...split, rule: 'anyAmount', sourceAmount: received } : 'notYet';
 }
-
-/** A contract's limits hold for each call. Its sender has signed the call, so that nobody else can end the payment by it. */
-const calledByItsSender = ({ terms: { intent, source } }: Payment, payins: readonly Payin[]): boolean =>
-  intent !== null && payins.some(({ transfer }) => transfer.from === source.senderAddress);
 
 function funded(
   p: Payment,

@@ -10,7 +10,7 @@ import type { TransferLeg } from './transfer.ts';
 import { statusOf } from './view.ts';
 
 /**
- * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain and late when
+ * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and late when
  * only such money has come. Funded: paid, payingOut, completed. Closed: expired, or held for the reason of a bounce, refunding, refunded.
  */
 export const situations = [
@@ -26,6 +26,7 @@ export const situations = [
   'late',
   'wrongToken',
   'wrongChain',
+  'otherSender',
   'tooLow',
   'tooHigh',
   'unpayable',
@@ -133,6 +134,7 @@ const kindsOfBounces: Readonly<Record<BounceCode, SituationKind>> = {
   latePayin: 'late',
   wrongToken: 'wrongToken',
   wrongChain: 'wrongChain',
+  otherSender: 'otherSender',
   payoutImpossible: 'unpayable',
 };
 
@@ -145,7 +147,7 @@ function closedKind(p: Payment): SituationKind {
 /** When all that came is money that does not count: why the newest of it does not. */
 function strayKind(p: Payment): SituationKind | undefined {
   const standing = onChain(p).findLast((payin) => payin.standing !== 'counted')?.standing;
-  return standing === 'late' || standing === 'wrongToken' || standing === 'wrongChain' ? standing : undefined;
+  return standing === 'surplus' || standing === 'counted' ? undefined : standing;
 }
 
 const onChain = ({ payins }: Payment): readonly Payin[] =>

@@ -168,11 +168,12 @@ function withPayin(p: Payment, transfer: Transfer, phase: Payin['phase']): reado
 const withPhase = (payins: readonly Payin[], id: string, phase: Payin['phase']): readonly Payin[] =>
   payins.map((payin) => (payin.id === id ? { ...payin, phase } : payin));
 
-/** Once a payment is funded, what did not fund it is held, however it was seen before. */
+/** Once a payment is funded, what funded it counts and what counted before is held: the log's word stands, whatever the rule is now. */
 const withSurplus = (payins: readonly Payin[], funding: readonly string[]): readonly Payin[] =>
-  payins.map((payin) =>
-    payin.standing === 'counted' && !funding.includes(payin.id) ? { ...payin, standing: 'surplus' } : payin,
-  );
+  payins.map((payin) => {
+    if (funding.includes(payin.id)) return { ...payin, standing: 'counted' };
+    return payin.standing === 'counted' ? { ...payin, standing: 'surplus' } : payin;
+  });
 
 function namedSource(
   p: Payment,

@@ -161,7 +161,7 @@ function sourceOf(p: Payment) {
     depositMemo: deposit.memo,
     depositContract: deposit.contract,
     depositContractMemo: deposit.contractMemo,
-    senderAddress: first?.transfer.from ?? p.registered?.senderAddress ?? source.senderAddress,
+    senderAddress: first?.transfer.from ?? announcedSender(p),
     payinTxHash: first?.transfer.txHash ?? p.registered?.txHash ?? null,
     amountReceived: payins.length > 0 ? amount(sumOf(payins)) : null,
     excess: amount(p.funded?.excess),
@@ -171,6 +171,10 @@ function sourceOf(p: Payment) {
     payinConfirmedAt: p.funded?.fundedAt ?? null,
   };
 }
+
+/** With an intent the named sender alone pays: a hint does not change it. */
+const announcedSender = ({ terms: { intent, source }, registered }: Payment): string | null =>
+  intent === null ? (registered?.senderAddress ?? source.senderAddress) : source.senderAddress;
 
 export const seenAt = (p: Payment): Instant | null => counted(p)[0]?.transfer.blockTime ?? null;
 
@@ -206,6 +210,7 @@ const messages = {
   latePayin: 'The money arrived after the payment had expired. It is held and can be refunded.',
   wrongToken: 'Another token than the agreed one arrived. It is held and can be refunded.',
   wrongChain: 'The money arrived on another chain than agreed. It is held and can be refunded.',
+  otherSender: 'The money came from another sender than the announced one. It is held and can be refunded.',
   payoutImpossible: 'The destination cannot be paid. The money is held and can be refunded.',
 } as const;
 

@@ -85,7 +85,7 @@ COMMENT ON COLUMN payins.transfer_id IS 'chain:transaction:index, the transfer''
 COMMENT ON COLUMN payins.index IS 'Place among the transaction''s own logs.';
 COMMENT ON COLUMN payins.agreed_usd IS 'What the payment agreed on, in whole tokens rounded up: how deep it must be before it is final.';
 COMMENT ON COLUMN payins.phase IS 'detected, confirmed (final), orphaned (its block left the chain) or lost (orphaned after funding).';
-COMMENT ON COLUMN payins.standing IS 'counted towards the payment, or held: late, surplus, wrongToken, wrongChain.';
+COMMENT ON COLUMN payins.standing IS 'counted towards the payment, or held: late, surplus, wrongToken, wrongChain, otherSender.';
 
 CREATE TABLE deposits (
   address       text        NOT NULL,

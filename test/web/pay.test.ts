@@ -147,6 +147,11 @@ describe('what pages of payments say', () => {
     late: [/The money came too late/, /can send it back/],
     wrongToken: [/This payment takes USDC alone/, /can still be paid/],
     wrongChain: [/takes USDC on Base/, /can still be paid/],
+    otherSender: [
+      /Only the account that was named for this payment can pay it/,
+      /can still be paid/,
+      /Call the contract/,
+    ],
     tooLow: [/7\.50 USDC arrived, so the order is not paid/],
     refunding: [/on its way back/],
     refunded: [/All that arrived has gone back/],
@@ -196,6 +201,7 @@ describe('what pages of payments say', () => {
       'gone',
       'wrongToken',
       'wrongChain',
+      'otherSender',
     ]);
   });
 

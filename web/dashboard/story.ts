@@ -76,6 +76,7 @@ const standings = {
   surplus: ' It was not needed any more and is held.',
   wrongToken: ' It is another token than agreed and is held.',
   wrongChain: ' It came on another chain than agreed and is held.',
+  otherSender: ' It came from another sender than announced and is held.',
 } as const;
 
 const bounces = {
@@ -84,6 +85,7 @@ const bounces = {
   latePayin: 'it arrived after the payment had expired',
   wrongToken: 'another token than agreed arrived',
   wrongChain: 'it arrived on another chain than agreed',
+  otherSender: 'it came from another sender than announced',
   payoutImpossible: 'the wallet cannot be paid',
 } as const;
 

@@ -22,6 +22,7 @@ const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: Ic
   late: ['bad', 'alert'],
   wrongToken: ['bad', 'alert'],
   wrongChain: ['bad', 'alert'],
+  otherSender: ['bad', 'alert'],
   tooLow: ['bad', 'alert'],
   tooHigh: ['bad', 'alert'],
   unpayable: ['bad', 'alert'],
@@ -102,6 +103,7 @@ function happened(model: PayModel): Content {
     case 'completed':
     case 'expired':
     case 'late':
+    case 'otherSender':
     case 'unpayable':
       return say(`${situation.kind}Text`, { merchant });
     case 'timeUp':
@@ -125,6 +127,7 @@ const heldMessages = {
   late: 'heldLate',
   wrongToken: 'heldWrongToken',
   wrongChain: 'heldWrongChain',
+  otherSender: 'heldOtherSender',
 } as const satisfies Record<Held['reason'], string>;
 
 const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Held): Content =>

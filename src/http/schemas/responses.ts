@@ -168,7 +168,7 @@ const Transaction = Shape(
     }),
     standing: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'payin: counted towards the payment, or held (late, surplus, wrongToken, wrongChain)',
+      description: 'payin: counted towards the payment, or held (late, surplus, wrongToken, wrongChain, otherSender)',
     }),
     tokenSymbol: TokenSymbol,
     tokenAddress: Type.String(),

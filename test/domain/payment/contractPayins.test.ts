@@ -27,6 +27,7 @@ import {
   confirmed,
   detected,
   digits,
+  expired,
   expires_at,
   funded,
   minute,
@@ -108,24 +109,42 @@ describe('a payment into the Stellar contract', () => {
           .when(seen(transfer))
           .then([detected(transfer), confirmed(transfer), bounced(code, amount, minute(6), stellarUsdc)]);
       }
-      const [call, rest] = [paid('0.0199999', { from: otherPayer }), sent('0.0000001', { tx: 'rest' })];
-      given([any, detected(call), confirmed(call)])
-        .when(seen(rest))
-        .then([detected(rest), confirmed(rest), paidOut([call, rest], '0.02', '0.01')]);
     });
 
-    it('is not ended by a stranger’s too small call: it waits, adds up, and bounces when it expires', () => {
-      const dust = paid('0.0199999', { from: otherPayer });
-      given([any])
-        .when(seen(dust))
-        .then([detected(dust), confirmed(dust)]);
-      const rest = paid('0.0000001', { tx: 'rest' });
-      given([any, detected(dust), confirmed(dust)])
-        .when(seen(rest))
-        .then([detected(rest), confirmed(rest), paidOut([dust, rest], '0.02', '0.01')]);
-      given([any, detected(dust), confirmed(dust)])
-        .when((state) => expire(state, { scannedTo: () => minute(61), now: minute(62) }))
-        .then([bounced('amountTooLow', '0.0199999', minute(62), stellarUsdc)]);
+    it('is funded by its sender alone: a stranger’s money is held, refundable, and changes nothing else', () => {
+      for (const by of [paid, sent]) {
+        for (const amount of ['0.0199999', '0.02', '500', '10000.0000001']) {
+          const stranger = by(amount, { from: otherPayer, tx: 'stranger' });
+          given([any])
+            .when(seen(stranger))
+            .then([detected(stranger), confirmed(stranger)]);
+          const call = paid('500');
+          const outcome = [detected(call), confirmed(call), paidOut([call], '500', '499.99')];
+          given([any, detected(stranger), confirmed(stranger)])
+            .when(seen(call))
+            .then(outcome);
+          const payment = paymentAfter([any, detected(stranger), confirmed(stranger), ...outcome]);
+          assert.equal(payment.payins[0]?.standing, 'otherSender');
+          assert.deepEqual(
+            refundable(payment).map((owed) => [owed.reason, owed.amount]),
+            [['held', of(amount, stellarUsdc)]],
+          );
+        }
+      }
+    });
+
+    it('bounces when it expires with nothing but a stranger’s money', () => {
+      const stranger = sent('500', { from: otherPayer });
+      const outcome = given([any, detected(stranger), confirmed(stranger)]).when((state) =>
+        expire(state, { scannedTo: () => minute(61), now: minute(62) }),
+      );
+      outcome.then([expired(minute(61), minute(62)), bounced('otherSender', '500', minute(62), stellarUsdc)]);
+    });
+
+    it('that a stranger funded before this rule stays funded', () => {
+      const stranger = paid('500', { from: otherPayer });
+      const history = [any, detected(stranger), confirmed(stranger), paidOut([stranger], '500', '499.99')];
+      assert.deepEqual([paymentAfter(history).payins[0]?.standing, refundable(paymentAfter(history))], ['counted', []]);
     });
 
     it('keeps as dust what the destination cannot hold', () => {
@@ -149,13 +168,21 @@ describe('a payment into the Stellar contract', () => {
     );
   });
 
-  it('counts whoever pays with its memo, and shows who did', () => {
+  it('shows its sender, whoever else pays or is named by a hint', () => {
     const call = paid('1.00', { from: otherPayer });
-    const before = viewOf(paymentAfter([contractCreated()]), minute(1));
-    assert.equal(before.senderAddress, payer);
-    const after = viewOf(paymentAfter([contractCreated(), detected(call)]), minute(5));
-    assert.deepEqual([after.senderAddress, after.amountReceived], [otherPayer, '1.00']);
-    assert.equal(paymentAfter([contractCreated(), detected(call)]).terms.source.senderAddress, payer);
+    const hint = { txHash: call.txHash, senderAddress: otherPayer, registeredAt: minute(1) };
+    const history = [contractCreated(), { type: 'PayinRegistered', data: hint } as const, detected(call)];
+    for (const events of [history.slice(0, 1), history.slice(0, 2), history]) {
+      const { senderAddress, amountReceived } = viewOf(paymentAfter(events), minute(5));
+      assert.deepEqual([senderAddress, amountReceived], [payer, null]);
+    }
+  });
+
+  it('without the contract counts whoever pays, whatever sender was announced: exchanges pay from their own', () => {
+    const plain = { ...contractTerms(), intent: null };
+    const created = createPayment(null, plain) as readonly PaymentEvent[];
+    const transfer = sent('1.00', { from: otherPayer });
+    assert.equal(paymentAfter([...created, detected(transfer)]).payins[0]?.standing, 'counted');
   });
 
   it('of an agreed amount may be paid in several calls', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { type ChainFacts, type Situation, situationOf } from '../../../domain/payment/situation.ts';
+import { contractCreated, otherPayer, paid } from '../../support/contractPayments.ts';
 import * as p from '../../support/payments.ts';
 
 const usdc = (amount: string) => ({ amount, tokenSymbol: 'USDC' as const });
@@ -90,6 +91,14 @@ describe('the situation of a payer', () => {
     assert.equal(after(closed, p.minute(63)).kind, 'late');
     const bounced = after([...closed, p.confirmed(late), p.bounced('latePayin', '10.01')], p.minute(64));
     assert.deepEqual([bounced.kind, bounced.held], ['late', [{ reason: 'late', ...usdc('10.01'), chainId: 8453 }]]);
+  });
+
+  it('tells of money that a contract does not take from this sender, and still waits for the named one', () => {
+    const open = after([contractCreated(), p.detected(paid('0.02', { from: otherPayer }))]);
+    assert.deepEqual(
+      [open.kind, open.open, open.held.map(({ reason }) => reason)],
+      ['otherSender', true, ['otherSender']],
+    );
   });
 
   it('holds what comes after the payment was paid', () => {

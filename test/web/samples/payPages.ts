@@ -115,6 +115,7 @@ export const stories = {
   },
   wrongToken: { history: [...p.unpaid, p.detected(otherToken)] },
   wrongChain: { history: [...p.unpaid, p.detected(usdtOnEthereum)] },
+  otherSender: { history: [...onStellar(toStellar, true), p.detected(p.payin({ in: p.stellarUsdc, amount: '0.02' }))] },
   wrongChainOver: {
     history: [
       ...p.unpaid,

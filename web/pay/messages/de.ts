@@ -46,12 +46,13 @@ export const de: Messages = {
   fromExchange: 'Von einer Börse: Achten Sie darauf, dass dieser Betrag nach deren Gebühr ankommt.',
   withMemo: 'Senden Sie das Memo mit: Ohne es weiß niemand, wessen Geld es ist.',
   contractTitle: 'Vertrag aufrufen',
-  contractText: 'Rufen Sie von Ihrem Stellar-Konto die Funktion {name} des Vertrags mit genau diesen Werten auf.',
+  contractText:
+    'Rufen Sie von dem Stellar-Konto, das als Absender genannt ist, die Funktion {name} des Vertrags mit genau diesen Werten auf.',
   contract: 'Vertrag',
   sender: 'Absender, Ihr Konto',
   inUnits: 'Betrag in kleinsten Einheiten',
   command: 'Mit der Stellar-Kommandozeile',
-  plainTransfer: 'Ohne den Vertrag: einfache Überweisung mit dem Memo',
+  plainTransfer: 'Ohne den Vertrag: einfache Überweisung mit dem Memo, vom selben Konto',
   details: 'Einzelheiten',
 
   timeUpTitle: 'Die Zeit zum Zahlen ist vorbei',
@@ -85,6 +86,9 @@ export const de: Messages = {
   wrongChainTitle: 'Es kam auf einem anderen Netzwerk an',
   wrongChainText:
     'Diese Zahlung nimmt {token} auf {chain}. Was ankam, ist sicher verwahrt, und {merchant} kann es zurücksenden.',
+  otherSenderTitle: 'Es kam von einem anderen Konto',
+  otherSenderText:
+    'Nur das für diese Zahlung genannte Konto kann sie bezahlen. Was ankam, ist sicher verwahrt, und {merchant} kann es zurücksenden.',
   stillOpen: 'Die Bestellung kann noch bezahlt werden, wie unten steht.',
   tooLowTitle: 'Es kam zu wenig rechtzeitig an',
   tooLowText:
@@ -109,6 +113,8 @@ export const de: Messages = {
     '{amount} kamen in einem anderen Token. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
   heldWrongChain:
     '{amount} kamen auf einem anderen Netzwerk. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
+  heldOtherSender:
+    '{amount} kamen von einem anderen als dem genannten Konto. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
   gone: 'Der Block mit Ihrer Überweisung ist nicht mehr in der Kette. Meist kommt sie von selbst wieder: Warten Sie, bevor Sie noch einmal zahlen.',
 
   stepDone: 'Erledigt:',

@@ -42,12 +42,13 @@ export const en = {
   fromExchange: 'From an exchange, check that this amount arrives after its own fee.',
   withMemo: 'Send it with the memo: without it nobody can tell whose money it is.',
   contractTitle: 'Call the contract',
-  contractText: 'From your account on Stellar, call the function {name} of the contract with exactly these values.',
+  contractText:
+    'From the account on Stellar that is named as sender, call the function {name} of the contract with exactly these values.',
   contract: 'Contract',
   sender: 'Sender, your account',
   inUnits: 'Amount in smallest units',
   command: 'With the Stellar command line',
-  plainTransfer: 'Without the contract: a plain transfer with the memo',
+  plainTransfer: 'Without the contract: a plain transfer with the memo, from the same account',
   details: 'Details',
 
   timeUpTitle: 'The time to pay is over',
@@ -78,6 +79,9 @@ export const en = {
   wrongTokenText: 'This payment takes {token} alone. What arrived is kept safe, and {merchant} can send it back.',
   wrongChainTitle: 'It arrived on another network',
   wrongChainText: 'This payment takes {token} on {chain}. What arrived is kept safe, and {merchant} can send it back.',
+  otherSenderTitle: 'It came from another account',
+  otherSenderText:
+    'Only the account that was named for this payment can pay it. What arrived is kept safe, and {merchant} can send it back.',
   stillOpen: 'The order can still be paid, as said below.',
   tooLowTitle: 'Too little arrived in time',
   tooLowText: '{received} arrived, so the order is not paid. It is kept safe, and {merchant} can send it back.',
@@ -97,6 +101,8 @@ export const en = {
   heldLate: '{amount} came too late. It is kept safe, and {merchant} can send it back.',
   heldWrongToken: '{amount} came in another token. It is kept safe, and {merchant} can send it back.',
   heldWrongChain: '{amount} came on another network. It is kept safe, and {merchant} can send it back.',
+  heldOtherSender:
+    '{amount} came from another account than the named one. It is kept safe, and {merchant} can send it back.',
   gone: 'The block with your transfer has left the chain. It mostly comes again by itself: wait before you pay again.',
 
   stepDone: 'Done:',

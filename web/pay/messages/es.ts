@@ -43,12 +43,13 @@ export const es: Messages = {
   fromExchange: 'Desde un exchange, compruebe que llegue este importe después de su comisión.',
   withMemo: 'Envíelo con el memo: sin él nadie sabe de quién es el dinero.',
   contractTitle: 'Llamar al contrato',
-  contractText: 'Desde su cuenta de Stellar, llame a la función {name} del contrato con exactamente estos valores.',
+  contractText:
+    'Desde la cuenta de Stellar indicada como remitente, llame a la función {name} del contrato con exactamente estos valores.',
   contract: 'Contrato',
   sender: 'Remitente, su cuenta',
   inUnits: 'Importe en unidades mínimas',
   command: 'Con la línea de comandos de Stellar',
-  plainTransfer: 'Sin el contrato: una transferencia simple con el memo',
+  plainTransfer: 'Sin el contrato: una transferencia simple con el memo, desde la misma cuenta',
   details: 'Detalles',
 
   timeUpTitle: 'El tiempo para pagar ha terminado',
@@ -79,6 +80,9 @@ export const es: Messages = {
   wrongTokenText: 'Este pago solo acepta {token}. Lo que llegó está a salvo, y {merchant} puede devolverlo.',
   wrongChainTitle: 'Llegó en otra red',
   wrongChainText: 'Este pago acepta {token} en {chain}. Lo que llegó está a salvo, y {merchant} puede devolverlo.',
+  otherSenderTitle: 'Llegó desde otra cuenta',
+  otherSenderText:
+    'Solo la cuenta indicada para este pago puede pagarlo. Lo que llegó está a salvo, y {merchant} puede devolverlo.',
   stillOpen: 'El pedido todavía se puede pagar, como se indica abajo.',
   tooLowTitle: 'Llegó demasiado poco a tiempo',
   tooLowText: 'Llegaron {received}, así que el pedido no está pagado. Están a salvo, y {merchant} puede devolverlos.',
@@ -98,6 +102,8 @@ export const es: Messages = {
   heldLate: 'Llegaron {amount} demasiado tarde. Están a salvo, y {merchant} puede devolverlos.',
   heldWrongToken: 'Llegaron {amount} en otro token. Están a salvo, y {merchant} puede devolverlos.',
   heldWrongChain: 'Llegaron {amount} en otra red. Están a salvo, y {merchant} puede devolverlos.',
+  heldOtherSender:
+    'Llegaron {amount} desde otra cuenta que la indicada. Están a salvo, y {merchant} puede devolverlos.',
   gone: 'El bloque con su transferencia ha salido de la cadena. Casi siempre vuelve sola: espere antes de pagar otra vez.',
 
   stepDone: 'Hecho:',
