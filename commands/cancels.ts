@@ -19,7 +19,6 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury/state.ts';
-import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './chainPorts.ts';
 import { currentState } from './handle.ts';
 import { cancelsOf, stuckAfter_ms } from './knownFate.ts';
 import {
@@ -30,6 +29,7 @@ import {
   objectionToSigning,
   stateOf,
 } from './numberingAccounts.ts';
+import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './payoutPorts.ts';
 
 export interface CancelDeps extends NumberingDeps {
   readonly rail: PayoutRail;

@@ -15,8 +15,8 @@ import {
   treasury,
   treasuryInstance,
 } from '../domain/treasury/state.ts';
-import type { Fate, PayoutRail, Sent } from './chainPorts.ts';
 import { currentState, type Handle } from './handle.ts';
+import type { Fate, PayoutRail, Sent } from './payoutPorts.ts';
 import type { Clock } from './ports.ts';
 
 interface Deps {

@@ -17,15 +17,6 @@ import type { Purpose } from '../domain/treasury/events.ts';
 import { allowTransfer } from '../domain/treasury/nonces.ts';
 import { outstandingMax, treasury, treasuryInstance } from '../domain/treasury/state.ts';
 import { releaseNonce } from './cancels.ts';
-import {
-  type Fate,
-  PayoutBlocked,
-  type PayoutRail,
-  type Signer,
-  SigningRefused,
-  type TransferOrder,
-  type Unsigned,
-} from './chainPorts.ts';
 import type { Handle, Handled } from './handle.ts';
 import {
   type Chosen,
@@ -39,6 +30,15 @@ import {
   type Wanted,
   wasBusy,
 } from './numberingAccounts.ts';
+import {
+  type Fate,
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  SigningRefused,
+  type TransferOrder,
+  type Unsigned,
+} from './payoutPorts.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 
 interface Deps {

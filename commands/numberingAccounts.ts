@@ -6,8 +6,8 @@ import type { Moved, Purpose } from '../domain/treasury/events.ts';
 import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../domain/treasury/nonces.ts';
 import { behindChain, objectionTo, whilePaused } from '../domain/treasury/objections.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
-import type { NumberingAccount, PayoutRail } from './chainPorts.ts';
 import { currentState, type Handle } from './handle.ts';
+import type { NumberingAccount, PayoutRail } from './payoutPorts.ts';
 import type { Clock } from './ports.ts';
 
 export interface NumberingDeps {

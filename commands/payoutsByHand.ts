@@ -3,8 +3,8 @@ import { type Refusal, refuse } from '../domain/decider.ts';
 import * as payout from '../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { liveAttempts } from '../domain/payment/transfer.ts';
-import type { PayoutRail } from './chainPorts.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
+import type { PayoutRail } from './payoutPorts.ts';
 import type { Clock } from './ports.ts';
 
 interface Deps {

@@ -1,7 +1,7 @@
 /** `npm run treasury -- …`: the operator sees what the treasury holds on each chain, pauses its payouts and resumes them. */
 import { Command } from 'commander';
-import type { PayoutRail } from '../../commands/chainPorts.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/numberingAccounts.ts';
+import type { PayoutRail } from '../../commands/payoutPorts.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';

@@ -1,5 +1,6 @@
 /** Looks once more, right before anything is signed, whether the money that a payout is made from is there. */
-import { type Ingester, PayoutBlocked } from '../../commands/chainPorts.ts';
+import type { Ingester } from '../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { rescale } from '../../domain/money.ts';
 import type { Payin } from '../../domain/payment/counting.ts';

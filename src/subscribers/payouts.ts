@@ -1,9 +1,9 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
-import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import { knownFate, stuckAfter_ms } from '../../commands/knownFate.ts';
 import { mustWait, requestPayout, type SignDeps, settlePayout, signPayout } from '../../commands/makePayout.ts';
+import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';

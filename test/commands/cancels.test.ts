@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { pausePayouts } from '../../domain/treasury/objections.ts';

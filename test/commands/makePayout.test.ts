@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { PayoutBlocked } from '../../commands/chainPorts.ts';
 import { verifyChain } from '../../commands/codec.ts';
+import { PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';

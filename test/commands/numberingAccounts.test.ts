@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { NumberingAccount } from '../../commands/chainPorts.ts';
 import { numberingAccountFor } from '../../commands/numberingAccounts.ts';
+import type { NumberingAccount } from '../../commands/payoutPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { pausePayouts } from '../../domain/treasury/objections.ts';

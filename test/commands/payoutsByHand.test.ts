@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Fate } from '../../commands/chainPorts.ts';
+import type { Fate } from '../../commands/payoutPorts.ts';
 import { buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { attemptsMax } from '../../domain/payment/transfer.ts';

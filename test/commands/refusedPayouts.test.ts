@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked, SigningRefused } from '../../commands/chainPorts.ts';
 import { mustWait } from '../../commands/makePayout.ts';
+import { PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { pausePayouts } from '../../domain/treasury/objections.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';

@@ -1,7 +1,10 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 
 import { tendNonces } from '../../commands/cancels.ts';
-import type { Fate, Sent } from '../../commands/chainPorts.ts';
+import { currentState, type Handle } from '../../commands/handle.ts';
+import { signPayout } from '../../commands/makePayout.ts';
+import { numberingMemory } from '../../commands/numberingAccounts.ts';
+import type { Fate, Sent } from '../../commands/payoutPorts.ts';
 import {
   type NumberingAccount,
   PayoutBlocked,
@@ -10,10 +13,7 @@ import {
   type SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/chainPorts.ts';
-import { currentState, type Handle } from '../../commands/handle.ts';
-import { signPayout } from '../../commands/makePayout.ts';
-import { numberingMemory } from '../../commands/numberingAccounts.ts';
+} from '../../commands/payoutPorts.ts';
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import type { PaymentEvent, SignedAttempt } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';

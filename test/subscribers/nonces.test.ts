@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { noncesWorker } from '../../src/subscribers/nonces.ts';
 import { first, signingWorld } from '../commands/signing.ts';

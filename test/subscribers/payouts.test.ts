@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { currentState } from '../../commands/handle.ts';
 import {
   type Fate,
   PayoutBlocked,
@@ -6,8 +7,7 @@ import {
   type Signer,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/chainPorts.ts';
-import { currentState } from '../../commands/handle.ts';
+} from '../../commands/payoutPorts.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';

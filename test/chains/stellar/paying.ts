@@ -1,6 +1,6 @@
 /** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
 import { Keypair } from '@stellar/stellar-sdk';
-import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/chainPorts.ts';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/payoutPorts.ts';
 import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
-import { PayoutBlocked } from '../../../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../../../commands/payoutPorts.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { BroadcastRefused, ChainUnavailable } from '../../../../src/chains/node/nodes.ts';

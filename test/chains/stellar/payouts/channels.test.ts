@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
-import type { NumberingAccount } from '../../../../commands/chainPorts.ts';
 import { currentState } from '../../../../commands/handle.ts';
 import { numberingAccountFor } from '../../../../commands/numberingAccounts.ts';
+import type { NumberingAccount } from '../../../../commands/payoutPorts.ts';
 import type { CrashPoint } from '../../../../commands/ports.ts';
 import { createPayment } from '../../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';

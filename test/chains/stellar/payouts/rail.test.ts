@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Operation, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
-import { PayoutBlocked } from '../../../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../../../commands/payoutPorts.ts';
 import { addFault, fundAccount } from '../../../../sandbox/stellar/controls.ts';
 import { BroadcastRefused, ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { muxed } from '../../../support/stellar.ts';

@@ -1,0 +1,147 @@
+/** What each chain family implements of payouts: how they are made, what became of them, who may sign. */
+import type { ChainId } from '../domain/chains.ts';
+import type { DeathProof, SignedAttempt, TokenRef } from '../domain/payment/events.ts';
+import type { Dispute } from './chainPorts.ts';
+
+/** One transfer to make: a payout or a refund. */
+export interface TransferOrder {
+  readonly chainId: ChainId;
+  readonly token: TokenRef;
+  readonly receiver: string;
+  readonly receiverMemo: string | null;
+  readonly amount: bigint;
+  /** What it is for, such as a payment. No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
+  readonly reference?: string;
+  /**
+   * For a reference that nobody else knows before it is used: one more than attempts of the transfer that failed on the chain, so that each
+   * is used once there. Left out where the reference is the public one, for payments from before there were others.
+   */
+  readonly referenceOrdinal?: number;
+  /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
+  readonly spokenFor?: bigint;
+}
+
+/** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
+export interface Unsigned {
+  readonly chainId: ChainId;
+  /** Whose nonce it uses up. */
+  readonly account: string;
+  readonly nonce: bigint | null;
+  readonly order: TransferOrder;
+  readonly validUntil: string | null;
+  readonly fee: Readonly<Record<string, string>>;
+  readonly payload: unknown;
+}
+
+export interface Signed {
+  readonly bytes: string;
+  readonly hash: string;
+}
+
+export type Fate =
+  /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
+  | { readonly kind: 'unknown' }
+  /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
+  | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
+  /** Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. */
+  | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
+  /** None of the attempts of this nonce can land any more. */
+  | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
+
+/** What was signed and maybe sent, as far as its fate depends on it. */
+export type Sent = Pick<
+  SignedAttempt,
+  'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'amount' | 'signedAt'
+>;
+
+/** Where a transaction landed. */
+export interface Settled {
+  readonly hash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+/** An account whose nonces number transfers of the treasury. */
+export interface NumberingAccount {
+  readonly account: string;
+  /** Its next nonce as the chain has mined it. */
+  readonly minedNonce: bigint;
+  /** Whether it has used up no nonce yet. */
+  readonly unused: boolean;
+}
+
+/** Makes transfers from one treasury account on one chain. */
+export interface PayoutRail {
+  readonly chainId: ChainId;
+  readonly account: string;
+  /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */
+  minedNonce(signal: AbortSignal): Promise<bigint | null>;
+  /**
+   * The account itself and further accounts that number its transfers, so that more of them land at a time; only those that exist on
+   * the chain. Left out where the account's own nonces are enough.
+   */
+  numberingAccounts?(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
+  /**
+   * Checks float, gas and that the transfer would succeed, then builds it.
+   * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
+   * @param numberedBy whose nonce it is; the account's own when left out
+   * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
+   */
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
+  /** The same transaction under another nonce of its account. The chain is not asked. */
+  numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
+  /**
+   * A transaction that does nothing but use up a nonce whose purpose is gone.
+   * @param outbid the fees of one that is to be replaced
+   * @throws PayoutBlocked when outbidding would cost more than the configured maximum
+   */
+  prepareCancel(nonce: bigint, numberedBy?: string, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned>;
+  /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
+  broadcast(bytes: string): Promise<void>;
+  /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
+  fate(attempts: readonly Sent[], signal: AbortSignal): Promise<Fate>;
+  /** Whether the chain may still take the bytes: false only when it provably cannot, whether it took them before or not. */
+  canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
+  /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
+  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
+  balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
+}
+
+/** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
+export class PayoutBlocked extends Error {
+  override readonly name = 'PayoutBlocked';
+  /**
+   * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
+   * money that it is paid from.
+   */
+  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain' | 'fundingUnproven';
+  constructor(reason: PayoutBlocked['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface SigningPurpose {
+  readonly kind: 'payout' | 'refund' | 'sweep' | 'cancel';
+  readonly reference: string;
+}
+
+/** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
+export class SigningRefused extends Error {
+  override readonly name = 'SigningRefused';
+  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour';
+  constructor(reason: SigningRefused['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
+export interface Signer {
+  readonly account: string;
+  /** Throws if it would not sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
+  check(unsigned: Unsigned, purpose: SigningPurpose): void;
+  /** @throws SigningRefused */
+  sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
+}
