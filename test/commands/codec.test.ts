@@ -29,7 +29,17 @@ function having({ type, data }: PaymentEvent, path: string, value: unknown) {
 
 describe('the codec', () => {
   it('knows each category of streams', () => {
-    const kinds = ['payment', 'treasury', 'merchant', 'webhook', 'unmatched', 'webhookTypes', 'credit', 'cashback'];
+    const kinds = [
+      'payment',
+      'treasury',
+      'merchant',
+      'webhook',
+      'unmatched',
+      'webhookTypes',
+      'credit',
+      'cashback',
+      'link',
+    ];
     assert.deepEqual(
       streamPrefixes,
       kinds.map((kind) => `${kind}-`),
