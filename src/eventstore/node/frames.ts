@@ -1,12 +1,20 @@
 /**
  * What a client sends is looked over before the protobuf decoder gets it. That decoder believes each nested length: one that
- * points beyond the frame makes it read for ever.
+ * points beyond the frame makes it read for ever. So whatever it would read otherwise than it is looked over here is refused too.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
+import { isUtf8 } from 'node:buffer';
 import { partsMost } from './bounds.ts';
 
-/** Wire types by field number: a message within the message, text or bytes, or a number. */
-export type Shape = ReadonlyMap<number, Shape | 'bytes' | 'number'>;
+/** Wire types by field number: a message within the message, text, bytes, or a number. */
+export type Shape = ReadonlyMap<number, Kind>;
+type Kind = Shape | 'text' | 'bytes' | 'number';
+
+/** An entry of a map of texts. The decoder does not skip other fields in it: what follows them it would take for the next ones. */
+export const entry: Shape = new Map([
+  [1, 'text'],
+  [2, 'text'],
+]);
 
 /** The frame is no message of the kind that the method takes. */
 export class MalformedFrame extends Error {
@@ -15,6 +23,8 @@ export class MalformedFrame extends Error {
 
 const wireType = { number: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const numberMost_bytes = 10;
+/** Of a field's number and wire type. The decoder takes the lower half of a longer one. */
+const tagMost = 2 ** 32 - 1;
 
 /** @throws MalformedFrame unless every length stays within its message, and every field has its own wire type */
 export function checkFrame(frame: Uint8Array, shape: Shape): void {
@@ -42,6 +52,8 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
     const tag = number(end);
     const [name, type] = [Math.floor(tag / 8), tag % 8];
     const kind = fields.get(name);
+    if (tag > tagMost) throw new MalformedFrame('the number of a field is too large');
+    if (!kind && fields === entry) throw new MalformedFrame(`an entry of a map has no field ${name}`);
     if (name === 0 || (kind && type !== (kind === 'number' ? wireType.number : wireType.bytes))) {
       throw new MalformedFrame(`field ${name} cannot have the wire type ${type}`);
     }
@@ -52,8 +64,10 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
     else throw new MalformedFrame(`the wire type ${type} is not in use`);
   }
 
-  function part(kind: Shape | 'bytes' | 'number' | undefined, end: number): void {
+  function part(kind: Kind | undefined, end: number): void {
     if (kind && ++parts > partsMost) throw new MalformedFrame(`a frame has at most ${partsMost} parts`);
+    // A character that is cut off would be read to its end, beyond that of the text.
+    if (kind === 'text' && !isUtf8(frame.subarray(at, end))) throw new MalformedFrame('a text is not UTF-8');
     if (typeof kind === 'object') message(kind, end);
     else at = end;
   }

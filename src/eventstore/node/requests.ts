@@ -3,21 +3,21 @@ import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { checkFrame, type Shape } from './frames.ts';
+import { checkFrame, entry, type Shape } from './frames.ts';
 
-const shape = (fields: Readonly<Record<number, Shape | 'bytes' | 'number'>>): Shape =>
+const shape = (fields: Readonly<Record<number, Shape | 'text' | 'bytes' | 'number'>>): Shape =>
   new Map(Object.entries(fields).map(([name, kind]) => [Number(name), kind]));
 
 const number = 'number';
+const text = 'text';
 const bytes = 'bytes';
 const empty = shape({});
-const uuid = shape({ 1: shape({ 1: number, 2: number }), 2: bytes });
+const uuid = shape({ 1: shape({ 1: number, 2: number }), 2: text });
 const streamIdentifier = shape({ 3: bytes });
 const expected = { 1: streamIdentifier, 2: number, 3: empty, 4: empty, 5: empty } as const;
 const deadline = shape({ 1: number, 2: number });
-const property = shape({ 1: bytes, 2: bytes });
-const proposed = shape({ 1: uuid, 2: property, 3: bytes, 4: bytes });
-const expression = shape({ 1: bytes, 2: bytes });
+const proposed = shape({ 1: uuid, 2: entry, 3: bytes, 4: bytes });
+const expression = shape({ 1: text, 2: text });
 
 const readOptions = shape({
   1: shape({ 1: streamIdentifier, 2: number, 3: empty, 4: empty }),

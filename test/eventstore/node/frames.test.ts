@@ -102,6 +102,14 @@ const framesOf = (method: keyof typeof valid): Buffer[] =>
 /** A length that points far beyond everything: what made the decoder read for ever. */
 const endless = Buffer.from('0affffffff0f', 'hex');
 
+/** Frames of BatchAppend in which every length is right, and which the decoder reads otherwise than they say. */
+const readOtherwise = {
+  'a field’s number beyond 32 bits, of which it takes the lower half': `8a80808010 06 ${endless.toString('hex')}`,
+  'an entry of a map with another field, which it does not skip': '1a0a 1208 1812 faffffff0f 00',
+  'text that ends within a character, which it reads to its end': `0a0c 1201f0 2a0700 ${endless.toString('hex')}`,
+};
+const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+
 describe('a frame', () => {
   for (const method of Object.keys(valid) as (keyof typeof valid)[]) {
     const shape = requestShapes[method];
@@ -123,6 +131,19 @@ describe('a frame', () => {
       }
     });
   }
+
+  for (const [what, hex] of Object.entries(readOtherwise)) {
+    it(`is refused with what hides a length from the check: ${what}`, () => {
+      assert.throws(() => checkFrame(bytesOf(hex), requestShapes.batchAppend), { name: 'MalformedFrame' });
+    });
+  }
+
+  it('passes with text of any language', () => {
+    const event = proposed(new BatchAppendReq.ProposedMessage());
+    event.getMetadataMap().set('ß→日本', '😀');
+    const frame = Buffer.from(new BatchAppendReq().setProposedMessagesList([event]).serializeBinary());
+    checkFrame(frame, requestShapes.batchAppend);
+  });
 
   it('of more parts than there can be events is refused before they become objects', () => {
     const hollow = Buffer.alloc(1_200_000, Buffer.from([0x1a, 0x00]));
@@ -171,6 +192,12 @@ describe('a node that is sent broken frames', () => {
     { path: gossip.GossipService.read.path, frames: [Buffer.from([0x0a, 0x01, 0x41])] },
     { path: features.ServerFeaturesService.getSupportedMethods.path, frames: [Buffer.from([0x0a, 0x01, 0x41])] },
   ];
+
+  it('refuses what hides a length from the check, and goes on', async () => {
+    const { path } = streams.StreamsService.batchAppend;
+    for (const hex of Object.values(readOtherwise)) assert.equal(await send(path, [bytesOf(hex)]), status.INTERNAL);
+    await stillAnswers();
+  });
 
   for (const { path, frames } of methods) {
     it(`refuses an endless length sent to ${path}, and goes on`, async () => {
