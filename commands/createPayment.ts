@@ -186,7 +186,8 @@ async function depositFor(
   const ask = deps.canReceive[destination.chain.family];
   if (ask) {
     const receiving = { ...destination, receiver: destination.receiverAddress, amount: payout };
-    const unreceivable = await askReceiver(ask, receiving, '/destination/receiverAddress');
+    const pointers = ['/destination/receiverAddress', '/destination/receiverMemo'] as const;
+    const unreceivable = await askReceiver(ask, receiving, ...pointers);
     if (unreceivable) return unreceivable;
   }
   return scheme.assign(paymentId, source.token, intent).catch(unavailable);

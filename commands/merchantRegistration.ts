@@ -179,7 +179,7 @@ export async function readSettlement(
     return refuse('invalidRequest', `receiverAddress is no address of chain ${chainId}`, '/receiverAddress');
   }
   const ask = deps.canReceive[chain.family];
-  const receiving = { chain, token, receiver: receiverAddress, amount: null };
-  const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress'));
+  const receiving = { chain, token, receiver: receiverAddress, amount: null, receiverMemo };
+  const unreceivable = ask && (await askReceiver(ask, receiving, '/receiverAddress', '/receiverMemo'));
   return unreceivable ?? { chainId, token, receiverAddress, receiverMemo };
 }

@@ -164,21 +164,25 @@ interface Receiving {
   readonly receiver: string;
   /** In smallest units; null while unknown. */
   readonly amount: bigint | null;
+  readonly receiverMemo: string | null;
 }
 
 /**
  * Asks the chain whether the receiver can take the token. A chain that cannot be asked is a refusal too: try again.
  *
  * @param pointer of the field that names the receiver
+ * @param memoPointer of the field that holds its memo
  */
 export async function askReceiver(
   ask: CanReceive,
-  { chain, token, receiver, amount }: Receiving,
+  { chain, token, receiver, amount, receiverMemo }: Receiving,
   pointer: string,
+  memoPointer: string,
 ): Promise<Refusal | undefined> {
   try {
-    const refusal = await ask(chain, token, receiver, amount);
-    return refusal && refuse(refusal.refused, refusal.message, pointer);
+    const refusal = await ask(chain, token, receiver, amount, receiverMemo);
+    const at = refusal?.refused === 'memoRequired' ? memoPointer : pointer;
+    return refusal && refuse(refusal.refused, refusal.message, at);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = `${chain.name} cannot be asked at present whether the receiver takes ${token.symbol}: try again in a moment`;

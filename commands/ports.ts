@@ -107,7 +107,7 @@ export interface DepositScheme {
 
 /**
  * Asks before a payment is created whether its receiver can take the token. On Stellar an account may be unable to: it does not exist,
- * or has no trustline, or no room for the amount.
+ * or has no trustline, or no room for the amount, or takes nothing without a memo (`memoRequired`).
  *
  * @param amount what it will be paid, in smallest units; null while unknown
  * @returns a refusal that says what the receiver must do
@@ -118,6 +118,7 @@ export type CanReceive = (
   token: Token,
   receiver: string,
   amount?: bigint | null,
+  memo?: string | null,
 ) => Promise<Refusal | undefined>;
 
 /** A check for each family where a receiver may be unable to take a token. The other families have none. */

@@ -127,8 +127,8 @@ async function readWithdrawal(
   const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId);
   if (unpayable) return unpayable;
   const ask = canReceive[chain.family];
-  const receiving = { chain, token, receiver: receiverAddress, amount: agreed.destination };
-  return (ask && (await askReceiver(ask, receiving, pointer))) ?? withdrawal;
+  const receiving = { chain, token, receiver: receiverAddress, amount: agreed.destination, receiverMemo };
+  return (ask && (await askReceiver(ask, receiving, pointer, pointer))) ?? withdrawal;
 }
 
 function termsOf({

@@ -26,6 +26,7 @@ export type RefusalCode =
   | 'paymentNotUpdatable'
   | 'orderConflict'
   | 'settlementMissing'
+  | 'memoRequired'
   | 'deliveryNotFound'
   | 'deliveryNotRedeliverable'
   | 'webhookUrlMissing'

@@ -134,6 +134,7 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   paymentNotUpdatable: 'paymentNotUpdatable',
   orderConflict: 'orderConflict',
   settlementMissing: 'settlementMissing',
+  memoRequired: 'invalidRequest',
   deliveryNotFound: 'deliveryNotFound',
   deliveryNotRedeliverable: 'deliveryNotRedeliverable',
   webhookUrlMissing: 'webhookUrlMissing',

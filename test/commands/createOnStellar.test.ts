@@ -141,6 +141,17 @@ describe('creating a payment that goes out on Stellar', () => {
     assert.deepEqual(asked, [[1500, 'USDC', stellarReceiver, 100_000_000n]]);
   });
 
+  it('names the memo where that is what the receiver asks for', async () => {
+    const asked: unknown[] = [];
+    const asksForMemo: CanReceive = async (_chain, _token, _receiver, _amount, memo) => {
+      asked.push(memo);
+      return memo ? undefined : refuse('memoRequired', 'the account takes nothing without a memo: give it');
+    };
+    assert.equal(await refusal(out(), wallet, stellar(asksForMemo)), 'memoRequired /destination/receiverMemo');
+    await accepted(world(stellar(asksForMemo)).create(out({ receiverMemo: 'invoice 7' })));
+    assert.deepEqual(asked, [null, 'invoice 7']);
+  });
+
   it('is refused for now when Stellar cannot be asked, never let through', async () => {
     const away: CanReceive = async () => {
       throw new Unavailable('no answer');

@@ -33,6 +33,17 @@ export const trustlineEntry = (account: string, asset: Asset, limit: bigint): xd
     }),
   );
 
+/** A name and a value that an account keeps with itself. */
+export const accountDataEntry = (account: string, name: string, value: Buffer): xdr.LedgerEntryData =>
+  xdr.LedgerEntryData.data(
+    new xdr.DataEntry({
+      accountId: accountId(account),
+      dataName: name,
+      dataValue: value,
+      ext: new xdr.DataEntryExt(0),
+    }),
+  );
+
 /** The entry of a contract data key. */
 export function dataEntry(key: xdr.LedgerKey, val: xdr.ScVal): xdr.LedgerEntryData {
   const { contract, durability } = {
@@ -61,6 +72,9 @@ export const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
   xdr.LedgerKey.trustline(
     new xdr.LedgerKeyTrustLine({ accountId: accountId(account), asset: asset.toTrustLineXDRObject() }),
   );
+
+export const accountDataKey = (account: string, name: string): xdr.LedgerKey =>
+  xdr.LedgerKey.data(new xdr.LedgerKeyData({ accountId: accountId(account), dataName: name }));
 
 export const dataKey = (owner: string, key: xdr.ScVal, durability: Durability): xdr.LedgerKey =>
   xdr.LedgerKey.contractData(

@@ -1,6 +1,7 @@
 import { bumpSequence, createAccount, setOptions } from './accounts.ts';
 import { changeTrust } from './changeTrust.ts';
 import { invokeHostFunction } from './invokeHostFunction.ts';
+import { manageData } from './manageData.ts';
 import { type Applied, type Operation, type OperationContext, unsupported } from './operation.ts';
 import { payment } from './payment.ts';
 
@@ -15,6 +16,8 @@ export function applyOperation(context: OperationContext, operation: Operation):
       return changeTrust(context, operation);
     case 'setOptions':
       return setOptions(context, operation);
+    case 'manageData':
+      return manageData(context, operation);
     case 'bumpSequence':
       return bumpSequence(context, operation);
     case 'invokeHostFunction':

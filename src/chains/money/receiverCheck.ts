@@ -1,28 +1,36 @@
 import { Unavailable } from '../../../commands/ports.ts';
 import type { Token } from '../../../domain/chains.ts';
-import { refuse } from '../../../domain/decider.ts';
+import type { Refusal } from '../../../domain/decider.ts';
 import type { ChainNode } from '../node/jsonRpc.ts';
 import { type ChainRpc, ChainUnavailable } from '../node/nodes.ts';
 import type { CanReceive } from '../ports.ts';
 
 /**
  * Why a receiver cannot take an amount now, and what it must do; undefined when it can.
+ * @param receiver with the memo that its money will have
  * @param amount in smallest units; null asks for any room at all
  * @throws RpcFailed
  */
 export type Obstacle = (
   node: ChainNode,
   token: Token,
-  receiver: string,
+  receiver: Receiver,
   amount: bigint | null,
-) => Promise<string | undefined>;
+) => Promise<Refusal | undefined>;
+
+export interface Receiver {
+  readonly address: string;
+  readonly memo: string | null;
+}
 
 /** Asked before a payment is created. A chain that cannot be asked is Unavailable: the answer is never guessed. */
 export function createCanReceive(rpc: ChainRpc, obstacle: Obstacle): CanReceive {
-  return async (chain, token, receiver, amount = null) => {
+  return async (chain, token, address, amount = null, memo = null) => {
     try {
-      const { why } = await rpc.answer(async (node) => ({ why: await obstacle(node, token, receiver, amount) }));
-      return why === undefined ? undefined : refuse('invalidRequest', why);
+      const { why } = await rpc.answer(async (node) => ({
+        why: await obstacle(node, token, { address, memo }, amount),
+      }));
+      return why;
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       const message = `${chain.name} cannot be asked at present whether the receiver takes ${token.symbol}`;

@@ -24,6 +24,8 @@ export interface Holding {
   readonly account: Account | undefined;
   /** Of each asset that was asked for, in that order. */
   readonly trustlines: readonly (Trustline | undefined)[];
+  /** Whether it takes nothing without a memo. */
+  readonly memoRequired: boolean;
   readonly ledger: bigint;
 }
 
@@ -35,11 +37,13 @@ const authorizedFlag = 1;
 export async function holdingOf(node: StellarNode, account: string, assets: readonly Asset[]): Promise<Holding> {
   const ownKey = accountKey(account);
   const lineKeys = assets.map((asset) => trustlineKey(account, asset));
-  const { found, latestLedger } = await ledgerEntries(node, [ownKey, ...lineKeys]);
+  const memoKey = dataKey(account, memoRequiredName);
+  const { found, latestLedger } = await ledgerEntries(node, [ownKey, ...lineKeys, memoKey]);
   const [entry, ...lines] = [ownKey, ...lineKeys].map((key) => found.get(key.toXDR('base64')));
   return {
     account: entry && accountIn(entry.account()),
     trustlines: lines.map((line) => line && trustlineIn(line.trustLine())),
+    memoRequired: isSetToOne(found.get(memoKey.toXDR('base64'))),
     ledger: latestLedger,
   };
 }
@@ -69,6 +73,17 @@ const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
       asset: asset.toTrustLineXDRObject(),
     }),
   );
+
+/** An account sets this to "1" (SEP-29). */
+const memoRequiredName = 'config.memo_required';
+
+const dataKey = (account: string, name: string): xdr.LedgerKey =>
+  xdr.LedgerKey.data(
+    new xdr.LedgerKeyData({ accountId: Keypair.fromPublicKey(account).xdrAccountId(), dataName: name }),
+  );
+
+const isSetToOne = (entry: xdr.LedgerEntryData | undefined): boolean =>
+  entry !== undefined && Buffer.from(entry.data().dataValue()).toString('utf8') === '1';
 
 function accountIn(entry: xdr.AccountEntry): Account {
   const more = entry.ext().switch() === 1 ? entry.ext().v1() : undefined;

@@ -1,6 +1,8 @@
 /** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 
 import type { Token } from '../../../../domain/chains.ts';
+import { type Refusal, refuse } from '../../../../domain/decider.ts';
+import type { Receiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { isOnCurve, signature_bytes, systemProgram } from '../addresses.ts';
@@ -80,10 +82,11 @@ export function obstacle(
 }
 
 /** @throws RpcFailed */
-export async function obstacleTo(node: SolanaNode, token: Token, receiver: string): Promise<string | undefined> {
-  const { accounts } = await accountsOf(node, [receiver, tokenAccountOf(receiver, token.address)], {
+export async function obstacleTo(node: SolanaNode, token: Token, { address }: Receiver): Promise<Refusal | undefined> {
+  const { accounts } = await accountsOf(node, [address, tokenAccountOf(address, token.address)], {
     commitment: 'confirmed',
   });
   const [found, held] = accounts;
-  return obstacle(receiver, found, held);
+  const why = obstacle(address, found, held);
+  return why === undefined ? undefined : refuse('invalidRequest', why);
 }

@@ -1,9 +1,11 @@
 /** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
+import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
 import { higher } from '../../bigints.ts';
+import type { Receiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
@@ -19,36 +21,49 @@ export async function checkReceiver(
 ): Promise<void> {
   const why =
     (receiverMemo === null ? undefined : memoProblem(stellarChain(), receiver, receiverMemo)) ??
-    (await obstacle(node, token, receiver, amount));
+    (await obstacle(node, token, { address: receiver, memo: receiverMemo }, amount))?.message;
   if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
 }
 
 /**
  * Why a receiver cannot take an amount now, and what it must do; undefined when it can. An account needs a trustline for the token, a
- * contract needs none.
+ * contract needs none. One that asks for memos (SEP-29) shares its address with many: without a memo nobody would know whose the money is.
+ * An M address says that by itself.
  * @param amount in smallest units; null asks for any room at all
  * @throws RpcFailed
  */
 export async function obstacle(
   node: StellarNode,
   token: TokenRef,
-  receiver: string,
+  { address, memo }: Receiver,
   amount: bigint | null,
-): Promise<string | undefined> {
-  const account = accountOf(receiver);
+): Promise<Refusal | undefined> {
+  const account = accountOf(address);
   if (account === undefined) return undefined;
   const { symbol, decimals } = token;
   const asset = assetOf(token);
   const holding = await holdingOf(node, account, [asset]);
   const [trustline] = holding.trustlines;
+  const unfit = (why: string): Refusal => refuse('invalidRequest', why);
   if (!holding.account)
-    return `the account ${account} does not exist on Stellar: fund it with lumens and add a trustline for ${symbol}`;
-  if (!trustline) return `the account ${account} has no trustline for ${symbol} of ${asset.getIssuer()}: add one first`;
-  if (!trustline.authorized) return `the issuer of ${symbol} does not let ${account} hold it: use another account`;
+    return unfit(
+      `the account ${account} does not exist on Stellar: fund it with lumens, add a trustline for ${symbol}`,
+    );
+  if (!trustline)
+    return unfit(`the account ${account} has no trustline for ${symbol} of ${asset.getIssuer()}: add one first`);
+  if (!trustline.authorized)
+    return unfit(`the issuer of ${symbol} does not let ${account} hold it: use another account`);
+  if (holding.memoRequired && memo === null && address === account) return memoMissing(account);
   if (trustline.room >= (amount ?? 1n)) return undefined;
   const room = formatAmount(trustline.room, decimals);
-  return `the trustline of ${account} has room for ${room} ${symbol} only: raise its limit`;
+  return unfit(`the trustline of ${account} has room for ${room} ${symbol} only: raise its limit`);
 }
+
+const memoMissing = (account: string): Refusal =>
+  refuse(
+    'memoRequired',
+    `the account ${account} takes nothing without a memo (SEP-29): give the memo that it told you`,
+  );
 
 export interface Rehearsed {
   /** The call with what it reads, writes, may use and must authorize. */

@@ -54,6 +54,14 @@ describe('payouts on Stellar', () => {
       assert.equal(await memoSeen(attempt.hash), '77');
     });
 
+    it('not at an account that asks for a memo since the payment was created: nothing is signed', async () => {
+      const person = await world.lab.person(0n);
+      const going = world.lab.go(person, [Operation.manageData({ name: 'config.memo_required', value: '1' })]);
+      closeLedgers();
+      await going;
+      await assert.rejects(world.attemptTo(orderTo(person.publicKey())), blockedBy('refusedByToken'));
+    });
+
     it('at a contract', async () => {
       const attempt = await world.attemptTo(orderTo(world.payinContract));
       await world.rail.broadcast(attempt.bytes);

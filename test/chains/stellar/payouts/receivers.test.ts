@@ -21,11 +21,10 @@ describe('who can take USDC on Stellar', () => {
   });
   after(() => world.lab.stop());
 
-  const ask = async (receiver: string, amount?: bigint | null, urls = [world.stellar.rpcUrl]) => {
-    const canReceive = createCanReceive(createStellarRpc(world.config(urls)), obstacle);
-    const refusal = await canReceive(stellar, token, receiver, amount);
-    return refusal?.message;
-  };
+  const refusalOf = (receiver: string, amount?: bigint | null, memo?: string, urls = [world.stellar.rpcUrl]) =>
+    createCanReceive(createStellarRpc(world.config(urls)), obstacle)(stellar, token, receiver, amount, memo);
+  const ask = async (receiver: string, amount?: bigint | null, urls?: string[]) =>
+    (await refusalOf(receiver, amount, undefined, urls))?.message;
   const account = async () => {
     const keypair = Keypair.random();
     await fundAccount(world.stellar.rpcUrl, keypair.publicKey(), {});
@@ -57,6 +56,23 @@ describe('who can take USDC on Stellar', () => {
     assert.match((await ask(keypair.publicKey(), 10_0000001n)) ?? '', /room for 10.00 USDC only/);
     await world.send('10', undefined, keypair.publicKey());
     assert.match((await ask(keypair.publicKey(), null)) ?? '', /room for 0.00 USDC only/);
+  });
+
+  it('is no account that asks for a memo (SEP-29) and is given none, but is it by an M address', async () => {
+    const keypair = await world.lab.person(0n);
+    const [plain, own] = [keypair.publicKey(), muxed(keypair.publicKey(), 7n)];
+    const say = (value: string | null) =>
+      world.lab.go(keypair, [Operation.manageData({ name: 'config.memo_required', value })]);
+    for (const [value, refused] of [
+      ['1', 'memoRequired'],
+      ['0', undefined],
+      [null, undefined],
+    ] as const) {
+      await say(value);
+      assert.equal((await refusalOf(plain))?.refused, refused, `${value}`);
+      assert.equal(await refusalOf(plain, 1n, 'invoice 7'), undefined);
+      assert.equal(await refusalOf(own), undefined);
+    }
   });
 
   it('is unknown while no node answers: it is not guessed', async () => {
