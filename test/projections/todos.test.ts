@@ -69,6 +69,14 @@ describe('the to-do list of payments', () => {
     assert.equal(todo([...p.unpaid, p.expired()]), 'remove');
     assert.equal(todo([...p.unpaid, p.bounced('amountTooLow', '1.00')]), 'remove');
   });
+  it('keeps a payment whose money has left, until as much is final again', () => {
+    const held = [...p.ordered, p.orphaned(), p.lost()];
+    const step = (...more: readonly PaymentEvent[]) => (todo([...held, ...more]) as { step: string }).step;
+    assert.equal(step(), 'hold');
+    assert.equal(step(p.detected()), 'hold');
+    assert.equal(step(p.detected(), p.confirmed()), 'sign');
+  });
+
   it('has a payout again that left its chain', () => {
     assert.deepEqual(todo([...p.done, p.unsettled()]), { step: 'broadcast', chain_id: 1, due_at: p.minute(8) });
   });
