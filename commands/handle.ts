@@ -6,6 +6,7 @@ import {
   type DomainEvent,
   isRefusal,
   type Refusal,
+  refuse,
   type StoredEvent,
 } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
@@ -62,7 +63,9 @@ export interface HandleDeps {
 const cachedStreamsDefault = 10_000;
 const decisionsMax = 8;
 const pageSize = 500;
-const eventsPerStreamMax = 20_000;
+/** No stream is written beyond this; one that is longer, from before there was this bound, is still read. */
+export const eventsPerStreamMax = 20_000;
+const eventsReadMax = 100_000;
 const backoff_ms = 5;
 
 /**
@@ -101,6 +104,7 @@ export function createHandle(deps: HandleDeps): Handle {
         const { state, tip } = known;
         return { state, revision: tip?.revision ?? null, position: null, at: tip?.at ?? null, appended: 0 };
       }
+      if (isBeyond(decider, known.tip, decision.length)) return full(stream);
       for (const event of decision) codec.check(decider.category, event);
       const metadata = {
         at: clock.now(),
@@ -134,6 +138,13 @@ export function createHandle(deps: HandleDeps): Handle {
     else cache.set(stream, known);
   }
 }
+
+/** Whether the stream would get too long to be read; one with a window is never read as a whole. */
+const isBeyond = ({ window }: Pick<Decider<never, never>, 'window'>, tip: Tip | null, appended: number): boolean =>
+  window === undefined && (tip?.revision ?? -1n) + BigInt(appended) >= BigInt(eventsPerStreamMax);
+
+const full = (stream: string): Refusal =>
+  refuse('illegalStep', `${stream} has ${eventsPerStreamMax} events, as many as a stream takes: tell the operator`);
 
 /** The stream as the log has it now: its state, and when it last changed. */
 export async function current<S, E extends DomainEvent>(
@@ -180,7 +191,7 @@ export async function readStream(
     const page = await store.read(stream, { from: BigInt(events.length), max: pageSize });
     events.push(...page);
     if (page.length < pageSize) return events;
-    assert(events.length < eventsPerStreamMax, `stream ${stream} has over ${eventsPerStreamMax} events`);
+    assert(events.length < eventsReadMax, `stream ${stream} has over ${eventsReadMax} events`);
   }
 }
 

@@ -1,10 +1,10 @@
 /** Money that no payment has claimed: it is kept once, and an operator decides about it. */
 import { chainOf, memoProblem } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { type Transfer, transferId } from '../domain/payment/events.ts';
-import { payinsMax } from '../domain/payment/payins.ts';
+import { transferId } from '../domain/payment/events.ts';
+import { takesUp } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
-import { assign, requestRefund, see, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
+import { assign, requestRefund, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { AddressBook, Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
@@ -18,21 +18,6 @@ export interface UnmatchedDeps {
 type Outcome = Handled<UnmatchedState> | Refusal;
 
 /**
- * Keeps a final transfer to a shared address that bears no payment's memo, once, however often it is seen.
- *
- * @returns whether it is new
- */
-export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer: Transfer): Promise<boolean> {
-  const seen = await handle(unmatched, transferId(transfer), (state) => see(state, transfer, clock.now()), {
-    cause: `worker:payins payin ${transfer.chainId}:${transfer.txHash}`,
-    appId: null,
-    expectNew: true,
-  });
-  assert(!isRefusal(seen), 'a transfer that was seen is never refused');
-  return seen.appended > 0;
-}
-
-/**
  * Gives the money to a payment, which takes it up as it was seen: it counts, or is held as late, surplus or of another chain.
  *
  * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: the worker of
@@ -41,7 +26,8 @@ export async function recordUnmatched({ handle, clock }: UnmatchedDeps, transfer
 export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId: string, by: By): Promise<Outcome> {
   const payment = await currentState(deps.handle, paymentDecider, paymentId);
   if (!payment) return refuse('paymentNotFound', `there is no payment ${paymentId}: check its id`);
-  if (payment.payins.length >= payinsMax) return full;
+  const money = await currentState(deps.handle, unmatched, id);
+  if (money && !takesUp(payment, money.transfer)) return full;
   const { appId } = payment.terms;
   const decide = (state: UnmatchedState) => assign(state, { paymentId, appId }, deps.clock.now());
   const assigned = await deps.handle(unmatched, id, decide, { ...by, appId });

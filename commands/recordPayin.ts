@@ -1,13 +1,14 @@
 /** What a payment's source chain shows: that money came, that it left again, that the time to pay is over. */
 import type { ChainId } from '../domain/chains.ts';
-import type { Refusal } from '../domain/decider.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { expire } from '../domain/payment/close.ts';
-import type { Transfer } from '../domain/payment/events.ts';
+import { type Transfer, transferId } from '../domain/payment/events.ts';
 import * as payins from '../domain/payment/payins.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Handle, Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
+import { recordUnmatched } from './recordUnmatched.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -23,18 +24,26 @@ export interface PaymentRef {
 type Outcome = Promise<Handled<PaymentState> | Refusal>;
 
 /**
- * Records a transfer to a deposit. Repeating it changes nothing, so a crash before or after the append costs only
- * the repetition: the scan's cursor moves after this.
+ * Records a transfer to a deposit. What the payment takes up no more is kept by itself once it is final. Repeating it changes nothing, so
+ * a crash before or after an append costs only the repetition: the scan's cursor moves after this.
  */
-export function recordPayin(
+export async function recordPayin(
   { handle, clock }: Deps,
-  { paymentId, appId }: PaymentRef,
+  payment: PaymentRef,
   seen: { readonly transfer: Transfer; readonly final: boolean },
 ): Outcome {
+  const { paymentId, appId } = payment;
   const cause = `worker:payins payin ${seen.transfer.chainId}:${seen.transfer.txHash}` as const;
   const decide = (state: PaymentState) => payins.recordPayin(state, { ...seen, now: clock.now() });
-  return handle(paymentDecider, paymentId, decide, { cause, appId });
+  const recorded = await handle(paymentDecider, paymentId, decide, { cause, appId });
+  if (isRefusal(recorded) || !seen.final || takenUp(recorded.state, seen.transfer)) return recorded;
+  const isNew = await recordUnmatched({ handle, clock }, seen.transfer, payment);
+  return { ...recorded, appended: isNew ? 1 : 0 };
 }
+
+/** Whether the payment's stream holds the transfer. */
+export const takenUp = (payment: PaymentState, transfer: Transfer): boolean =>
+  payment?.payins.some(({ id }) => id === transferId(transfer)) ?? false;
 
 /** Records that the block which held a payin has left its chain. */
 export function recordOrphan(

@@ -112,7 +112,8 @@ export const meanings: {
     WebhookExhausted: 'Any other answer, or none; it is not sent again by itself',
   },
   unmatched: {
-    UnmatchedPayinSeen: 'The transfer is final, and its memo is no payment’s',
+    UnmatchedPayinSeen:
+      'The transfer is final, and its memo is no payment’s, or its payment takes up no more transfers',
     UnmatchedPayinAssigned: 'Decision: the money is that payment’s, whose stream records it as a payin next',
     UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver; nothing is sent yet',
   },

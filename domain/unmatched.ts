@@ -1,6 +1,6 @@
 /**
- * Money that came to an address which payments share, without the memo of any payment: an operator says whose it is, or that it goes
- * back. Stream `unmatched-<transferId>`.
+ * Money that no payment takes up: it came to an address which payments share without the memo of any payment, or to a payment that has
+ * recorded as many transfers as a payment takes. An operator says whose it is, or that it goes back. Stream `unmatched-<transferId>`.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
@@ -9,13 +9,24 @@ import { Transfer } from './payment/events.ts';
 import { Address, closed, Id, nullable, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
 
-export const unmatchedSchemaVersion = 1;
+/** 2: also what came for a payment beyond the transfers that it takes up. */
+export const unmatchedSchemaVersion = 2;
 
 /** Why an operator sends money back: a sentence or two. */
 export const refundReasonMax = 400;
 
+const PaymentRef = Type.Object({ paymentId: Id, appId: Id }, closed);
+
 export const unmatchedEventSchemas = {
-  UnmatchedPayinSeen: Type.Object({ transfer: Transfer, seenAt: Time }, closed),
+  UnmatchedPayinSeen: Type.Object(
+    {
+      transfer: Transfer,
+      /** The payment whose deposit it came to; missing where address and memo are no payment's. */
+      beyond: Type.Optional(PaymentRef),
+      seenAt: Time,
+    },
+    closed,
+  ),
   UnmatchedPayinAssigned: Type.Object({ paymentId: Id, appId: Id, assignedAt: Time }, closed),
   UnmatchedPayinRefundRequested: Type.Object(
     {
@@ -45,6 +56,8 @@ export type Verdict =
 /** `null` before the transfer is seen. */
 export type UnmatchedState = {
   readonly transfer: Transfer;
+  /** The payment whose deposit it came to and that takes up no more transfers; null for money without a known memo. */
+  readonly beyond: Static<typeof PaymentRef> | null;
   readonly seenAt: Instant;
   readonly verdict: Verdict;
 } | null;
@@ -53,7 +66,8 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   category: 'unmatched',
   initial: null,
   evolve(state, event) {
-    if (event.type === 'UnmatchedPayinSeen') return { ...event.data, verdict: { kind: 'open' } };
+    if (event.type === 'UnmatchedPayinSeen')
+      return { ...event.data, beyond: event.data.beyond ?? null, verdict: { kind: 'open' } };
     if (!state) throw new InvariantBroken(`${event.type} before UnmatchedPayinSeen`);
     return event.type === 'UnmatchedPayinAssigned'
       ? { ...state, verdict: { kind: 'assigned', ...event.data } }
@@ -64,11 +78,25 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
 /** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
 export const leastKept = { value: 1n, decimals: 2 } as const;
 
-/** A final transfer without the memo of any payment. Seen again it changes nothing. */
-export function see(state: UnmatchedState, transfer: Transfer, now: Instant): Decision<UnmatchedEvent> {
+/**
+ * A final transfer that no payment takes up. Seen again it changes nothing.
+ *
+ * @param beyond the payment that it was paid to; null for none
+ */
+export function see(
+  state: UnmatchedState,
+  transfer: Transfer,
+  now: Instant,
+  beyond: Static<typeof PaymentRef> | null = null,
+): Decision<UnmatchedEvent> {
   const least = rescale(leastKept.value, leastKept.decimals, transfer.token.decimals);
   if (state || BigInt(transfer.amount) < least) return [];
-  return [{ type: 'UnmatchedPayinSeen', data: { transfer, seenAt: now } }];
+  return [
+    {
+      type: 'UnmatchedPayinSeen',
+      data: { transfer, ...(beyond && { beyond: { paymentId: beyond.paymentId, appId: beyond.appId } }), seenAt: now },
+    },
+  ];
 }
 
 /** Gives the money to the payment, as if it had come with the payment's memo. */

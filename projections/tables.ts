@@ -280,6 +280,7 @@ export interface Tables {
     readonly to_address: string;
     readonly memo: string | null;
     readonly amount: string;
+    readonly beyond_payment: string | null;
     readonly seen_at: string;
     readonly verdict: string;
     readonly decided_at: string | null;

@@ -2,8 +2,8 @@ import { formatAmount } from '../domain/money.ts';
 import { transferId } from '../domain/payment/events.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** Transfers to a shared address without a known memo, and what was decided about each. */
-export const unmatched = ofStates('unmatched', 'unmatched', ({ after: { transfer, seenAt, verdict } }) => {
+/** Transfers that no payment takes up, and what was decided about each. */
+export const unmatched = ofStates('unmatched', 'unmatched', ({ after: { transfer, beyond, seenAt, verdict } }) => {
   const assigned = verdict.kind === 'assigned' ? verdict : null;
   const refund = verdict.kind === 'refundRequested' ? verdict : null;
   const row = {
@@ -19,6 +19,7 @@ export const unmatched = ofStates('unmatched', 'unmatched', ({ after: { transfer
     to_address: transfer.to,
     memo: transfer.memo,
     amount: formatAmount(BigInt(transfer.amount), transfer.token.decimals),
+    beyond_payment: beyond?.paymentId,
     seen_at: seenAt,
     verdict: verdict.kind,
     decided_at: assigned?.assignedAt ?? refund?.requestedAt,

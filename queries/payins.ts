@@ -210,7 +210,7 @@ export const endedDeposits = (
     [chainId, statuses, after, max],
   );
 
-/** A transfer to a shared address without a known memo. */
+/** A transfer that no payment takes up. */
 export interface UnmatchedPayin {
   readonly id: string;
   readonly chainId: number;
@@ -221,6 +221,8 @@ export interface UnmatchedPayin {
   readonly memo: string | null;
   readonly tokenSymbol: string;
   readonly amount: string;
+  /** The payment that it was paid to, which had recorded as many as it takes; null for money without a known memo. */
+  readonly beyond: string | null;
   readonly verdict: 'open' | 'assigned' | 'refundRequested';
   readonly paymentId: string | null;
   readonly refundAddress: string | null;
@@ -232,7 +234,7 @@ export interface UnmatchedPayin {
 export async function listUnmatched(sql: Sql, max: number): Promise<readonly UnmatchedPayin[]> {
   const rows = await sql.query<UnmatchedPayin>(
     `SELECT transfer_id AS id, chain_id AS "chainId", tx_hash AS "txHash", block_time AS at, from_address AS "from",
-            to_address AS "to", memo, token_symbol AS "tokenSymbol", amount, verdict, payment_id AS "paymentId",
+            to_address AS "to", memo, beyond_payment AS beyond, token_symbol AS "tokenSymbol", amount, verdict, payment_id AS "paymentId",
             refund_address AS "refundAddress", refund_memo AS "refundMemo", refund_reason AS "refundReason"
        FROM unmatched ORDER BY verdict <> 'open', seen_at DESC, transfer_id LIMIT $1`,
     [max],

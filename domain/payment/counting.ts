@@ -23,6 +23,8 @@ export interface Payin {
   readonly amount: bigint;
   readonly standing: Standing;
   readonly phase: 'detected' | 'confirmed' | 'orphaned' | 'lost';
+  /** How often its block has left the chain. */
+  readonly moves: number;
 }
 
 export type Closure =

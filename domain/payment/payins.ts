@@ -9,6 +9,7 @@ import {
   type Deposit,
   type PaymentEvent,
   type PaymentEventData,
+  type TokenRef,
   type Transfer,
   transferId,
 } from './events.ts';
@@ -24,8 +25,15 @@ export interface Sighting {
   readonly now: Instant;
 }
 
-/** A stream takes this many payins of any size. Beyond that it takes no dust, so that it stays readable. */
-export const payinsMax = 500;
+/**
+ * A payment records so many transfers, half of them small ones: whoever floods it leaves room for the money that it waits for, for half
+ * of it in parts that are not small is the whole. What comes beyond is kept outside its stream (domain/unmatched.ts), which stays short.
+ */
+export const payinsMax = 100;
+const smallMax = payinsMax / 2;
+
+/** A transfer that moves from block to block is recorded so often before it is final: forks must not fill the stream either. */
+export const movesMax = 20;
 
 /** A stream takes this many hints: each has the chain's nodes asked. */
 export const registrationsMax = 20;
@@ -62,11 +70,13 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   if (BigInt(transfer.amount) === 0n) return [];
   const known = p.payins.find((payin) => payin.id === transferId(transfer));
   if (known?.phase === 'confirmed') return [];
-  if (!known && p.payins.length >= payinsMax && isDust(p, transfer)) return [];
+  if (!takesUp(p, transfer)) return [];
+  if (known && known.moves >= 2 * movesMax) return movesTooOften;
   const events: PaymentEvent[] = [];
   const moved = known?.phase === 'detected' && known.transfer.blockHash !== transfer.blockHash;
   if (moved)
     events.push({ type: 'PayinOrphaned', data: { transferId: known.id, blockHash: known.transfer.blockHash } });
+  if (!final && known && known.moves >= movesMax) return events;
   if (!known || moved || known.phase === 'orphaned' || known.phase === 'lost') {
     events.push({ type: 'PayinDetected', data: { transfer } });
   }
@@ -76,10 +86,24 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   return [...events, ...consequences(after, now)];
 }
 
-/** Under a hundredth of what the payment is about: cheap enough to flood it with. */
-function isDust(p: Payment, transfer: Transfer): boolean {
+type Paying = Pick<Transfer, 'chainId' | 'txHash' | 'index' | 'amount'> & { readonly token: Pick<TokenRef, 'address'> };
+
+const movesTooOften = refuse(
+  'illegalStep',
+  `the transfer has left its chain ${2 * movesMax} times: compare the chain's nodes with an explorer before anything else`,
+);
+
+/** Whether the payment's stream records this transfer, or has done so. */
+export function takesUp(p: Payment, transfer: Paying): boolean {
+  if (p.payins.some(({ id }) => id === transferId(transfer))) return true;
+  if (p.payins.length >= payinsMax) return false;
+  return !isSmall(p, transfer) || p.payins.filter((payin) => isSmall(p, payin.transfer)).length < smallMax;
+}
+
+/** Under a fiftieth of what the payment is about, or nothing that pays it: cheap enough to flood it with. */
+function isSmall(p: Payment, transfer: Paying): boolean {
   const source = sourceOf(p, transfer);
-  return !source || BigInt(transfer.amount) * 100n < leastOf(source);
+  return !source || BigInt(transfer.amount) * BigInt(smallMax) < leastOf(source);
 }
 
 const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>

@@ -78,7 +78,7 @@ function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
     case 'PayinConfirmed':
       return { ...p, payins: withPayin(p, event.data.transfer, 'confirmed') };
     case 'PayinOrphaned':
-      return { ...p, payins: withPhase(p.payins, event.data.transferId, 'orphaned') };
+      return { ...p, payins: orphaned(p.payins, event.data.transferId) };
     case 'PayinLost':
       return { ...p, payins: withPhase(p.payins, event.data.transferId, 'lost') };
     case 'PaymentFunded': {
@@ -159,14 +159,17 @@ function ordered(p: Payment): TransferLeg {
 /** A transfer seen again replaces what was known of it: its block may be another one. */
 function withPayin(p: Payment, transfer: Transfer, phase: Payin['phase']): readonly Payin[] {
   const id = transferId(transfer);
-  const payin: Payin = { id, transfer, amount: BigInt(transfer.amount), standing: standingOf(p, transfer), phase };
+  const seen = { id, transfer, amount: BigInt(transfer.amount), standing: standingOf(p, transfer), phase };
   return p.payins.some((known) => known.id === id)
-    ? p.payins.map((known) => (known.id === id ? payin : known))
-    : [...p.payins, payin];
+    ? p.payins.map((known) => (known.id === id ? { ...seen, moves: known.moves } : known))
+    : [...p.payins, { ...seen, moves: 0 }];
 }
 
 const withPhase = (payins: readonly Payin[], id: string, phase: Payin['phase']): readonly Payin[] =>
   payins.map((payin) => (payin.id === id ? { ...payin, phase } : payin));
+
+const orphaned = (payins: readonly Payin[], id: string): readonly Payin[] =>
+  withPhase(payins, id, 'orphaned').map((payin) => (payin.id === id ? { ...payin, moves: payin.moves + 1 } : payin));
 
 /** Once a payment is funded, what funded it counts and what counted before is held: the log's word stands, whatever the rule is now. */
 const withSurplus = (payins: readonly Payin[], funding: readonly string[]): readonly Payin[] =>

@@ -117,6 +117,7 @@ CREATE TABLE unmatched (
   to_address     text        NOT NULL,
   memo           text,
   amount         numeric     NOT NULL,
+  beyond_payment text,
   seen_at        timestamptz NOT NULL,
   verdict        text        NOT NULL,
   decided_at     timestamptz,
@@ -126,9 +127,10 @@ CREATE TABLE unmatched (
   refund_memo    text,
   refund_reason  text
 );
-COMMENT ON TABLE unmatched IS 'Transfers to an address that payments share, without the memo of any payment, and what was decided about each.';
+COMMENT ON TABLE unmatched IS 'Transfers that no payment takes up, and what was decided about each.';
 COMMENT ON COLUMN unmatched.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
 COMMENT ON COLUMN unmatched.memo IS 'What the payer wrote; null for none.';
+COMMENT ON COLUMN unmatched.beyond_payment IS 'The payment that it was paid to, which had recorded as many transfers as it takes; null for money without a known memo.';
 COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose payin it is) or refundRequested (to refund_address).';
 
 CREATE TABLE todo_payments (

@@ -1,4 +1,4 @@
-/** `npm run unmatched -- …`: money that came without a known memo: whose it is, or that it goes back. */
+/** `npm run unmatched -- …`: money that no payment takes up: whose it is, or that it goes back. */
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
@@ -13,10 +13,17 @@ const shownMax = 200;
 
 async function show({ database }: Core): Promise<void> {
   const found = await listUnmatched(database, shownMax);
-  if (found.length === 0) return console.log('No money came without a known memo.');
-  const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, ...decided }) => [
+  if (found.length === 0) return console.log('No money came that no payment takes up.');
+  const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, beyond, ...decided }) => [
     id,
-    { at, amount: `${amount} ${tokenSymbol}`, from, memo: memo ?? 'none', verdict: verdictOf(decided) },
+    {
+      at,
+      amount: `${amount} ${tokenSymbol}`,
+      from,
+      memo: memo ?? 'none',
+      'one too many of': beyond ?? '',
+      verdict: verdictOf(decided),
+    },
   ]);
   console.table(Object.fromEntries(lines));
 }
@@ -38,7 +45,9 @@ function tell(outcome: { readonly appended: number } | Refusal): void {
   console.log(outcome.appended > 0 ? 'Done.' : 'It was decided so already.');
 }
 
-const program = new Command('npm run unmatched --').description('money that came without the memo of a payment');
+const program = new Command('npm run unmatched --').description(
+  'money that came without the memo of a payment, or for one that takes up no more transfers',
+);
 
 program
   .command('list', { isDefault: true })

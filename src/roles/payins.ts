@@ -1,8 +1,10 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
 import { filter, type Observable, Subject } from 'rxjs';
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { recordUnmatched } from '../../commands/matchUnmatched.ts';
-import { minute_ms, plus } from '../../domain/time.ts';
+import type { Clock } from '../../commands/ports.ts';
+import type { PaymentRef } from '../../commands/recordPayin.ts';
+import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { epochMs, minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import {
   expectedOfChain,
@@ -23,12 +25,26 @@ import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscri
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import { unexplainedName, unexplainedWorker } from '../subscribers/unexplained.ts';
+import { boundedTimes } from '../subscribers/worker.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
 
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
 const projectedWait_ms = 30_000;
+
+/** A flood is told of once, and again when it lasts. */
+const flooded_ms = 10 * minute_ms;
+
+function once(pause_ms: number, clock: Pick<Clock, 'now'>, tell: (payment: PaymentRef) => void) {
+  const toldAt = boundedTimes();
+  return (payment: PaymentRef) => {
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (toldAt.get(payment.paymentId) ?? Number.NEGATIVE_INFINITY) < pause_ms) return;
+    toldAt.set(payment.paymentId, now_ms);
+    tell(payment);
+  };
+}
 
 export function payinRange(
   { workHandle, clock, store, database, projected, telemetry }: Core,
@@ -60,6 +76,9 @@ export function payinRange(
     }),
     lost: ({ paymentId, txHash }) =>
       telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
+    beyond: once(flooded_ms, clock, ({ paymentId }) =>
+      telemetry.alarm('payinBeyond', { chainId, paymentId }, 'a payment takes up no more transfers: what comes is kept apart'),
+    ),
     async park(payment, txHash, error) {
       const paymentId = payment?.paymentId ?? null;
       const message = 'a transfer could not be taken up: it is set aside and tried again';

@@ -2,9 +2,10 @@
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { recordPayin } from '../../commands/recordPayin.ts';
+import { recordPayin, takenUp } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { Transfer } from '../../domain/payment/events.ts';
 import { payinAddress, payinAddressKey, paysInto } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -90,9 +91,21 @@ export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
       for (const transfer of found) {
         const outcome = await recordPayin({ handle, clock }, payment.terms, { transfer, final: false });
         if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
+        if (!takenUp(outcome.state, transfer)) await keepBeyond(deps, payment, transfer, signal);
       }
     },
   };
+}
+
+/** What the payment takes up no more. No row brings it to a final pass. @throws Unproven while too few nodes show it as final */
+async function keepBeyond(
+  { handle, clock, confirming }: ParkedPayinsDeps,
+  { terms }: Payment,
+  transfer: Transfer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(await confirming.shown(transfer, { pass: 'final', agreed_usd: null }, signal))) throw new Unproven();
+  await recordPayin({ handle, clock }, terms, { transfer, final: true });
 }
 
 /** What nodes did not show alike when it was scanned. @throws Unproven while they do not */

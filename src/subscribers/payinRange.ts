@@ -9,8 +9,8 @@ import {
 } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
 import { type Clock, type EventStore, TransientError } from '../../commands/ports.ts';
-import { type PaymentRef, recordOrphan, recordPayin } from '../../commands/recordPayin.ts';
-import { InvariantBroken, isRefusal, type Refusal } from '../../domain/decider.ts';
+import { type PaymentRef, recordOrphan, recordPayin, takenUp } from '../../commands/recordPayin.ts';
+import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
 import { type TokenRef, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
@@ -37,6 +37,8 @@ export interface RangeDeps {
   readonly confirming: Confirming;
   /** Told when money that funded a payment has left its chain. */
   readonly lost: (payin: RecordedPayin) => void;
+  /** Told of each transfer that is kept outside its payment's stream, which takes up no more. */
+  readonly beyond: (payment: PaymentRef) => void;
   /**
    * Sets a transfer aside that its payment cannot take, or one of no payment that nodes do not show alike: kept, shown to operators and
    * tried again, so that it does not stop its chain.
@@ -98,11 +100,24 @@ export async function handleRange(
   for (const { log, deposit, transfer, confirmed } of found) {
     // What is not confirmed is seen at least: the final passes ask for it again.
     const outcome = deposit
-      ? await orPark(deps, deposit, transfer.txHash, () => recordPayin(deps, deposit, { transfer, final: confirmed }))
+      ? await orPark(deps, deposit, transfer.txHash, () => record(deps, deposit, { transfer, final, confirmed }))
       : await unmatched(deps, transfer, confirmed);
     handled.push({ log, paymentId: deposit?.paymentId ?? null, outcome });
   }
   return handled;
+}
+
+/** What its payment takes up no more is in no row that a later pass asks for again: unproven, it is refused and so set aside. */
+async function record(
+  deps: RangeDeps,
+  deposit: PaymentRef,
+  { transfer, final, confirmed }: { readonly transfer: Transfer; readonly final: boolean; readonly confirmed: boolean },
+) {
+  const outcome = await recordPayin(deps, deposit, { transfer, final: confirmed });
+  if (isRefusal(outcome) || !final || transfer.amount === '0' || takenUp(outcome.state, transfer)) return outcome;
+  if (!confirmed) return refuse('unavailable', new Unproven().message);
+  if (outcome.appended > 0) deps.beyond(deposit);
+  return outcome;
 }
 
 /** Transfers that nodes are asked about side by side. */

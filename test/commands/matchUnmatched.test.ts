@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import { finishMatch, matchUnmatched, recordUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
+import { finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
+import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';

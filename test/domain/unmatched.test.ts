@@ -57,6 +57,12 @@ describe('money without a known memo', () => {
       .then([{ type: 'UnmatchedPayinSeen', data: { transfer: cent, seenAt: minute(6) } }]);
   });
 
+  it('knows the payment that it was one too many for', () => {
+    given([])
+      .when((state) => see(state, transfer, minute(6), payment))
+      .then([{ type: 'UnmatchedPayinSeen', data: { transfer, beyond: payment, seenAt: minute(6) } }]);
+  });
+
   it('is given to one payment and to no other', () => {
     given([seen]).when(assigning()).then([assigned]);
     given([seen, assigned]).when(assigning()).thenNothing();

@@ -408,6 +408,7 @@ async function watching(transfers: readonly Transfer[]) {
     /** How often nodes were asked about a transfer. */
     asks: 0,
     lost: [] as string[],
+    beyond: [] as string[],
     /** Blocks that the next scan says have left, and where the chain forked. */
     fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
     head: 110n,
@@ -500,6 +501,7 @@ async function watching(transfers: readonly Transfer[]) {
       alarm: (reason) => void around.alarms.push(reason),
     }),
     lost: ({ transferId }) => void around.lost.push(transferId),
+    beyond: ({ paymentId }) => void around.beyond.push(paymentId),
     async pendingPayins() {
       const rows = await pending();
       // The first question finds the rows as they were before the range; the wait in between brings them up to date.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
 
-export const believing: Pick<RangeDeps, 'confirming' | 'payinsAbove' | 'lost'> = {
+export const believing: Pick<RangeDeps, 'beyond' | 'confirming' | 'lost' | 'payinsAbove'> = {
   confirming: {
     isDue: () => true,
     later: () => {},
@@ -11,4 +11,5 @@ export const believing: Pick<RangeDeps, 'confirming' | 'payinsAbove' | 'lost'> =
   },
   payinsAbove: async () => [],
   lost: () => assert.fail('nothing is lost'),
+  beyond: () => assert.fail('every transfer is taken up'),
 };

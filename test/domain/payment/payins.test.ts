@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { fold, isRefusal } from '../../../domain/decider.ts';
 import { type PaymentEvent, transferId } from '../../../domain/payment/events.ts';
-import { orphanPayin, payinsMax, recordPayin } from '../../../domain/payment/payins.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
+import { movesMax, orphanPayin, payinsMax, recordPayin } from '../../../domain/payment/payins.ts';
+import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import {
+  baseUsdc,
   bounced,
   bouncedOther,
   confirmed,
@@ -272,17 +275,76 @@ describe('a payin', () => {
     });
   });
 
-  it('is passed over as dust beyond what a stream takes up, those it knows and real money excepted', () => {
-    const many = Array.from({ length: payinsMax }, (_, index) => detected(payin({ amount: '0.000001', index })));
-    given([...unpaid, ...many])
-      .when(seen({ index: payinsMax, amount: '0.01' }))
-      .thenNothing();
-    given([...unpaid, ...many])
-      .when(seen({ index: payinsMax }))
-      .then([detected(payin({ index: payinsMax }))]);
-    const known = payin({ amount: '0.000001', index: 7 });
-    given([...unpaid, ...many])
-      .when(seenFinal({ amount: '0.000001', index: 7 }))
-      .then([confirmed(known)]);
+  describe('in a flood', () => {
+    const parts = (count: number, amount: string) =>
+      Array.from({ length: count }, (_, index) => detected(payin({ amount, index })));
+    const next = payinsMax;
+
+    it('of small parts is recorded until half of the room is full, and the money that is waited for still is', () => {
+      const many = [...unpaid, ...parts(payinsMax / 2, '0.000001')];
+      given(many)
+        .when(seen({ index: next, amount: '0.2' }))
+        .thenNothing();
+      given(many)
+        .when(seen({ index: next, amount: '0.21' }))
+        .then([detected(payin({ index: next, amount: '0.21' }))]);
+      given(many)
+        .when(seen({ index: next, in: ethereumUsdc, amount: '500' }))
+        .thenNothing();
+    });
+
+    it('of any parts is recorded a hundred times, those it knows excepted', () => {
+      const many = [...unpaid, ...parts(payinsMax, '0.3')];
+      given(many)
+        .when(seenFinal({ index: next, amount: '10.01' }))
+        .thenNothing();
+      given(many)
+        .when(seenFinal({ amount: '0.3', index: 7 }))
+        .then([confirmed(payin({ amount: '0.3', index: 7 }))]);
+    });
+
+    it('of forks is recorded until it is final', () => {
+      const at = (block: number) => payin({ block });
+      const forks = Array.from({ length: movesMax }, (_, n) => [detected(at(n + 1)), orphaned(at(n + 1))]).flat();
+      given([...unpaid, ...forks])
+        .when(seen({ block: 500 }))
+        .thenNothing();
+      given([...unpaid, ...forks])
+        .when(seenFinal({ block: 500 }))
+        .then([detected(at(500)), confirmed(at(500)), funded([at(500)])]);
+    });
+
+    it('of whatever sort makes no stream longer than its bound, and half of the room suffices to pay', () => {
+      const transfers = fc.record({
+        index: fc.nat({ max: 400 }),
+        block: fc.integer({ min: 1, max: 3 }),
+        amount: fc.constantFrom('0.000001', '0.02', '0.2', '0.21', '3', '10.01'),
+        asset: fc.constantFrom(baseUsdc, baseUsdc, ethereumUsdc),
+        final: fc.boolean(),
+        leaves: fc.boolean(),
+      });
+      fc.assert(
+        fc.property(fc.array(transfers, { minLength: 300, maxLength: 900 }), (flood) => {
+          let p = paymentAfter(unpaid);
+          let events = 1;
+          for (const { index, block, amount, asset, final, leaves } of flood) {
+            const transfer = payin({ index, block, amount, in: asset });
+            const decided = [
+              recordPayin(p, { transfer, final, now: minute(6) }),
+              leaves ? orphanPayin(p, { transferId: transferId(transfer), blockHash: transfer.blockHash }) : [],
+            ];
+            for (const decision of decided) {
+              if (isRefusal(decision)) continue;
+              events += decision.length;
+              p = fold(paymentDecider, decision, p) as Payment;
+            }
+          }
+          assert.ok(p.payins.length <= payinsMax);
+          assert.ok(p.payins.every(({ moves }) => moves <= 2 * movesMax));
+          assert.ok(events <= 10 + payinsMax * (4 + 8 * movesMax), `${events} events`);
+        }),
+        { numRuns: 40 },
+      );
+    });
   });
 });

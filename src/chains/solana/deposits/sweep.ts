@@ -2,6 +2,7 @@
 import type { Token } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import { type Deposit, transferId } from '../../../../domain/payment/events.ts';
+import { takesUp } from '../../../../domain/payment/payins.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { statusOf, terminalStatuses } from '../../../../domain/payment/view.ts';
 import type { DepositSweep, SweepDeps, Swept } from '../../family.ts';
@@ -28,7 +29,7 @@ function depositOf({ deposits, terms }: Payment): Deposit {
 }
 
 /**
- * Empties and closes the token accounts of a payment that is over, if its payment has recorded everything that came in. What arrives in
+ * Empties and closes the token accounts of a payment that is over, if its payment has recorded everything that came in and that it takes up. What arrives in
  * between makes the transaction fail as a whole. A crash after sending: the chain has it or not, and the next run finds the account gone
  * or as it was.
  */
@@ -54,8 +55,17 @@ export function createSolanaSweep(
       minContextSlot: slot,
     });
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
-    const known = credits.every(({ credit, transaction }) =>
-      recorded.has(transferId({ chainId: solanaChainId, txHash: transaction.signature, index: credit.index })),
+    const known = credits.every(
+      ({ credit: { index, amount: units, token: of }, transaction: { signature: txHash } }) => {
+        const transfer = {
+          chainId: solanaChainId as typeof solanaChainId,
+          txHash,
+          index,
+          token: of,
+          amount: units.toString(),
+        };
+        return recorded.has(transferId(transfer)) || !takesUp(payment, transfer);
+      },
     );
     if (!known || readTo.amount !== amount) return 'unrecorded';
 
