@@ -5,7 +5,7 @@
 import type { Chain } from '../../../../domain/chains.ts';
 import { lower } from '../../bigints.ts';
 import type { Cursor, TransferLog } from '../../ports.ts';
-import { knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import { type Header, header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { addressesOf, type BlocksRead, headersAt, inOrder } from './blocks.ts';
 import { toTransferLog } from './transfers.ts';
@@ -43,6 +43,7 @@ export async function readByRange(
     const to = lower(end, from + size.blocks - 1n);
     // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
     const last = await knownHeader(node, to);
+    if (!(await has(second, last, size))) return undefined;
     const raw = await orFailure(logsOf(chain, node, { from, to }));
     const again = raw instanceof RpcFailed ? raw : await orFailure(logsOf(chain, second, { from, to }));
     if (!(raw instanceof RpcFailed) && !(again instanceof RpcFailed)) {
@@ -67,6 +68,13 @@ function secondOf(others: readonly EvmNode[], size: RangeSize): EvmNode | undefi
   if (size.alone === 0) return others[0];
   size.alone -= 1;
   return undefined;
+}
+
+/** Whether the second node has come so far, on the same chain: one that has not answers a range with nothing, too. */
+async function has(second: EvmNode, { number, hash }: Header, size: RangeSize): Promise<boolean> {
+  const there = await orFailure(header(second, number));
+  if (there instanceof RpcFailed) size.alone = withoutSecond_ranges;
+  return !(there instanceof RpcFailed) && there?.hash === hash;
 }
 
 async function logsOf(chain: Chain, node: EvmNode, { from, to }: { from: bigint; to: bigint }) {

@@ -48,6 +48,17 @@ describe('blocks far behind the head of an EVM chain', () => {
     }
   });
 
+  it('hide nothing when the logs of one lag and the other has not come so far', async () => {
+    first.behave(lag);
+    second.behave(lagging(paidAt - 1n, 'itsOwnHead'));
+    const observer = await observe(both(), 'final');
+    await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+    assert.ok(observer.cursor().blockNumber < paidAt);
+    for (const node of [first, second]) node.behave(honest);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
   it('are read block by block while the second node is away, and hide nothing', async () => {
     second.behave(broken);
     first.behave(lag);
