@@ -2,7 +2,8 @@
  * What an event is when it is stored: data that fits its schema, of a known version, sealed into the hash chain.
  *
  * The hash chain: every event's metadata holds the hash of its predecessor in the stream, from the first event on.
- * Whoever holds the last link can tell whether any earlier event was changed, removed or inserted.
+ * Whoever holds the last link can tell whether any earlier event was changed, removed or inserted. Who may write to the log could still
+ * go on with a chain: hence the seal of each event (src/eventstore/sealed.ts), which takes a key.
  */
 import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';
@@ -82,7 +83,7 @@ export interface Tip {
 }
 
 /** The rest of an event's metadata. */
-export type SealFacts = Omit<EventMetadata, 'prev'>;
+export type SealFacts = Omit<EventMetadata, 'prev' | 'seal'>;
 
 type Linkable = Omit<StoredEvent, 'position'>;
 
@@ -94,25 +95,47 @@ export interface ChainBreak {
   readonly found: string;
 }
 
+/** A stream is not as this service wrote it. Nothing is decided on it, and so nothing is signed for it. */
+export class ChainBroken extends Error {
+  override readonly name = 'ChainBroken';
+  readonly stream: string;
+  readonly revision: bigint;
+  constructor({ stream, revision, expected, found }: ChainBreak) {
+    super(
+      `stream ${stream} is not as it was written: at revision ${revision} it should have ${expected}, but has ${found}. Nothing is decided on it; find out who wrote to the event log (docs/operations.md, "A broken chain")`,
+    );
+    this.stream = stream;
+    this.revision = revision;
+  }
+}
+
 /**
  * SHA-256 (hex) over the event's stream, revision, id, type, data and metadata, each preceded by its length in bytes,
  * so that no two different events share one text.
  *
  * Data and metadata enter as JSON.stringify writes them, which is what the store holds. Parsing and writing again gives
  * the same text, because JSON.stringify has one spelling for each string and number and keeps the order of keys; hence
- * the link is the same computed before the append or after reading back.
+ * the link is the same computed before the append or after reading back. The seal stays out: it is made of the link.
  */
 export function linkOf(event: Linkable): string {
+  const known = links.get(event);
+  if (known !== undefined) return known;
+  const { seal: _, ...metadata } = event.metadata;
   const parts = [
     event.stream,
     event.revision.toString(),
     event.id,
     event.type,
     JSON.stringify(event.data),
-    JSON.stringify(event.metadata),
+    JSON.stringify(metadata),
   ];
-  return hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
+  const link = hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
+  links.set(event, link);
+  return link;
 }
+
+/** An event's seal and its successor are checked at different places: both need its link. */
+const links = new WeakMap<Linkable, string>();
 
 /** The link is computed when a successor asks for it: few of the tips that a process remembers get a successor there. */
 export const tipOf = (event: Linkable): Tip => ({
@@ -164,4 +187,16 @@ export function verifyChain(events: readonly StoredEvent[], previous: Tip | null
     tip = tipOf(event);
   }
   return null;
+}
+
+/**
+ * The same for events that may begin in the midst of their stream: what is before the first of them is then not looked at.
+ * @throws ChainBroken
+ */
+export function mustBeWhole(events: readonly StoredEvent[], from: 'start' | 'anywhere'): void {
+  const [first, ...later] = events;
+  if (first === undefined) return;
+  const midst = from === 'anywhere' && first.revision > 0n;
+  const broken = midst ? verifyChain(later, tipOf(first)) : verifyChain(events);
+  if (broken) throw new ChainBroken(broken);
 }

@@ -10,7 +10,7 @@ import {
   type StoredEvent,
 } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
-import { type Codec, seal, type Tip, tipAfter, tipOf } from './codec.ts';
+import { type Codec, mustBeWhole, seal, type Tip, tipAfter, tipOf } from './codec.ts';
 import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
@@ -170,7 +170,11 @@ async function loadStream<S, E extends DomainEvent>(
   decider: Decider<S, E>,
   instance: string,
 ): Promise<Known<S>> {
-  const events = await readStream(store, `${decider.category}-${instance}`, decider.window);
+  const events = await readStream(
+    store,
+    `${decider.category}-${instance}`,
+    decider.window === undefined ? {} : { window: decider.window },
+  );
   const last = events.at(-1);
   const state = events.reduce((folded, stored) => {
     const event = codec.read(stored);
@@ -179,20 +183,33 @@ async function loadStream<S, E extends DomainEvent>(
   return { state, tip: last ? tipOf(last) : null };
 }
 
-/** All events of a stream, page by page; or, with `window`, its last ones in order. */
+/**
+ * Events of a stream in order, their chain verified: all of them, page by page; with `before`, those before that revision; with `window`,
+ * the last ones.
+ *
+ * @throws ChainBroken, Unavailable
+ */
 export async function readStream(
   store: Pick<EventStore, 'read'>,
   stream: string,
-  window?: number,
+  { window, before }: { readonly window?: number; readonly before?: bigint } = {},
 ): Promise<readonly StoredEvent[]> {
-  if (window !== undefined) return [...(await store.read(stream, { backwards: true, max: window }))].reverse();
+  if (window !== undefined) {
+    const last = [...(await store.read(stream, { backwards: true, max: window }))].reverse();
+    mustBeWhole(last, 'anywhere');
+    return last;
+  }
+  const wanted = before === undefined ? Number.POSITIVE_INFINITY : Number(before);
   const events: StoredEvent[] = [];
-  for (;;) {
-    const page = await store.read(stream, { from: BigInt(events.length), max: pageSize });
+  while (events.length < wanted) {
+    const max = Math.min(pageSize, wanted - events.length);
+    const page = await store.read(stream, { from: BigInt(events.length), max });
     events.push(...page);
-    if (page.length < pageSize) return events;
+    if (page.length < max) break;
     assert(events.length < eventsReadMax, `stream ${stream} has over ${eventsReadMax} events`);
   }
+  mustBeWhole(events, 'start');
+  return events;
 }
 
 /** A bounded cache. */

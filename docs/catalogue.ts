@@ -40,6 +40,7 @@ Made by \`npm run docs\` from the schemas in \`domain/\`; do not edit. These are
 
 Every event carries metadata: \`at\` (when), \`cause\` (who did it), \`appId\`, \`schemaVersion\`, and \`prev\`: the SHA-256 of
 its predecessor in the stream, so that a changed, removed or inserted event is found. \`prev\` of the first event is null.
+\`seal\` is an HMAC over the event with a key of the service; events from before \`SealingBegun\` have none.
 
 \`cause\` is \`key:<key id>\`, \`keyless\`, \`operator:<account name>\` or \`worker:<name> <what it saw>\`; no header of a request can set it.
 \`requestId\` stands beside it for what a request led to: its sender may have chosen it, so it only helps to find the log's lines.

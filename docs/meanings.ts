@@ -28,6 +28,10 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     name: 'webhookTypes-introduced',
     about: 'Where each type of webhook begins that came after the first release. There is one such stream.',
   },
+  sealing: {
+    name: 'sealing-begun',
+    about: 'Where seals begin in this log. There is one such stream.',
+  },
   credit: {
     name: 'credit-<address>',
     about:
@@ -120,6 +124,9 @@ export const meanings: {
   webhookTypes: {
     WebhookTypeIntroduced:
       'Webhooks of this type are due from this place in the log on; of what happened before it no app is told',
+  },
+  sealing: {
+    SealingBegun: 'From this place in the log on, what has no seal of the service is not believed',
   },
   credit: {
     CreditEarned: 'A completed payment brought its payer the share that it promised',

@@ -87,6 +87,8 @@ export interface EventMetadata {
   readonly schemaVersion: number;
   /** The request that it was done for, as the logs name it. Its sender may have chosen the id: it proves nothing. */
   readonly requestId?: string;
+  /** HMAC over this event with a key of the service (src/security/seals.ts). Events from before seals began have none. */
+  readonly seal?: string;
 }
 
 /**

@@ -9,6 +9,7 @@ import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from '
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
+import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
 import { treasury } from './treasury/state.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
@@ -32,6 +33,7 @@ export const streams = {
   },
   unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
   webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
+  sealing: { decider: sealing, schemas: sealingEventSchemas, version: sealingSchemaVersion },
   credit: { decider: credit, schemas: creditEventSchemas, version: creditSchemaVersion },
   cashback: { decider: cashback, schemas: cashbackEventSchemas, version: cashbackSchemaVersion },
   link: { decider: link, schemas: linkEventSchemas, version: linkSchemaVersion },

@@ -1,5 +1,6 @@
 /** Configuration in, a running service out: the roles of this process on one core. */
 import { pathToFileURL } from 'node:url';
+import { ChainBroken } from '../commands/codec.ts';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
 import { welcome } from './accounts/operator.ts';
@@ -81,7 +82,9 @@ async function main(): Promise<void> {
 
 /** Why a start failed: the message alone where it says what to mend, else with the stack. */
 export function failureText(error: unknown): string {
-  const explained = [ConfigError, CannotListen, NodeNotStarted, Unavailable].some((kind) => error instanceof kind);
+  const explained = [ConfigError, CannotListen, NodeNotStarted, Unavailable, ChainBroken].some(
+    (kind) => error instanceof kind,
+  );
   return explained ? (error as Error).message : String((error as Error)?.stack ?? error);
 }
 

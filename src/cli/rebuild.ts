@@ -1,16 +1,22 @@
 /** `npm run rebuild`: fills read models anew from the event log, beside the live ones, then switches. The service may run on. */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { loadEnvFile } from 'node:process';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import { eventCodec } from '../../commands/codec.ts';
+import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
+import type { EventStore } from '../../commands/ports.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { sealedStore, sealsBegan } from '../eventstore/sealed.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { readConnections } from '../runtime/connections.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
+import { createSeals } from '../security/seals.ts';
+import { parseMasterKey } from '../security/secretBox.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -39,17 +45,33 @@ async function main({ set: only, ...where }: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const { databaseUrl, eventStoreUrl, close } = await connections(where);
   const database = openDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
-  const store = openEventStore({ url: eventStoreUrl });
+  const opened = openEventStore({ url: eventStoreUrl });
   try {
     await migrate(database);
+    const store = await believed(opened, await masterKeyOf(where.data));
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
       await withProgress({ store, database, codec: eventCodec, set, signal });
     }
   } finally {
-    await store.close();
+    await opened.close();
     await database.close();
     await close();
   }
+}
+
+/** Events are believed as the service believes them, so its key is needed. */
+async function masterKeyOf(data: string): Promise<Uint8Array> {
+  for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  const text = process.env['MASTER_KEY'];
+  if (!text) throw new Error('MASTER_KEY is required, that of the service: it tells whose the events are');
+  return parseMasterKey(text.trim());
+}
+
+async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
+  const seals = createSeals(masterKey);
+  const tell = ({ message }: ChainBroken): void => console.error(message);
+  const began = await sealsBegan(store, { seals, tell });
+  return sealedStore(store, { seals, tell, begun: () => began });
 }
 
 /** As given; else those of the service that runs on the data directory; else the embedded event store, started for this. */

@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
-import { eventCodec } from '../../commands/codec.ts';
+import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
-import type { Clock, CrashPoint, RevokedKeys } from '../../commands/ports.ts';
+import { type Clock, type CrashPoint, type RevokedKeys, Unavailable } from '../../commands/ports.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { openActive, ProjectionOutdated } from '../../projections/generations.ts';
@@ -18,6 +18,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import type { Trouble } from '../eventstore/node/trouble.ts';
+import { withSeals } from '../eventstore/sealed.ts';
 import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
@@ -34,6 +35,7 @@ import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
+import { createSeals } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
 
@@ -94,15 +96,25 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const box = createSecretBox(parseMasterKey(config.masterKey));
   const node = config.eventStoreUrl ? null : await embeddedNode(config, telemetry);
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
-  const store = openEventStore({ url: eventStoreUrl });
+  const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
+  const store = withSeals(openEventStore({ url: eventStoreUrl }), {
+    seals: createSeals(parseMasterKey(config.masterKey)),
+    deciding,
+    tell: brokenChains(telemetry),
+  });
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
   const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
   await migrate(database);
+  await store.sealed().catch(async (error: unknown) => {
+    // A store that is away may come: nothing is read or written before it has said where seals begin.
+    if (error instanceof Unavailable) return;
+    await Promise.allSettled([database.close(), reads.close(), store.close(), node?.stop()]);
+    throw error;
+  });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
   const leases = openLeases({ database, clock });
   const notifications = listen(database, notified);
-  const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   const projected = projectedWaiter(database, notifications);
   const stores = { clock, store, database, reads, projected };
@@ -141,6 +153,19 @@ async function firstReadModels(database: Database, telemetry: Telemetry): Promis
       telemetry.alarm('projectionOutdated', { set: set.name }, error.message);
     });
   }
+}
+
+/** Streams whose breaks are told once in a process; beyond them perhaps again. */
+const brokenMost = 1_000;
+
+function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
+  const told = new Set<string>();
+  return ({ stream, revision, message }) => {
+    if (told.size >= brokenMost) told.clear();
+    if (told.has(stream)) return;
+    told.add(stream);
+    alarm('chainBroken', { stream, revision: String(revision) }, message);
+  };
 }
 
 function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {

@@ -122,7 +122,7 @@ export async function committer(
   const fold = createFold({
     read: codec.read,
     introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
-    history: async (stream, revision) => (await readStream(store, stream)).slice(0, Number(revision)),
+    history: (stream, before) => readStream(store, stream, { before }),
   });
   const deps: CommitDeps = { db: database, set, tables, fold, crash };
 

@@ -1,5 +1,6 @@
 /** Secrets in links to pay: who has one sees and pays that payment, and learns nothing with which to find another. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from './keys.ts';
 
 export interface PaymentSecrets {
   /** 43 characters of base64url, always the same for a payment. @param paymentId a UUID */
@@ -22,8 +23,8 @@ const form = /^[\w-]{43}$/;
  * @param masterKey of this installation; a new one makes new links
  */
 export function createPaymentSecrets(masterKey: Uint8Array): PaymentSecrets {
-  const tagKey = derive(masterKey, 'payment links: tag');
-  const hideKey = derive(masterKey, 'payment links: hide');
+  const tagKey = deriveKey(masterKey, 'payment links: tag');
+  const hideKey = deriveKey(masterKey, 'payment links: hide');
   const tagOf = (id: Buffer): Buffer => createHmac('sha256', tagKey).update(id).digest().subarray(0, tagBytes);
   return {
     secretOf(paymentId) {
@@ -46,10 +47,6 @@ export function createPaymentSecrets(masterKey: Uint8Array): PaymentSecrets {
     },
   };
 }
-
-/** A key of its own for each use (HKDF, RFC 5869). */
-const derive = (masterKey: Uint8Array, use: string): Buffer =>
-  Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `payment-intents ${use}`, 32));
 
 const uuidOf = (id: Buffer): string =>
   id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

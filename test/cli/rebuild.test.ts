@@ -15,6 +15,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/rebuild.ts', import.meta.url));
 const run = promisify(execFile);
+const masterKey = '0123456789abcdef'.repeat(4);
 
 describe('npm run rebuild', () => {
   let dataDir: string;
@@ -26,7 +27,9 @@ describe('npm run rebuild', () => {
 
   const rebuild = async (...args: string[]) => {
     const { DATABASE_URL: _, EVENTSTORE_URL: __, ...env } = process.env;
-    const { stdout, stderr } = await run(process.execPath, [program, '--data', dataDir, ...args], { env });
+    const { stdout, stderr } = await run(process.execPath, [program, '--data', dataDir, ...args], {
+      env: { ...env, MASTER_KEY: masterKey },
+    });
     return stderr + stdout;
   };
   const startStore = () => spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
