@@ -77,7 +77,11 @@ export function payinRange(
     lost: ({ paymentId, txHash }) =>
       telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
     beyond: once(flooded_ms, clock, ({ paymentId }) =>
-      telemetry.alarm('payinBeyond', { chainId, paymentId }, 'a payment takes up no more transfers: what comes is kept apart'),
+      telemetry.alarm(
+        'payinBeyond',
+        { chainId, paymentId },
+        'a payment takes up no more transfers: what comes is kept apart',
+      ),
     ),
     async park(payment, txHash, error) {
       const paymentId = payment?.paymentId ?? null;
