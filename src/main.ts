@@ -46,6 +46,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     throw error;
   });
   const running = [
+    core.clockWatch.run(signal),
     ...(has('api') ? [runAccounts(core, signal)] : []),
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),

@@ -28,6 +28,7 @@ import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { createProfileStore } from '../postgres/profiles.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
 import { appEventsChannel } from '../runtime/appNews.ts';
+import { type ClockWatch, watchClock } from '../runtime/clockWatch.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
@@ -43,6 +44,7 @@ export interface Core extends Chains {
   readonly config: Config;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
   readonly crash: CrashPoint;
   readonly store: OpenEventStore;
   /** Of the store that is used, configured or embedded. */
@@ -122,6 +124,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   return {
     config,
     telemetry,
+    clockWatch: clockWatchOf(open, clock, telemetry),
     crash,
     eventStoreUrl,
     leases,
@@ -143,6 +146,18 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     },
   };
 }
+
+const clockWatchOf = ({ chains }: Chains, clock: Clock, telemetry: Telemetry): ClockWatch =>
+  watchClock({
+    clock,
+    newest: [...chains.values()].map(
+      ({ ingester }) =>
+        async (signal) =>
+          (await ingester.head(signal)).chainTime,
+    ),
+    observe: telemetry.observeClock,
+    alarm: (message) => telemetry.alarm('clockOff', {}, message),
+  });
 
 /** Whoever starts first makes the empty tables, so that no role meets a missing one. */
 async function firstReadModels(database: Database, telemetry: Telemetry): Promise<void> {

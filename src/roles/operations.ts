@@ -20,7 +20,8 @@ type Check = { readonly ok: boolean; readonly detail?: string };
 
 /**
  * Whether this instance can take payments: the store and Postgres answer, and the read models keep up. A chain that lags is shown
- * here and its routes are refused, but the instance is not ready only when all chains lag. Waiting work is left to the metrics: one
+ * here and its routes are refused, but the instance is not ready only when all chains lag. A clock that is off is shown and is an alarm: an
+ * instance that is set a minute wrong serves better than none. Waiting work is left to the metrics: one
  * merchant's deaf webhook receiver must not take the API from everybody.
  */
 export async function readiness(core: Core): Promise<Readiness> {
@@ -36,7 +37,9 @@ export async function readiness(core: Core): Promise<Readiness> {
     ),
   ]);
   const ready = eventStore.ok && postgres.ok && projections.ok && chains.some(([, { ok }]) => ok);
-  return { ready, checks: { eventStore, postgres, projections, ...Object.fromEntries(chains) } };
+  const detail = core.clockWatch.trouble();
+  const clock = detail === undefined ? { ok: true } : { ok: false, detail };
+  return { ready, checks: { eventStore, postgres, projections, clock, ...Object.fromEntries(chains) } };
 }
 
 const checker =

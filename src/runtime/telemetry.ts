@@ -83,6 +83,11 @@ export function createTelemetry(logger: Logger) {
   ]);
   const oldestDue = gauge('pi_oldest_due_seconds', 'How long the oldest entry of a to-do list has been due', ['list']);
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
+  const clockOffset = gauge(
+    'pi_clock_offset_seconds',
+    'This machine’s clock minus the time of the newest blocks, the middle of its chains',
+    [],
+  );
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
   const requests = new Histogram({
@@ -100,6 +105,7 @@ export function createTelemetry(logger: Logger) {
     active,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
+    observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
