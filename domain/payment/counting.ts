@@ -60,7 +60,7 @@ export function standingOf(p: Paid, transfer: Transfer): Standing {
  * A contract's caller is named and signs the call, so it alone pays: a stranger who sees the memo could fund a payment of any amount with
  * next to nothing. A plain transfer may come from an exchange, whatever sender was announced: it counts.
  */
-const mayPay = ({ terms: { intent, source } }: Paid, { from }: Transfer): boolean =>
+export const mayPay = ({ terms: { intent, source } }: Paid, { from }: Pick<Transfer, 'from'>): boolean =>
   intent === null || from === source.senderAddress;
 
 /** Payins that count and are on the chain as far as is known, whatever they pay from. */

@@ -3,7 +3,7 @@ import { assert, type Decision, refuse } from '../decider.ts';
 import { rescale } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { bounced, closeHeld } from './close.ts';
-import { counted, type Payin, paidFrom, sourceOf, sumOf } from './counting.ts';
+import { counted, mayPay, type Payin, paidFrom, sourceOf, sumOf } from './counting.ts';
 import {
   type BounceCode,
   type Deposit,
@@ -86,7 +86,9 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   return [...events, ...consequences(after, now)];
 }
 
-type Paying = Pick<Transfer, 'chainId' | 'txHash' | 'index' | 'amount'> & { readonly token: Pick<TokenRef, 'address'> };
+type Paying = Pick<Transfer, 'chainId' | 'txHash' | 'index' | 'from' | 'amount'> & {
+  readonly token: Pick<TokenRef, 'address'>;
+};
 
 const movesTooOften = refuse(
   'illegalStep',
@@ -103,7 +105,7 @@ export function takesUp(p: Payment, transfer: Paying): boolean {
 /** Under a fiftieth of what the payment is about, or nothing that pays it: cheap enough to flood it with. */
 function isSmall(p: Payment, transfer: Paying): boolean {
   const source = sourceOf(p, transfer);
-  return !source || BigInt(transfer.amount) * BigInt(smallMax) < leastOf(source);
+  return !source || !mayPay(p, transfer) || BigInt(transfer.amount) * BigInt(smallMax) < leastOf(source);
 }
 
 const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>

@@ -7,7 +7,7 @@ import { expire } from '../../../domain/payment/close.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { contractRoutes } from '../../../domain/payment/intent.ts';
-import { paysInto, recordPayin } from '../../../domain/payment/payins.ts';
+import { payinsMax, paysInto, recordPayin } from '../../../domain/payment/payins.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
@@ -131,6 +131,20 @@ describe('a payment into the Stellar contract', () => {
           );
         }
       }
+    });
+
+    it('has room for its sender’s money, whatever strangers send before', () => {
+      const flood = Array.from({ length: payinsMax / 2 }, (_, index) =>
+        sent('0.02', { from: otherPayer, tx: 'flood', index }),
+      );
+      const flooded = [any, ...flood.map(detected)];
+      given(flooded)
+        .when(seen(sent('500', { from: otherPayer })))
+        .thenNothing();
+      const own = paid('500');
+      given(flooded)
+        .when(seen(own))
+        .then([detected(own), confirmed(own), paidOut([own], '500', '499.99')]);
     });
 
     it('bounces when it expires with nothing but a stranger’s money', () => {

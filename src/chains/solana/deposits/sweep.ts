@@ -56,11 +56,12 @@ export function createSolanaSweep(
     });
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
     const known = credits.every(
-      ({ credit: { index, amount: units, token: of }, transaction: { signature: txHash } }) => {
+      ({ credit: { index, from, amount: units, token: of }, transaction: { signature: txHash } }) => {
         const transfer = {
           chainId: solanaChainId as typeof solanaChainId,
           txHash,
           index,
+          from,
           token: of,
           amount: units.toString(),
         };
