@@ -1,7 +1,9 @@
 /** A payment that a payer makes for himself with a reusable link. */
 import { createHash } from 'node:crypto';
+import { type Chain, findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { amountWith, type Link, microUsdDecimals } from '../domain/link.ts';
+import type { PayFrom } from '../domain/merchant/events.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { CreatedPayment, Creator, NewPayment } from './createPayment.ts';
 import type { By } from './handle.ts';
@@ -14,8 +16,26 @@ export interface LinkVisit {
   readonly nonce: string;
   /** In dollars; looked at where the payer chooses it. */
   readonly amount?: string | undefined;
-  /** Looked at where the payer chooses it. */
+  /** Looked at where nobody has said what it may be. */
   readonly source?: { readonly chainId: string; readonly tokenSymbol: string } | undefined;
+}
+
+type Offers = (chain: Chain) => boolean;
+
+/**
+ * What a payment of the link may be paid from: the link's own source; else what the app lets its payers choose, which they do on the
+ * payment's page. Empty where neither says: the payer then names one source of all that are served here.
+ */
+export function sourcesOf(
+  { source }: Pick<Link, 'source'>,
+  { payFrom = [] }: Pick<AppSettings, 'payFrom'>,
+  offers: Offers,
+): PayFrom {
+  if (source) return [source];
+  return payFrom.filter(({ chainId }) => {
+    const chain = findChain(chainId);
+    return chain !== undefined && offers(chain);
+  });
 }
 
 export type PayLink = (app: AppSettings, link: Link, visit: LinkVisit, by: By) => Promise<CreatedPayment | Refusal>;
@@ -27,14 +47,14 @@ type Create = (request: NewPayment, app: AppSettings, caller: Creator) => Promis
  * form that was sent, so it is made once; a crash at any place leaves the payment or nothing, and the same form again finds it or makes it.
  */
 export const createPayLink =
-  (createPayment: Create): PayLink =>
+  (createPayment: Create, offers: Offers): PayLink =>
   async (app, link, visit, by) => {
     if (link.closedAt !== null) return refuse('conflict', 'the link is closed: ask the merchant for another');
     const chosen = visit.amount === undefined ? null : readMicroUsd(visit.amount, '/amount');
     if (isRefusal(chosen)) return chosen;
     const asked = amountWith(link, chosen);
     if (isRefusal(asked)) return asked;
-    const source = link.source ?? visit.source;
+    const [source = visit.source] = sourcesOf(link, app, offers);
     if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
     const amount = formatAmount(asked, microUsdDecimals);
     const { linkId, type, title, description } = link;
@@ -49,6 +69,8 @@ export const createPayLink =
       metadata: { linkId },
       source: { chainId, tokenSymbol: source.tokenSymbol, ...(type === 'exactIn' && { amount }) },
       destination: type === 'exactOut' ? { amount } : {},
+      // What the app's settings say is for links that leave the choice to the payer.
+      payFrom: link.source ? [] : null,
     };
     return createPayment(request, app, { keyless: true, ...by });
   };

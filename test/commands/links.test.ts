@@ -1,7 +1,7 @@
 /** Reusable links on a log: made once, closed by their owner, and what payers make with them. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
+import { type AppSettings, type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { createManageLinks, type LinkRequest, openLinksMax } from '../../commands/manageLinks.ts';
 import { createPayLink, type LinkVisit } from '../../commands/payLink.ts';
@@ -9,6 +9,7 @@ import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/runtime/system.ts';
@@ -48,7 +49,7 @@ describe('reusable links', () => {
     const made = await links().create(app, { ...asked, ...more }, owner);
     return isRefusal(made) ? assert.fail(made.message) : made.link;
   };
-  const pay = (link: Link, more: Partial<LinkVisit> = {}, at: typeof app | typeof elsewhere = app) =>
+  const pay = (link: Link, more: Partial<LinkVisit> = {}, at: AppSettings = app) =>
     createPayLink((request, settings, caller) => {
       creating += 1;
       const deps = {
@@ -62,7 +63,7 @@ describe('reusable links', () => {
         checkRoute: () => undefined,
       };
       return createPayment(deps, request, settings, caller);
-    })(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
+    }, reading.offers)(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
   const elsewhere = { ...app, settlement: { ...settlement, receiverAddress: p.customerWallet } };
   const payment = (answer: CreatedPayment | Refusal) =>
     isRefusal(answer) ? assert.fail(answer.message) : answer.payment;
@@ -162,6 +163,43 @@ describe('reusable links', () => {
       await pay(link, { amount: '0.02', source: { chainId: '1', tokenSymbol: 'USDT' } }),
     ).terms;
     assert.deepEqual([source.chainId, destination.amount], [8453, '5000000']);
+  });
+
+  describe('of an app that lets its payers choose', () => {
+    const choosing: AppSettings = {
+      ...app,
+      payFrom: [
+        { chainId: 501, tokenSymbol: 'USDC' },
+        { chainId: 1, tokenSymbol: 'USDT' },
+        { chainId: 8453, tokenSymbol: 'USDC' },
+      ],
+    };
+    const sources = ({ terms }: Payment) =>
+      [terms.source, ...(terms.alternatives ?? [])].map(({ chainId, token }) => `${chainId} ${token.symbol}`);
+
+    it('make payments that leave the choice to their page, of what is served here, whatever the form says', async () => {
+      const link = await create();
+      for (const source of [undefined, onBase, { chainId: '1', tokenSymbol: 'USDC' }]) {
+        const made = payment(await pay(link, { nonce: 'form-1', source }, choosing));
+        assert.deepEqual(sources(made), ['1 USDT', '8453 USDC']);
+      }
+      assert.equal(
+        (await world.store.read(`payment-${payment(await pay(link, {}, choosing)).terms.paymentId}`)).length,
+        1,
+      );
+    });
+
+    it('make payments from their own source alone where they have one', async () => {
+      const made = payment(await pay(await create({ source: onBase }), {}, choosing));
+      assert.deepEqual(sources(made), ['8453 USDC']);
+    });
+
+    it('ask the payer where nothing of the list is served here any more', async () => {
+      const none: AppSettings = { ...app, payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }] };
+      const link = await create();
+      assert.deepEqual(refused(await pay(link, { source: undefined }, none)), ['invalidRequest', '/source']);
+      assert.deepEqual(sources(payment(await pay(link, {}, none))), ['8453 USDC']);
+    });
   });
 
   it('make one payment of one form, however often and however fast it is sent; another form makes another', async () => {

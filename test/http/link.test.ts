@@ -1,11 +1,12 @@
 /** Reusable links over HTTP: what their owner makes, and what a payer who opens one can and cannot do. */
 import assert from 'node:assert/strict';
+import type { AppSettings } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HttpDeps } from '../../src/http/deps.ts';
 import { type RateName, unlimited } from '../../src/http/rates.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { headersOf } from './owners.ts';
-import { startWorld, type World } from './world.ts';
+import { goodRequest, merchantApp, startWorld, type World } from './world.ts';
 
 const api = '/merchant-api/me/links';
 const cleo = { ...headersOf('cleo'), 'X-App-Id': 'merchant_demo' };
@@ -180,6 +181,55 @@ describe('HTTP: reusable links', () => {
       assert.deepEqual(await payments(), []);
       const { to } = await send(path, { nonce, source: '8453-USDC', amount: '0.02' });
       assert.match((await open(to ?? '')).text, /5\.01 USDC/, 'the amount is the link’s');
+    });
+
+    it('lead to a payment whose page has the choice, where the merchant has said what may be chosen', async () => {
+      const payFrom: AppSettings['payFrom'] = [
+        { chainId: 8453, tokenSymbol: 'USDC' },
+        { chainId: 137, tokenSymbol: 'USDC' },
+      ];
+      await world.stop();
+      await start({ findApp: async () => ({ ...merchantApp, payFrom }) });
+      const path = pathOf(await create({ source: null }));
+      const page = await open(path);
+      assert.match(page.text, /You choose on the next page/);
+      assert.match(page.text, /USDC on Polygon/);
+      assert.doesNotMatch(page.text, /<select|Ethereum/);
+      const { to } = await send(path, { nonce: nonceIn(page), source: '1-USDT' });
+      const { text } = await open(to ?? '');
+      assert.deepEqual(
+        [...text.matchAll(/name="source" value="([^"]+)"/g)].map(([, source]) => source),
+        ['8453 USDC', '137 USDC'],
+      );
+    });
+
+    it('let the payer of a payment that expired pay again, while they are open', async () => {
+      const link = await create();
+      const path = pathOf(link);
+      const { to = '' } = await send(path, { nonce: nonceIn(await open(path)), lang: 'de' });
+      assert.doesNotMatch((await open(to ?? '')).text, new RegExp(link.id));
+      const [{ id: paymentId }] = await payments();
+      await world.expire(paymentId);
+      const expired = await open(to ?? '');
+      assert.match(expired.text, new RegExp(`href="${path}\\?lang=de" target="_top">Noch einmal bezahlen`));
+      await world.call('POST', `${api}/${link.id}/close`, { headers: cleo });
+      const closed = await open(to ?? '');
+      assert.match(closed.text, /Der Link, mit dem diese Zahlung begonnen wurde, ist geschlossen/);
+      assert.doesNotMatch(closed.text, new RegExp(link.id));
+    });
+
+    it('are not offered to payers of other apps, whatever a payment’s metadata says', async () => {
+      const { id } = await create();
+      for (const linkId of [id, 'x', '../pay', 7, null, { id }]) {
+        const body = goodRequest({ metadata: { linkId } });
+        const made = await world.call('POST', '/payment-api/payments', { headers: world.keys.wallet, body });
+        assert.equal(made.status, 201, made.text);
+        await world.expire(made.body.id);
+        const { status, text } = await open(new URL(made.body.paymentLink).pathname);
+        assert.equal(status, 200);
+        assert.match(text, /This payment has expired/);
+        assert.doesNotMatch(text, /Pay again|is closed/);
+      }
     });
 
     it('say honestly that they are closed, and make nothing more; what was begun goes on', async () => {

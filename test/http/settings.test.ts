@@ -221,6 +221,8 @@ describe('HTTP: an app’s settings', () => {
       ['/keys', { name: 'eve', scope: 'admin' }],
       ['/keys/known/rename', { name: 'eve' }],
       ['/keys/known/revoke'],
+      ['/links', { amount: '5.00' }],
+      ['/links/known/close'],
     ];
 
     const changed = (answer: object | Refusal) => assert.equal(isRefusal(answer), false);

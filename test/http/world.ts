@@ -12,7 +12,8 @@ import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
+import { expire } from '../../domain/payment/close.ts';
+import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
@@ -58,6 +59,9 @@ const app = (appId: string, more: Partial<App> = {}): App => ({
   ...more,
 });
 
+/** Of cleo. */
+export const merchantApp = app('merchant_demo', { settlement });
+
 export interface World {
   readonly url: string;
   readonly call: Client;
@@ -73,6 +77,8 @@ export interface World {
   /** Times that a key was looked up. */
   readonly lookUps: () => number;
   revoke(key: Headers): void;
+  /** Ends a payment that nobody paid. */
+  expire(paymentId: string): Promise<void>;
   stop(): Promise<void>;
 }
 export type Headers = Readonly<Record<string, string>>;
@@ -87,12 +93,9 @@ export async function startWorld(
 ): Promise<World> {
   const clock = steppedClock();
   const apps = new Map(
-    [
-      app('wallet_demo', { keylessAllowed: true }),
-      app('wallet_closed'),
-      app('merchant_demo', { settlement }),
-      app('merchant_bare'),
-    ].map((each) => [each.appId, each]),
+    [app('wallet_demo', { keylessAllowed: true }), app('wallet_closed'), merchantApp, app('merchant_bare')].map(
+      (each) => [each.appId, each],
+    ),
   );
   const people = ownersDeps(clock);
   for (const [appId, developerId] of Object.entries(ownerOf))
@@ -116,8 +119,9 @@ export async function startWorld(
   };
   const hashes = new Map([...callers.keys()].map((hash, index) => [Object.values(keys)[index], hash]));
 
+  const { endUnpaid, ...payments } = paymentDeps(clock, apps);
   const deps: HttpDeps = {
-    ...paymentDeps(clock, apps),
+    ...payments,
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
     getOverview: async (_appId, period) => ({ ...sampleOverview, stats: { ...sampleStats, period } }),
     paymentStory: async () => null,
@@ -176,6 +180,7 @@ export async function startWorld(
     people,
     clock,
     lookUps: () => lookUps,
+    expire: endUnpaid,
     revoke: (key) => void callers.delete(hashes.get(key) ?? ''),
     stop: server.close,
   };
@@ -294,6 +299,13 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       if (!isRefusal(registered) && registered.at) changed.set(own.paymentId, registered.at);
       return registered;
     }) satisfies HttpDeps['registerPayin'],
+
+    async endUnpaid(paymentId: string): Promise<void> {
+      const payment = await load(paymentId);
+      const ended = plus(payment?.terms.expiresAt ?? clock.now(), 1);
+      const decide = (state: PaymentState) => expire(state, { scannedTo: () => ended, now: ended });
+      await handle(paymentDecider, paymentId, decide, { cause: 'worker:spec', appId: payment?.terms.appId ?? '' });
+    },
 
     getPayment: read,
     payerFacts: (paymentId: string) => payerFacts(reading, paymentId, clock.now()),

@@ -99,9 +99,10 @@ function happened(model: PayModel): Content {
       return say('wrongTokenText', { token: payment.sourceTokenSymbol, merchant });
     case 'wrongChain':
       return say('wrongChainText', { token: payment.sourceTokenSymbol, chain, merchant });
+    case 'expired':
+      return say(model.madeWith?.closed === false ? 'expiredAgainText' : 'expiredText', { merchant });
     case 'paid':
     case 'completed':
-    case 'expired':
     case 'late':
     case 'otherSender':
     case 'unpayable':

@@ -20,11 +20,10 @@ export interface PaySource {
 
 export interface LinkModel extends Around {
   readonly shop: Shop;
-  readonly link: Pick<
-    ListedLink,
-    'type' | 'amount' | 'minAmount' | 'maxAmount' | 'title' | 'description' | 'source' | 'closedAt'
-  >;
-  /** Where the payer may pay from, when the link leaves it to him. */
+  readonly link: Pick<ListedLink, 'type' | 'amount' | 'minAmount' | 'maxAmount' | 'title' | 'description' | 'closedAt'>;
+  /** What the payment may be paid from: chosen on its page where there are several. Empty where the payer chooses here. */
+  readonly from: readonly PaySource[];
+  /** What he chooses from here. */
   readonly sources: readonly PaySource[];
   /** Of this form alone. */
   readonly nonce: string;
@@ -58,8 +57,9 @@ const over = (model: LinkModel): VNode =>
     <div><h1>${model.say('linkClosedTitle')}</h1><p class="on">${model.say('linkClosedText', { merchant: shopName(model) })}</p></div>
   </section>`;
 
-function asked({ say, link }: LinkModel, title: string): VNode {
-  const { amount, source, description } = link;
+function asked({ say, link, from }: LinkModel, title: string): VNode {
+  const { amount, description } = link;
+  const source = from.length === 1 ? from[0] : undefined;
   const chain = source && html`<strong>${chainName(source.chainId)}</strong>`;
   return html`<section class="ask"><div>
     <h1>${bdi(title)}</h1>
@@ -77,7 +77,7 @@ function linkForm(model: LinkModel): VNode {
     <input type="hidden" name="nonce" value=${nonce} />
     <input type="hidden" name="lang" value=${say.language} />
     ${link.amount === null && amountField(model)}
-    ${link.source === null ? sourceField(model) : link.amount === null && html`<p class="muted">${say('linkFrom')}: ${sourceText(model, link.source)}</p>`}
+    ${whatFrom(model)}
     ${submit(say('linkGo'))}
     <p class="small muted">${link.type === 'exactOut' && html`<span>${say('linkPlusFee')} </span>`}${say('linkOwn')}</p>
   </form>`;
@@ -96,6 +96,16 @@ function amountField({ say, link, form }: LinkModel): VNode {
     maxlength: 12,
     mono: true,
   });
+}
+
+function whatFrom(model: LinkModel): VNode | false {
+  const { say, link, from } = model;
+  const [only, ...others] = from;
+  if (!only) return sourceField(model);
+  const texts = from.map((source) => bdi(sourceText(model, source)));
+  if (others.length > 0)
+    return html`<div class="muted"><p>${say('linkFromNext')}</p><ul>${texts.map((text) => html`<li>${text}</li>`)}</ul></div>`;
+  return link.amount === null && html`<p class="muted">${say('linkFrom')}: ${texts}</p>`;
 }
 
 const sourceField = (model: LinkModel): VNode =>

@@ -34,6 +34,8 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
   /** Whether what the payer chose just now cannot be. */
   readonly refused: boolean;
+  /** The reusable link that it was made with, once the payer may want to pay again; null else. */
+  readonly madeWith: { readonly path: string; readonly closed: boolean } | null;
 }
 
 /** What names the shop. */
@@ -42,6 +44,9 @@ export type Said = Pick<PayModel, 'say' | 'shop'>;
 /** Whether something is to be sent now. */
 export const isDue = ({ open, missing, received }: Situation): boolean =>
   open && (missing !== null || received === null);
+
+/** Whether the payment ended, and what it was for is not paid. */
+export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
 
 /** The shop in the middle of a sentence. */
 export const shopName = ({ shop, say }: Said): string => shop.name ?? say.text('merchant');

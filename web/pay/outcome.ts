@@ -11,7 +11,7 @@ import { sum } from './sum.ts';
 
 /** Empty while the payment goes on. */
 export function outcome(model: PayModel): VNode {
-  const { say, shop, path, facts } = model;
+  const { say, shop, path, facts, madeWith } = model;
   const { situation } = facts;
   const over = !situation.open && !['timeUp', 'detected', 'confirming'].includes(situation.kind);
   if (!over) return html`<div id="outcome" data-live="part"></div>`;
@@ -21,6 +21,7 @@ export function outcome(model: PayModel): VNode {
   return html`<div id="outcome" data-live="part">
     ${list.length > 0 && html`<dl class="lines">${list}</dl>`}
     <section class="ways">
+      ${madeWith && (madeWith.closed ? html`<p class="small muted">${say('againClosed', { merchant: shopName(model) })}</p>` : html`<a class="button primary" href=${`${madeWith.path}?lang=${say.language}`} target="_top">${say('payAgain')}</a>`)}
       ${shop.returnUrl !== null && html`<a class=${back} href=${shop.returnUrl} target="_top" rel="noreferrer"><span>${shop.name === null ? say('backToMerchant') : say('backTo', { merchant: shop.name })}</span></a>`}
       ${completed && html`<a class=${shop.returnUrl === null ? 'button' : 'button quiet'} href=${`${path}/receipt?lang=${say.language}`}>${say('showReceipt')}</a>`}
       ${['paid', 'payingOut'].includes(situation.kind) && html`<p class="small muted">${say('nothingToDo')}</p>`}

@@ -1,8 +1,10 @@
 /** A reusable link: a page that makes nothing, and a form that makes a payment of the payer's own and leads to it. */
 import Type from 'typebox';
-import { createPayLink } from '../../../commands/payLink.ts';
+import { createPayLink, sourcesOf } from '../../../commands/payLink.ts';
+import type { Chain } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Link } from '../../../domain/link.ts';
+import type { App } from '../../../queries/apps.ts';
 import { listedOf } from '../../../queries/links.ts';
 import { emptyForm, type FormState } from '../../../web/parts/form.ts';
 import { withQuery } from '../../../web/parts/paths.ts';
@@ -36,19 +38,22 @@ type Visitor = Visit<'anyone', { readonly linkId: string }>;
 
 export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
   const { ids, site } = deps;
+  const offers = ({ id }: Chain): boolean => site.chains.some((chain) => chain.id === id);
   // Payers cannot fill the log, and never take the place of payments that the app itself creates.
   const pay = createPayLink(async (request, app, caller) => {
     await admitApp(deps.rates, 'linkOpen', app.appId);
     return deps.createPayment(request, app, caller);
-  });
+  }, offers);
   const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<Shown> => {
     const link = await existing(deps, visit.params.linkId);
+    const app = await knownApp(deps, link.appId);
     const model = {
       say: sayIn(languageOf(lang, visit.languages)),
       mode: site.mode,
       path: linkPath(link.linkId),
       shop: await shopOf(deps, link.appId, null),
       link: listedOf(link),
+      from: sourcesOf(link, app, offers),
       sources: site.chains.flatMap(({ id, tokens }) =>
         tokens.map(({ symbol }) => ({ chainId: id, tokenSymbol: symbol })),
       ),
@@ -76,8 +81,7 @@ export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
         const link = await existing(deps, linkId);
         // The page says so.
         if (link.closedAt !== null) return { to: withQuery(linkPath(linkId), { lang }) };
-        const app = await deps.findApp(link.appId);
-        if (!app) throw unavailable('the settings of the app are not known here yet: try again', 5);
+        const app = await knownApp(deps, link.appId);
         const [chainId = '', tokenSymbol = ''] = source?.split('-') ?? [];
         const visit = {
           nonce,
@@ -99,4 +103,10 @@ async function existing({ links }: Pick<HttpDeps, 'links'>, linkId: string): Pro
   const link = await links.find(linkId);
   if (!link) throw noSuchPage();
   return link;
+}
+
+async function knownApp({ findApp }: Pick<HttpDeps, 'findApp'>, appId: string): Promise<App> {
+  const app = await findApp(appId);
+  if (!app) throw unavailable('the settings of the app are not known here yet: try again', 5);
+  return app;
 }

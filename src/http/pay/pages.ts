@@ -4,14 +4,14 @@ import type { PayerFacts } from '../../../queries/payerFacts.ts';
 import { colourSheet } from '../../../web/pay/colour.ts';
 import { languageOf } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import type { Around, PayModel } from '../../../web/pay/model.ts';
+import { type Around, endedUnpaid, type PayModel } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { entry, fields } from '../dashboard/fields.ts';
 import { type AnyForm, type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { HttpDeps } from '../deps.ts';
-import { payPath } from '../payLinks.ts';
+import { linkPath, payPath } from '../payLinks.ts';
 import { choiceForm } from './choice.ts';
 import { embedScript } from './embed.ts';
 import { framing } from './framing.ts';
@@ -69,9 +69,24 @@ async function shown(deps: HttpDeps, draw: Draw, visit: Asking, refused = false)
   const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
   if (!facts) throw noSuchPage();
   const { appId } = facts.payment;
-  const [shop, sites] = await Promise.all([shopOf(deps, appId, facts.payment), deps.embeddingSites(appId)]);
-  const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused });
+  const [shop, sites, madeWith] = await Promise.all([
+    shopOf(deps, appId, facts.payment),
+    deps.embeddingSites(appId),
+    linkOf(deps, facts),
+  ]);
+  const page = draw({ ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused, madeWith });
   return { page, headers: framing(sites, facts.choiceOpen) };
+}
+
+/** Anybody can write a link's id into a payment's metadata: it is a link of the payment's own app, or none. */
+async function linkOf(
+  { links }: Pick<HttpDeps, 'links'>,
+  { payment, situation }: PayerFacts,
+): Promise<PayModel['madeWith']> {
+  const linkId = payment.metadata?.['linkId'];
+  if (!endedUnpaid(situation) || typeof linkId !== 'string') return null;
+  const link = await links.find(linkId);
+  return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
 /** For what is still to be sent. */

@@ -9,6 +9,8 @@ import type { Say } from './payments.ts';
 
 export const linkPath = `/link/${'l'.repeat(36)}`;
 
+const onBase = { chainId: 8453, tokenSymbol: 'USDC' };
+
 /** @param say makes the texts of others */
 export function linkPages(around: Around, shop: Shop, say: Say = (text) => text): Readonly<Record<string, VNode>> {
   const model: LinkModel = {
@@ -22,21 +24,23 @@ export function linkPages(around: Around, shop: Shop, say: Say = (text) => text)
       maxAmount: null,
       title: say('A pot of Darjeeling'),
       description: say('First flush, two cups, with a slice of lemon cake'),
-      source: { chainId: 8453, tokenSymbol: 'USDC' },
       closedAt: null,
     },
+    from: [onBase],
     sources: chains.flatMap(({ id, tokens }) => tokens.map(({ symbol }) => ({ chainId: id, tokenSymbol: symbol }))),
     nonce: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60',
     form: emptyForm,
   };
-  const free = { ...model.link, amount: null, minAmount: '1.00', maxAmount: '500.00', source: null };
+  const free = { ...model.link, amount: null, minAmount: '1.00', maxAmount: '500.00' };
+  const several = [onBase, { chainId: 501, tokenSymbol: 'USDC' }, { chainId: 1, tokenSymbol: 'USDT' }];
   const wrong = { values: { amount: say('1.000'), source: '1-USDT' }, errors: { amount: 'wrong' } };
   const bare = { ...shop, name: null, supportContact: null };
   return {
     link: linkPage(model),
-    linkFree: linkPage({ ...model, link: free }),
-    linkFreeOnBase: linkPage({ ...model, link: { ...free, title: null, source: model.link.source }, shop: bare }),
-    linkWrong: linkPage({ ...model, link: free, form: wrong }),
+    linkFree: linkPage({ ...model, link: free, from: [] }),
+    linkSeveral: linkPage({ ...model, from: several }),
+    linkFreeOnBase: linkPage({ ...model, link: { ...free, title: null }, shop: bare }),
+    linkWrong: linkPage({ ...model, link: free, from: [], form: wrong }),
     linkNotNow: linkPage({ ...model, form: { values: {}, errors: { '': 'the chain is away' } } }),
     linkClosed: linkPage({ ...model, link: { ...model.link, closedAt: p.minute(5) } }),
   };

@@ -173,6 +173,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     sites: ['https://shop.teahouse.example'],
     walletLink: situation.open ? walletLinkOf(shown, left) : null,
     refused: false,
+    madeWith: null,
   };
 }
 
@@ -182,9 +183,12 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
     ([name, story]) => [name, payModel(story, language, say, mode)] as const,
   );
   const around = payModel(stories.waiting, language, say, mode);
+  const expired = payModel(stories.expired, language, say, mode);
   const bare = { ...around, shop: { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: null } };
   return {
     ...Object.fromEntries(models.map(([name, model]) => [name, payPage(model)])),
+    expiredAgain: payPage({ ...expired, madeWith: { path: linkPath, closed: false } }),
+    expiredOfClosed: payPage({ ...expired, madeWith: { path: linkPath, closed: true } }),
     waitingBare: payPage(bare),
     receipt: receiptPage(payModel(stories.completed, language, say, mode)),
     noReceipt: receiptPage(around),

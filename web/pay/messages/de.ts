@@ -77,6 +77,11 @@ export const de: Messages = {
   expiredTitle: 'Diese Zahlung ist abgelaufen',
   expiredText:
     'Es kam nichts rechtzeitig an, und nichts wurde eingezogen. Senden Sie nichts mehr an die Adresse: Bitten Sie {merchant} um eine neue Zahlung.',
+  expiredAgainText:
+    'Es kam nichts rechtzeitig an, und nichts wurde eingezogen. Senden Sie nichts mehr an die Adresse: Zum Bezahlen beginnen Sie eine neue Zahlung.',
+  payAgain: 'Noch einmal bezahlen',
+  againClosed:
+    'Der Link, mit dem diese Zahlung begonnen wurde, ist geschlossen. Bitten Sie {merchant} um einen anderen.',
   lateTitle: 'Das Geld kam zu spät',
   lateText:
     'Es kam an, als die Zeit vorbei war, die Bestellung ist also nicht bezahlt. Es ist sicher verwahrt, und {merchant} kann es zurücksenden.',
@@ -162,6 +167,7 @@ export const de: Messages = {
   linkAmountHint: 'Von {min} bis {max}, etwa 10.00',
   linkAmountWrong: 'Geben Sie einen Betrag von {min} bis {max} ein, etwa 10.00.',
   linkFrom: 'Zahlen mit',
+  linkFromNext: 'Womit Sie bezahlen, wählen Sie auf der nächsten Seite:',
   linkSource: '{token} auf {chain}',
   linkPlusFee: 'Eine Gebühr kommt dazu. Die nächste Seite zeigt den ganzen Betrag, bevor Sie zahlen.',
   linkGo: 'Weiter zur Zahlung',

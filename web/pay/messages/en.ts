@@ -72,6 +72,10 @@ export const en = {
   expiredTitle: 'This payment has expired',
   expiredText:
     'Nothing arrived in time, and nothing was taken. Send nothing to its address any more: ask {merchant} for a new payment.',
+  expiredAgainText:
+    'Nothing arrived in time, and nothing was taken. Send nothing to its address any more: to pay, make a new payment.',
+  payAgain: 'Pay again',
+  againClosed: 'The link that this payment was made with is closed. Ask {merchant} for another.',
   lateTitle: 'The money came too late',
   lateText:
     'It arrived after the time was over, so the order is not paid. It is kept safe, and {merchant} can send it back.',
@@ -150,6 +154,7 @@ export const en = {
   linkAmountHint: 'From {min} to {max}, like 10.00',
   linkAmountWrong: 'Enter an amount from {min} to {max}, like 10.00.',
   linkFrom: 'Pay with',
+  linkFromNext: 'You choose on the next page what to pay with:',
   linkSource: '{token} on {chain}',
   linkPlusFee: 'A fee is added. The next page shows the whole amount before you pay.',
   linkGo: 'Go on to pay',

@@ -73,6 +73,10 @@ export const es: Messages = {
   expiredTitle: 'Este pago ha caducado',
   expiredText:
     'No llegó nada a tiempo y no se cobró nada. No envíe nada más a su dirección: pida a {merchant} un pago nuevo.',
+  expiredAgainText:
+    'No llegó nada a tiempo y no se cobró nada. No envíe nada más a su dirección: para pagar, cree un pago nuevo.',
+  payAgain: 'Pagar de nuevo',
+  againClosed: 'El enlace con el que se creó este pago está cerrado. Pida otro a {merchant}.',
   lateTitle: 'El dinero llegó demasiado tarde',
   lateText:
     'Llegó cuando el tiempo había terminado, así que el pedido no está pagado. Está a salvo, y {merchant} puede devolverlo.',
@@ -151,6 +155,7 @@ export const es: Messages = {
   linkAmountHint: 'De {min} a {max}, por ejemplo 10.00',
   linkAmountWrong: 'Escriba un importe de {min} a {max}, por ejemplo 10.00.',
   linkFrom: 'Pagar con',
+  linkFromNext: 'En la página siguiente elige con qué pagar:',
   linkSource: '{token} en {chain}',
   linkPlusFee: 'Se añade una comisión. La página siguiente muestra el importe completo antes de pagar.',
   linkGo: 'Continuar al pago',
