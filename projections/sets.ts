@@ -15,7 +15,7 @@ import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
 import { hourlyPayments } from './hourlyPayments.ts';
 import { hourlyStats } from './hourlyStats.ts';
-import { links } from './links.ts';
+import { linkChanges, links } from './links.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
@@ -44,6 +44,7 @@ export const workSet: ProjectionSet = {
     todoWithdrawals,
     cashbackWithdrawals,
     links,
+    linkChanges,
   ],
   channels: {
     todo_payments: 'todo_payments',

@@ -135,6 +135,15 @@ export interface Tables {
     readonly net: string;
     readonly count: string | number;
   };
+  readonly link_changes: {
+    readonly event_id: string;
+    readonly app_id: string;
+    readonly changed_at: string;
+    readonly changed_by: string;
+    readonly closed: boolean;
+    readonly title: string | null;
+    readonly amount: string | null;
+  };
   readonly links: {
     readonly link_id: string;
     readonly app_id: string;
@@ -306,6 +315,7 @@ export interface TableKeys {
   readonly deposits: 'address' | 'memo';
   readonly hourly_payments: 'app_id' | 'hour';
   readonly hourly_stats: 'app_id' | 'hour';
+  readonly link_changes: 'event_id';
   readonly links: 'link_id';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payments: 'payment_id';

@@ -43,7 +43,7 @@ export async function newestFirst<R extends object>(
   return { rows, nextCursor: last && found.length > limit ? writeCursor(last[at], last[id]) : null };
 }
 
-const writeCursor = (at: unknown, id: unknown): string => Buffer.from(`${at} ${id}`).toString('base64url');
+export const writeCursor = (at: unknown, id: unknown): string => Buffer.from(`${at} ${id}`).toString('base64url');
 
 function readCursor(cursor: string): readonly [at: string, id: string] | Refusal {
   const [, time = '', id] = /^(\S{24}) ([\w-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];

@@ -34,3 +34,4 @@ CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);
 CREATE INDEX IF NOT EXISTS todo_cashback_due   ON todo_cashback (due_at);
 CREATE INDEX IF NOT EXISTS cashback_withdrawals_newest ON cashback_withdrawals (app_id, withdrawn_at DESC);
 CREATE INDEX IF NOT EXISTS links_newest        ON links (app_id, created_at DESC, link_id DESC);
+CREATE INDEX IF NOT EXISTS link_changes_newest ON link_changes (app_id, changed_at DESC, event_id DESC);

@@ -301,3 +301,17 @@ COMMENT ON TABLE links IS 'Reusable payment links. Amounts in dollars, which are
 COMMENT ON COLUMN links.link_id IS 'Whoever knows it can pay with the link.';
 COMMENT ON COLUMN links.amount IS 'Null where the payer chooses, from min_amount to max_amount.';
 COMMENT ON COLUMN links.source_chain_id IS 'Where it is paid; null where the payer chooses.';
+
+CREATE TABLE link_changes (
+  event_id   text        PRIMARY KEY,
+  app_id     text        NOT NULL,
+  changed_at timestamptz NOT NULL,
+  changed_by text        NOT NULL,
+  closed     boolean     NOT NULL,
+  title      text,
+  amount     numeric
+);
+COMMENT ON TABLE link_changes IS 'Each time that a reusable payment link was made or closed, with what the link says of itself.';
+COMMENT ON COLUMN link_changes.changed_by IS 'The event’s cause.';
+COMMENT ON COLUMN link_changes.closed IS 'False where it was made.';
+COMMENT ON COLUMN link_changes.amount IS 'In dollars; null where the payer chooses.';

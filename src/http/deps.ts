@@ -17,12 +17,12 @@ import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
+import type { ChangesPage } from '../../queries/appHistory.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { Cashback, CashbackMovement } from '../../queries/cashback.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
 import type { LinkPage } from '../../queries/links.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
-import type { Change } from '../../queries/merchantAudit.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
@@ -130,8 +130,11 @@ export interface Owners {
   readonly getSettings: (appId: string) => Promise<Settings | null>;
   /** All that the app ever had, oldest first. */
   readonly listKeys: (appId: string) => Promise<readonly UsedKey[]>;
-  /** Who changed what of the app, oldest first. */
-  readonly listChanges: (appId: string) => Promise<readonly Change[]>;
+  /** Who changed what of the app and its links, newest first. A refusal when the cursor is none of ours. */
+  readonly listChanges: (
+    appId: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ) => Promise<ChangesPage | Refusal>;
   readonly findLogo: (digest: string) => Promise<Logo | null>;
 }
 

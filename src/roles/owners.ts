@@ -1,8 +1,9 @@
 /** What people who have signed in may see and change of their apps. */
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
+import { changesPage, listLinkChanges } from '../../queries/appHistory.ts';
 import { appsOf } from '../../queries/apps.ts';
-import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { listKeys } from '../../queries/merchantAudit.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import type { Owners, OwnersCommands } from '../http/deps.ts';
 import { admitApp, type Rates } from '../http/rates.ts';
@@ -23,7 +24,8 @@ export function ownersOf({ clock, reads, store, merchants, projected }: Core, ra
     listApps: (developerId) => listApps(reads, developerId),
     getSettings: (appId) => getSettings(reads, appId, clock.now()),
     listKeys: async (appId) => withLastUse(reads, (await listKeys(log, appId)) ?? []),
-    listChanges: async (appId) => (await listChanges(log, appId)) ?? [],
+    listChanges: (appId, page) =>
+      changesPage({ ...log, linkChanges: (id, asked) => listLinkChanges(reads, id, asked) }, appId, page),
     findLogo: (digest) => findLogo(reads, digest),
   };
 }

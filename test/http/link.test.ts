@@ -65,6 +65,20 @@ describe('HTTP: reusable links', () => {
       );
     });
 
+    it('are in the history of their app, with who made and who closed them', async () => {
+      world.clock.advance(1_000);
+      const { id } = await create();
+      await world.call('POST', `${api}/${id}/close`, { headers: cleo });
+      const { body } = await world.call('GET', '/merchant-api/me/audit?limit=2', { headers: cleo });
+      assert.deepEqual(
+        body.data.map((each: Record<string, unknown>) => [each['by'], each['what'], each['revision']]),
+        [
+          ['you', 'LinkClosed', null],
+          ['you', 'LinkCreated', null],
+        ],
+      );
+    });
+
     it('are one for one idempotencyKey', async () => {
       const ids = [await create({ idempotencyKey: 'k' }), await create({ idempotencyKey: 'k' }), await create()];
       assert.equal(new Set(ids.map(({ id }) => id)).size, 2);

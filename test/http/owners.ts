@@ -9,9 +9,10 @@ import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
 import { hour_ms } from '../../domain/time.ts';
+import { changesPage, type HistoryDeps } from '../../queries/appHistory.ts';
 import type { ShownWallet } from '../../queries/apps.ts';
 import { listedOf } from '../../queries/links.ts';
-import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { type AuditDeps, listKeys } from '../../queries/merchantAudit.ts';
 import type { Settings } from '../../queries/settings.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
@@ -71,6 +72,15 @@ export function ownersDeps(clock: Clock): Owners {
     return all.filter((each): each is Link => each?.appId === appId).toReversed();
   };
 
+  /** One page of all. */
+  const linkChanges: HistoryDeps['linkChanges'] = async (appId, { cursor }) => {
+    const own = (await wholeLog(store)).filter(
+      ({ stream, metadata }) => /^link-/.test(stream) && metadata.appId === appId,
+    );
+    const rows = own.map(({ id: eventId, type: what, metadata: { at, cause: by } }) => ({ eventId, at, by, what }));
+    return { rows: cursor === undefined ? rows.reverse() : [], nextCursor: null };
+  };
+
   return {
     audit,
     handle,
@@ -114,7 +124,7 @@ export function ownersDeps(clock: Clock): Owners {
     },
     getSettings: async (appId) => settingsOf(await stateOf(appId)),
     listKeys: async (appId) => ((await listKeys(audit, appId)) ?? []).map((key) => ({ ...key, lastUsedAt: null })),
-    listChanges: async (appId) => (await listChanges(audit, appId)) ?? [],
+    listChanges: (appId, page) => changesPage({ ...audit, linkChanges }, appId, page),
     findLogo: async (digest) => kept.logos.get(digest) ?? null,
   };
 

@@ -69,7 +69,7 @@ describe('what another owner has', () => {
     return {
       settings: await getSettings('wallet_closed'),
       keys: await listKeys('wallet_closed'),
-      changes: await listChanges('wallet_closed'),
+      changes: await listChanges('wallet_closed', { limit: 100 }),
       links: await world.people.links.list('wallet_closed', { limit: 100 }),
     };
   };

@@ -1,6 +1,6 @@
 /** Who changed what. */
 import type { VNode } from 'preact';
-import type { Change } from '../../queries/merchantAudit.ts';
+import type { ListedChange } from '../../queries/appHistory.ts';
 import { card, empty } from '../parts/card.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
@@ -12,7 +12,7 @@ import { when } from '../parts/time.ts';
 
 export interface AuditModel extends Frame {
   /** Newest first; `by` for people. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ListedChange[];
   readonly cursor: string | null;
   readonly nextCursor: string | null;
 }
@@ -25,7 +25,7 @@ export const auditPage = (model: AuditModel): VNode => {
     card(
       { title: 'Who changed what', note: 'from the log: nothing in it can be changed or removed' },
       changes.length === 0
-        ? empty('Nothing more', 'Every change of this app’s settings and keys is listed here.')
+        ? empty('Nothing more', 'Every change of this app’s settings, keys and links is listed here.')
         : html`<div>
             ${table(
               'Changes, newest first',

@@ -31,7 +31,7 @@ export const payFromPage = (model: PayFromModel): VNode =>
       html`<form class="inside" method="post" action=${appPaths(model.app.appId).payFrom}>
         ${problems(model.form)}
         <p class="muted">On the payment’s page, payers choose one of these besides the chain that the payment was made for. You get
-        the same whatever they choose. The first that is paid in full counts; what came from elsewhere is held and can be sent back.</p>
+        the same whatever they choose. The first that is paid in full counts; what came from elsewhere is held and can be sent back. Reusable links that leave it to the payer offer what stands here, and all chains where nothing does.</p>
         <fieldset class="field"><legend>Chains and tokens</legend>
           <div class="choices">${model.chains.flatMap((chain) => chain.tokens.map((token) => choice(model, chain, token)))}</div>
         </fieldset>

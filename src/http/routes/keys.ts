@@ -104,14 +104,12 @@ const audit = (deps: HttpDeps): AnyRoute =>
     query: schemas.AuditQuery,
     answers: { 200: { description: 'A page of the app’s history', schema: schemas.AuditResponse } },
     errors,
-    doc: { id: 'listChanges', tag, summary: 'List who changed what of the app, newest first' },
+    doc: { id: 'listChanges', tag, summary: 'List who changed what of the app and its links, newest first' },
     async handle({ caller: { appId, developerId }, query: { limit = pageSize, cursor } }) {
-      const changes = await deps.listChanges(appId);
-      const before = changes.filter(({ revision }) => cursor === undefined || revision < Number(cursor)).toReversed();
-      const page = before.slice(0, limit);
-      const last = page.at(-1);
-      const hasMore = before.length > page.length;
-      const data = page.map((change) => ({ ...change, by: actorText(change.by, developerId) }));
-      return ok({ data, hasMore, nextCursor: hasMore && last ? String(last.revision) : null });
+      const page = await deps.listChanges(appId, { limit, cursor });
+      if (isRefusal(page)) return page;
+      const { changes, nextCursor } = page;
+      const data = changes.map((change) => ({ ...change, by: actorText(change.by, developerId) }));
+      return ok({ data, hasMore: nextCursor !== null, nextCursor });
     },
   });

@@ -6,6 +6,7 @@ import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { contactMax, profileNameMax, returnUrlPlaceholders } from '../../../domain/merchant/profile.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
+import { historyCursorPattern } from '../../../queries/appHistory.ts';
 import {
   Address,
   AppId,
@@ -153,7 +154,7 @@ export const AuditQuery = Shape(
   {
     limit: limit('changes'),
     cursor: Optional(
-      Type.String({ pattern: '^[0-9]{1,9}$', maxLength: 9, description: 'the nextCursor of a former answer' }),
+      Type.String({ pattern: historyCursorPattern, maxLength: 110, description: 'the nextCursor of a former answer' }),
     ),
   },
   closed,
@@ -247,7 +248,12 @@ export const AuditResponse = Shape(
     data: List(
       Shape(
         {
-          revision: Integer({ minimum: 0, description: 'Its place in the app’s history, from 0 without gaps.' }),
+          revision: orNull(
+            Integer({
+              minimum: 0,
+              description: 'Its place among the app’s own changes, from 0 without gaps; null for a change of a link.',
+            }),
+          ),
           at: Time,
           by: Type.String({ description: 'you, another owner, the operator, a key or the service' }),
           what: Type.String({ description: 'For people. No secret is in it.' }),

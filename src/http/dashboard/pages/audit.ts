@@ -1,7 +1,10 @@
 /** Who changed what of an app. */
 import Type from 'typebox';
+import { isRefusal } from '../../../../domain/decider.ts';
+import { historyCursorPattern } from '../../../../queries/appHistory.ts';
 import { auditPage } from '../../../../web/dashboard/audit.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { errorOfRefusal } from '../../errors.ts';
 import { fields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
 import { type AnyPage, page } from '../page.ts';
@@ -9,23 +12,22 @@ import { whoDid } from '../whoDid.ts';
 
 const rows = 50;
 
-/** Pages begin below a place among the app's events. */
-const Below = Type.Unsafe<string>({ type: 'string', pattern: '^[0-9]{1,9}$', description: 'a number' });
+const Cursor = Type.Unsafe<string>({ type: 'string', pattern: historyCursorPattern, description: 'a cursor' });
 
 export const auditPages = ({ listChanges }: Pick<HttpDeps, 'listChanges'>, frames: Frames): readonly AnyPage[] => [
   page({
     path: '/dashboard/apps/{appId}/audit',
     audience: 'owner',
-    query: fields({ cursor: Type.Optional(Below) }),
+    query: fields({ cursor: Type.Optional(Cursor) }),
     async show(visit) {
       const { cursor = null } = visit.query;
-      const [frame, all] = await Promise.all([frames.ofApp(visit), listChanges(visit.visitor.appId)]);
-      const below = cursor === null ? all : all.filter(({ revision }) => revision < Number(cursor));
-      const listed = below.slice(-rows).reverse();
-      const last = listed.at(-1);
-      const nextCursor = last && below.length > rows ? String(last.revision) : null;
-      const changes = listed.map((change) => ({ ...change, by: whoDid(change.by, visit.visitor, frame) }));
-      return { page: auditPage({ ...frame, changes, cursor, nextCursor }) };
+      const [frame, found] = await Promise.all([
+        frames.ofApp(visit),
+        listChanges(visit.visitor.appId, { limit: rows, cursor: cursor ?? undefined }),
+      ]);
+      if (isRefusal(found)) throw errorOfRefusal(found);
+      const changes = found.changes.map((change) => ({ ...change, by: whoDid(change.by, visit.visitor, frame) }));
+      return { page: auditPage({ ...frame, changes, cursor, nextCursor: found.nextCursor }) };
     },
   }),
 ];
