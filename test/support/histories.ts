@@ -1,6 +1,6 @@
 /** Generated histories: random steps of customers, chains, treasury and merchants, through the real decisions into a store. */
 import fc from 'fast-check';
-import { eventCodec } from '../../commands/codec.ts';
+import { eventCodec, seal, tipOf } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { cashback } from '../../domain/cashback.ts';
@@ -294,10 +294,10 @@ export async function append(
   schemaVersion = eventCodec.schemaVersion(categoryOf(stream)),
 ): Promise<bigint> {
   const before = await world.store.read(stream);
-  const metadata = { prev: null, at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion };
-  const sealed = events.map((event) => ({ ...event, id: randomIds.eventId(), metadata }));
-  const expected = before.length === 0 ? 'no_stream' : BigInt(before.length - 1);
-  return (await world.store.append(stream, expected, sealed)).position;
+  const last = before.at(-1);
+  const facts = { at: world.clock.now(), cause: 'worker:test', appId: null, schemaVersion } as const;
+  const sealed = seal(stream, last ? tipOf(last) : null, events, facts, randomIds);
+  return (await world.store.append(stream, last ? last.revision : 'no_stream', sealed)).position;
 }
 
 const linkTerms = (linkId: string, appId: string, now: Instant): LinkTerms => ({
