@@ -101,7 +101,7 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments'),
-    eventStoreUrl: read.url('EVENTSTORE_URL', /^esdb(\+discover)?:$/),
+    eventStoreUrl: read.url('EVENTSTORE_URL', /^esdb(\+discover|\+unix)?:$/),
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),

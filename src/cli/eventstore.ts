@@ -15,15 +15,17 @@ function port(text: string): number {
 
 const options = new Command()
   .name('eventstore')
-  .description("Runs this product's event store alone. Any EventStoreDB client can connect.")
+  .description(
+    "Runs this product's event store alone, on a socket of this user. With a port any EventStoreDB client can connect.",
+  )
   .option(
     '--data <directory>',
     'where its data is',
     process.env['DATA_DIR'] ? `${process.env['DATA_DIR']}/eventstore` : 'data/eventstore',
   )
-  .option('--port <number>', 'port on 127.0.0.1', port, 2113)
+  .option('--port <number>', 'a port on 127.0.0.1 instead, for every user of this machine to read and append', port)
   .parse()
-  .opts<{ data: string; port: number }>();
+  .opts<{ data: string; port?: number }>();
 
 /** Nobody starts it again: what cannot go on ends. */
 function tell(trouble: Trouble): void {
@@ -34,8 +36,10 @@ function tell(trouble: Trouble): void {
 }
 
 try {
-  const node = await startNode({ dataDir: resolve(options.data), port: options.port, tell });
-  console.log(`Event store at ${node.url}, data in ${resolve(options.data)}. Ctrl-C ends it.`);
+  process.umask(0o077);
+  const { data, ...where } = options;
+  const node = await startNode({ ...where, dataDir: resolve(data), tell });
+  console.log(`Event store at ${node.url}, data in ${resolve(data)}. Ctrl-C ends it.`);
   const end = async (): Promise<void> => {
     await node.close();
     process.exit();

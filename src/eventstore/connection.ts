@@ -4,6 +4,7 @@ import { BACKWARDS, END, ErrorType, EventStoreDBClient } from '@eventstore/db-cl
 import { status } from '@grpc/grpc-js';
 import { StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
+import { socketOf } from './socket.ts';
 
 /** The official client and what is known of the way to its server. */
 export interface Connection {
@@ -18,7 +19,7 @@ export interface Connection {
 }
 
 export function connect(url: string, probe_ms: number): Connection {
-  const client = EventStoreDBClient.connectionString(url);
+  const client = clientOf(url);
   const server = withoutSecrets(url);
 
   /** Any answer will do, also a refusal. */
@@ -51,6 +52,12 @@ export function connect(url: string, probe_ms: number): Connection {
     }
   }
   return { client, reach, server, mustBeUp, reading };
+}
+
+function clientOf(url: string): EventStoreDBClient {
+  const socket = socketOf(url);
+  if (socket === null) return EventStoreDBClient.connectionString(url);
+  return new EventStoreDBClient({ endpoint: `unix:${socket}` }, { insecure: true });
 }
 
 /** The log's last event, if there is one. */

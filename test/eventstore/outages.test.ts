@@ -128,7 +128,7 @@ describe('the event store client in an outage', () => {
     await assert.rejects(store.append('down-1', 0n, [event()]), /cannot be reached; nothing was sent/);
     await assert.rejects(store.workers.append('down-1', 0n, [event()]), /nothing was sent/);
 
-    const second = await startNode({ dataDir, port: first.port });
+    const second = await startNode({ dataDir });
     stops.push(() => second.close());
     let revision: bigint | null = null;
     while (revision === null) {
@@ -149,7 +149,7 @@ describe('the event store client in an outage', () => {
     await store.tail();
     const flying = Array.from({ length: 50 }, (_, n) => store.append(`flying-${n}`, 'no_stream', events(2)));
     await first.close();
-    const second = await startNode({ dataDir, port: first.port });
+    const second = await startNode({ dataDir });
     stops.push(() => second.close());
     for (const { revision } of await Promise.all(flying)) assert.equal(revision, 1n);
   });

@@ -8,7 +8,7 @@ import type { Trouble } from './trouble.ts';
 
 /** What the child process says over its channel: how its start went, then what is the matter, and that it is there when asked. */
 export type NodeMessage =
-  | { readonly kind: 'ready'; readonly url: string; readonly port: number }
+  | { readonly kind: 'ready'; readonly url: string; readonly port: number | null }
   | { readonly kind: 'notStarted'; readonly code: NodeNotStarted['code']; readonly message: string }
   | { readonly kind: 'trouble'; readonly trouble: Trouble }
   | { readonly kind: 'alive' };
@@ -26,7 +26,8 @@ export class NodeNotStarted extends Error {
 export interface Running {
   readonly child: ChildProcess;
   readonly url: string;
-  readonly port: number;
+  /** Null with a socket. */
+  readonly port: number | null;
 }
 
 export interface Exit {
@@ -40,8 +41,8 @@ const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 const youngGeneration = ['--max-semi-space-size=64'];
 
 /** @throws NodeNotStarted */
-export async function startChild(dataDir: string, port: number, patience_ms: number): Promise<Running> {
-  const child = fork(program, [dataDir, String(port), String(patience_ms)], {
+export async function startChild(dataDir: string, port: number | null, patience_ms: number): Promise<Running> {
+  const child = fork(program, [dataDir, String(port ?? ''), String(patience_ms)], {
     execArgv: youngGeneration,
     env: childEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

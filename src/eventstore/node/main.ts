@@ -9,7 +9,10 @@ import { DirectoryInUse, directoryInUseExitCode } from './lock.ts';
 import { type EventStoreNode, startNode } from './node.ts';
 import type { Trouble } from './trouble.ts';
 
-const [dataDir = '', port = '0', patience_ms = '0'] = process.argv.slice(2);
+const [dataDir = '', port = '', patience_ms = '0'] = process.argv.slice(2);
+
+// What it writes is its user's alone.
+process.umask(0o077);
 
 // Whoever stops a service may signal all of its processes; the parent must still be able to finish its appends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -34,7 +37,12 @@ async function end(node: EventStoreNode): Promise<void> {
 }
 
 try {
-  const node = await startNode({ dataDir, port: Number(port), patience_ms: Number(patience_ms), tell });
+  const node = await startNode({
+    dataDir,
+    ...(port !== '' && { port: Number(port) }),
+    patience_ms: Number(patience_ms),
+    tell,
+  });
   process.on('disconnect', () => end(node));
   if (!process.connected) await end(node);
   await say({ kind: 'ready', url: node.url, port: node.port });

@@ -1,6 +1,8 @@
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { mustFit, socketIn, socketUrl } from '../socket.ts';
 import { featuresService, gossipService } from './about.ts';
 import { appendService, deleteService, tombstoneService } from './appends.ts';
 import { batchAppendService } from './batchAppends.ts';
@@ -15,7 +17,10 @@ import { createBell, createWriter } from './writer.ts';
 export interface NodeOptions {
   /** Everything the node keeps; made when missing. */
   readonly dataDir: string;
-  /** 0 takes a free one. */
+  /**
+   * A port on the loopback interface, 0 takes a free one: every user of the machine can then read and append. Without one, the node is
+   * reached by a socket in its directory, by its own user alone.
+   */
   readonly port?: number;
   /** How long to wait for a process that still holds the directory but is about to end. */
   readonly patience_ms?: number;
@@ -28,7 +33,8 @@ export interface NodeOptions {
 export interface EventStoreNode {
   /** Connection string for clients. */
   readonly url: string;
-  readonly port: number;
+  /** Null with a socket. */
+  readonly port: number | null;
   /** Finishes writing what was submitted, cuts off every call, then closes the data. */
   close(): Promise<void>;
 }
@@ -39,14 +45,17 @@ const address = '127.0.0.1';
 const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 
 /**
- * A single EventStoreDB node inside this program: the same gRPC protocol on the loopback interface, over LMDB. For one
+ * A single EventStoreDB node inside this program: the same gRPC protocol, over LMDB. Its directory is its user's alone. For one
  * machine; a cluster is a matter of another connection string.
  * @throws DirectoryInUse when another process works on the directory; Damaged
  */
 export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
-  const { dataDir, port = 0, patience_ms = 0 } = options;
+  const { dataDir, port = null, patience_ms = 0 } = options;
   const tell = tellingOnce(options.tell ?? (() => {}));
+  const socket = port === null ? socketIn(dataDir) : null;
+  if (socket !== null) mustFit(socket);
   const lock = await lockDirectory(dataDir, patience_ms);
+  chmodSync(dataDir, 0o700);
   const storage = await openStorage(join(dataDir, 'events'), lock.hadLog).catch((error) => {
     lock.release();
     throw error;
@@ -63,7 +72,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     'grpc.max_receive_message_length': requestMost_bytes,
     'grpc.max_send_message_length': -1,
   });
-  let bound = port;
+  let bound = port ?? 0;
   server.addService(streamsService, {
     read: readService(storage, grown, tell),
     append: appendService(writer),
@@ -73,15 +82,17 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   });
   server.addService(featuresMethods, { getSupportedMethods: featuresService });
   server.addService(gossipMethods, { read: gossipService(address, () => bound) });
-  bound = await listen(server, port).catch(async (error) => {
-    await storage.close();
-    lock.release();
-    throw error;
-  });
+  bound = await (socket === null ? listen(server, `${address}:${bound}`) : listenOn(server, socket)).catch(
+    async (error) => {
+      await storage.close();
+      lock.release();
+      throw error;
+    },
+  );
 
   return {
-    url: `esdb://${address}:${bound}?tls=false`,
-    port: bound,
+    url: socket === null ? `esdb://${address}:${bound}?tls=false` : socketUrl(socket),
+    port: socket === null ? bound : null,
     async close() {
       await writer.drained();
       server.forceShutdown();
@@ -94,10 +105,18 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   };
 }
 
-function listen(server: Server, port: number): Promise<number> {
+function listen(server: Server, where: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${address}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(where, ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
     );
   });
+}
+
+/** What a killed node left there is taken away: whoever holds the directory's lock is alone. */
+async function listenOn(server: Server, socket: string): Promise<number> {
+  rmSync(socket, { force: true });
+  const bound = await listen(server, `unix:${socket}`);
+  chmodSync(socket, 0o600);
+  return bound;
 }

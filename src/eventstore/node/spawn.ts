@@ -15,7 +15,7 @@ export interface Loss extends Exit {
 
 export interface SpawnOptions {
   readonly dataDir: string;
-  /** 0, the default, takes a free one; it is kept when the node has to be restarted. */
+  /** A port on loopback that every user of the machine can reach, 0 takes a free one; it is kept when the node has to be restarted. */
   readonly port?: number;
   /** How long to wait for a node that has lost its parent and still holds the directory: it ends by itself. */
   readonly patience_ms?: number;
@@ -35,14 +35,14 @@ export interface EmbeddedNode {
 }
 
 const stop_ms = 5_000;
-const defaults = { port: 0, patience_ms: 10_000, silence_ms: silenceMost_ms };
+const defaults = { port: null, patience_ms: 10_000, silence_ms: silenceMost_ms };
 const restartPause_ms = { first: 100, most: 5_000 };
 /** A node that lived so long did not die of its start. */
 const longLife_ms = 30_000;
 
 /**
- * Runs the embedded node as a child process. Should it end unasked, or not answer any more, it is started again on the same
- * port. It ends when this process does.
+ * Runs the embedded node as a child process. Should it end unasked, or not answer any more, it is started again at the same
+ * address. It ends when this process does.
  * @throws NodeNotStarted
  */
 export async function spawnEmbeddedNode(options: SpawnOptions): Promise<EmbeddedNode> {
@@ -82,7 +82,7 @@ export async function spawnEmbeddedNode(options: SpawnOptions): Promise<Embedded
     return { ...exit, silent };
   }
 
-  async function restart(onPort: number, first_ms: number): Promise<Running | null> {
+  async function restart(onPort: number | null, first_ms: number): Promise<Running | null> {
     for (let pause_ms = first_ms; ; pause_ms = longer(pause_ms)) {
       await sleep(pause_ms, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return null;

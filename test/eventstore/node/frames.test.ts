@@ -156,7 +156,7 @@ describe('a node that is sent broken frames', () => {
   let node: EmbeddedNode;
   let client: Client;
   before(async () => {
-    node = await spawnEmbeddedNode({ dataDir: temporaryDirectory(), onLost: (exit) => lost.push(exit) });
+    node = await spawnEmbeddedNode({ dataDir: temporaryDirectory(), port: 0, onLost: (exit) => lost.push(exit) });
     client = new Client(new URL(node.url).host, credentials.createInsecure());
   });
   after(async () => {

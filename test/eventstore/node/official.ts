@@ -24,7 +24,7 @@ function nodeUrl(): Promise<string> {
 
 async function start(): Promise<string> {
   if (givenEventStore !== undefined) return givenEventStore;
-  const node = await spawnEmbeddedNode({ dataDir: temporaryDirectory() });
+  const node = await spawnEmbeddedNode({ dataDir: temporaryDirectory(), port: 0 });
   onStop(() => node.stop());
   return node.url;
 }

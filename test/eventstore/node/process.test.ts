@@ -106,7 +106,7 @@ describe('the node as a process', () => {
     await once(parent.child, 'close');
     node = await spawnEmbeddedNode({ dataDir });
     await withStore(node.url, async (store) => assert.equal((await store.read('orphan-1')).length, 1));
-    await withStore(orphanUrl, (store) => assert.rejects(store.tail(), { name: 'Unavailable' }));
+    assert.equal(node.url, orphanUrl, 'at the same address');
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -135,7 +135,7 @@ describe('the node as a process', () => {
     });
   }
 
-  it('is started again on the same port when it was killed, and clients go on', async () => {
+  it('is started again at the same address when it was killed, and clients go on', async () => {
     const lost = Promise.withResolvers<string | null>();
     node = await spawnEmbeddedNode({ dataDir, onLost: ({ signal }) => lost.resolve(signal) });
     await withStore(node.url, async (store) => {

@@ -121,7 +121,7 @@ describe('what clients send faster than it is written', () => {
 describe('a node with readers that stand still', () => {
   let node: EmbeddedNode;
   before(async () => {
-    node = await spawnEmbeddedNode({ dataDir: temporaryDirectory() });
+    node = await spawnEmbeddedNode({ dataDir: temporaryDirectory(), port: 0 });
   });
   after(() => node.stop());
 

@@ -1,0 +1,81 @@
+/** Who writes to the event log is not believed for that: the log has a lock, and behind the lock seals. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { seal, tipOf } from '../../commands/codec.ts';
+import { openEventStore } from '../../src/eventstore/client.ts';
+import { socketOf } from '../../src/eventstore/socket.ts';
+import { readConnections } from '../../src/runtime/connections.ts';
+import { systemClock } from '../../src/runtime/system.ts';
+import { newApiKey } from '../../src/security/apiKey.ts';
+import { createSandbox } from '../support/sandbox.ts';
+
+const nobody = 65_534;
+
+describe('the event log of a running service', function () {
+  this.timeout(180_000);
+  const sandbox = createSandbox({ chains: [8453] });
+  let url: string;
+  let socket: string;
+  before(async () => {
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    url = (await readConnections(sandbox.dataDir))?.eventStoreUrl ?? '';
+    socket = socketOf(url) ?? '';
+  });
+  after(() => sandbox.destroy());
+
+  const order = (appId: string) => ({
+    appId,
+    type: 'exactOut',
+    display: { title: 'Bread' },
+    source: { chainId: 8453, tokenSymbol: 'USDC' },
+    destination: { chainId: 8453, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: `0x${'22'.repeat(20)}` },
+  });
+
+  it('is reached by its own user alone: a socket in a directory of his', () => {
+    const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+    assert.equal(mode(socket), '600');
+    assert.equal(mode(dirname(socket)), '700');
+    assert.equal(mode(join(dirname(socket), 'events')), '700');
+  });
+
+  it('cannot be reached by another user of the machine', function () {
+    if (process.getuid?.() !== 0) this.skip();
+    // The way to it is open, so that its own lock alone is tried.
+    chmodSync(sandbox.dataDir, 0o755);
+    const asking = `require('node:net').connect(${JSON.stringify(socket)})
+      .on('connect', () => process.exit(0)).on('error', ({ code }) => { console.log(code); process.exit(1); })`;
+    const ask = (more: object) => spawnSync(process.execPath, ['-e', asking], { encoding: 'utf8', ...more });
+    assert.equal(ask({}).status, 0, 'its own user can');
+    const { stdout, stderr } = ask({ uid: nobody, gid: nobody, cwd: '/' });
+    assert.equal(stdout.trim(), 'EACCES', stderr);
+  });
+
+  it('gives nobody a key that the service did not issue, also when it is appended behind the lock', async () => {
+    const { merchant, wallet } = sandbox.file();
+    const store = openEventStore({ url });
+    const stream = `merchant-${merchant.appId}`;
+    const last = (await store.read(stream, { backwards: true, max: 1 }))[0];
+    assert.ok(last?.metadata.seal, 'the service seals');
+    const { key, ...kept } = newApiKey();
+    const issued = {
+      type: 'ApiKeyIssued',
+      data: { ...kept, scope: 'orders', name: null, expiresAt: null },
+    };
+    const { appId, schemaVersion } = last.metadata;
+    const facts = { at: systemClock.now(), cause: 'operator:root', appId, schemaVersion };
+    await store.append(stream, last.revision, seal(stream, tipOf(last), [issued], facts, { eventId: randomUUID }));
+    await store.close();
+
+    // An order without the forged key is projected later than the key would have been.
+    const other = await sandbox.tryToCreate(order(wallet.appId));
+    assert.equal(other.status, 201, JSON.stringify(other.body));
+    assert.equal((await sandbox.tryToCreate(order(merchant.appId), key)).status, 401);
+    const keys = await sandbox.query<{ key_id: string }>(`SELECT key_id FROM api_keys WHERE key_id = '${kept.keyId}'`);
+    assert.deepEqual(keys, []);
+    assert.match(sandbox.printed(), /chainBroken/);
+    assert.match(sandbox.printed(), new RegExp(`${stream} is not as it was written`));
+  });
+});
