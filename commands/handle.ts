@@ -197,7 +197,8 @@ export async function readStream(
 ): Promise<readonly StoredEvent[]> {
   if (window !== undefined) {
     const last = [...(await store.read(stream, { backwards: true, max: window }))].reverse();
-    mustBeWhole(last, 'anywhere');
+    // Fewer are all that there are: else what is older was hidden.
+    mustBeWhole(last, last.length < window ? 'start' : 'anywhere');
     return last;
   }
   const wanted = before === undefined ? Number.POSITIVE_INFINITY : Number(before);

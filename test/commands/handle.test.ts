@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type Codec, verifyChain } from '../../commands/codec.ts';
-import { createHandle, type Facts } from '../../commands/handle.ts';
+import { createHandle, type Facts, readStream } from '../../commands/handle.ts';
 import { type EventStore, StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
@@ -293,6 +293,17 @@ describe('handling a command', () => {
       await handle(box, 'a', put('blue'), facts);
       assert.equal(counts.reads, reads + 1);
     });
+  });
+
+  it('takes the end of a stream for cut when what is older was hidden: it has as many events as are asked for, or all', async () => {
+    const { start, store } = world();
+    for (const ball of ['1', '2', '3']) await start()(box, 'a', put(ball), facts);
+    const hiding: Pick<EventStore, 'read'> = {
+      read: async (stream, options) => (await store.read(stream, options)).filter(({ revision }) => revision > 0n),
+    };
+    assert.equal((await readStream(hiding, 'box-a', { window: 2 })).length, 2);
+    assert.equal((await readStream(store, 'box-a', { window: 10 })).length, 3);
+    await assert.rejects(readStream(hiding, 'box-a', { window: 10 }), { name: 'ChainBroken' });
   });
 
   it('reads only the end of a stream where that is enough, and the hash chain goes on', async () => {
