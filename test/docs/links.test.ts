@@ -5,6 +5,7 @@ import { families } from '../../src/chains/families.ts';
 const root = new URL('../../', import.meta.url);
 const pages = [
   'README.md',
+  'SECURITY.md',
   ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
