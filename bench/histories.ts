@@ -15,6 +15,7 @@ import { deliveryIdOf, recordOutcome, sentByItself, startSend, type WebhookState
 import { createEvmDeposits } from '../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../src/chains/families.ts';
 import { randomIds } from '../src/runtime/system.ts';
+import { freePayouts } from '../test/support/payoutCosts.ts';
 
 export interface Histories {
   /** What happens one after another to each payment, appended step by step. */
@@ -41,6 +42,7 @@ export function histories(handle: Handle, clock: Clock): Histories {
     deposits: { evm: createEvmDeposits({ treasury }) },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 10 }),
+    payoutCostOf: freePayouts,
     offers: () => true,
     checkRoute: () => undefined,
   };

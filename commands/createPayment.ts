@@ -1,6 +1,6 @@
 import type { Chain, Token } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { rescale } from '../domain/money.ts';
+import { microUsdDecimals, rescale } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
@@ -22,6 +22,7 @@ import {
   readSide,
 } from './paymentRequest.ts';
 import { type Clock, type DepositScheme, type Ids, type ReceiverChecks, Unavailable } from './ports.ts';
+import { type PayoutCostOf, type Price, pricePayment } from './pricePayment.ts';
 
 export type { AppSettings, NewPayment, Settlement } from './paymentRequest.ts';
 
@@ -31,11 +32,13 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly ids: Ids;
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
   readonly canReceive: ReceiverChecks;
-  /** Fixed fee in millionths of a dollar and basis points of a route. */
+  /** Fixed fee in millionths of a dollar and basis points of a route, wherever the payout costs no more. */
   readonly feeOf: (
     source: Chain,
     destination: Chain,
   ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  /** What a payout costs: the fee covers it. */
+  readonly payoutCostOf: PayoutCostOf;
   /** What payers earn of a payment that is created now; none when left out. */
   readonly cashback_basisPoints?: number;
   /**
@@ -87,15 +90,15 @@ export async function createPayment(
   const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
-  const deposit = await depositFor(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
+  const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { orderId, display, metadata } = request;
   const { appId, webhookUrl } = app;
   const decide = (state: PaymentState) => {
     if (state) return creation.repeatOrder(state, asked);
-    if (isRefusal(deposit)) return deposit;
-    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, deposit, webhookUrl };
+    if (isRefusal(fit)) return fit;
+    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl };
     const cashback_basisPoints = deps.cashback_basisPoints ?? 0;
-    return creation.createPayment(state, { ...asked, ...own, cashback_basisPoints, now: deps.clock.now() });
+    return creation.createPayment(state, { ...asked, ...fit, ...own, cashback_basisPoints, now: deps.clock.now() });
   };
   const { keyless: _, ...by } = caller;
   const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId, expectNew: true });
@@ -105,6 +108,24 @@ export async function createPayment(
   return { payment: state, createdNow: appended > 0, at, position };
 }
 
+/**
+ * What a payment would cost that was created now. Nothing is written, no address taken and no place.
+ *
+ * @returns a refusal where creating it would be refused
+ */
+export async function quotePayment(
+  deps: CreatePaymentDeps,
+  request: NewPayment,
+  app: AppSettings,
+  caller: Pick<Creator, 'keyless'>,
+): Promise<creation.Quote | Refusal> {
+  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
+  if (isRefusal(asked)) return asked;
+  const price = await priceFor(deps, asked, { appId: app.appId, keyless: caller.keyless });
+  if (isRefusal(price)) return price;
+  return (await receiverRefusal(deps, asked, price)) ?? creation.quoteOf({ ...asked, ...price }, price.agreed);
+}
+
 /** Terms as the request states them, the fee that is in force for them, and what follows from both. */
 interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy'> {
   readonly scheme: DepositScheme;
@@ -112,7 +133,7 @@ interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy
   readonly payout: bigint | null;
 }
 
-function metadataRefusal({ metadata }: NewPayment, { keyless }: Creator): Refusal | undefined {
+function metadataRefusal({ metadata }: NewPayment, { keyless }: Pick<Creator, 'keyless'>): Refusal | undefined {
   const max_bytes = keyless ? metadataMax_bytes.keyless : metadataMax_bytes.keyed;
   const problem = metadata === null ? undefined : metadataProblem(metadata, max_bytes);
   return problem && refuse('invalidRequest', problem.message, `/metadata${problem.path}`);
@@ -171,31 +192,50 @@ async function paymentIdFor(
   return isReceiver ? formerId : keylessPaymentIdOf(idSalt, orderId, { chainId: chain.id, address, memo });
 }
 
-/** Where the customer pays, once the app has room for one more and treasury and receiver are known to be fit for the payout. */
-async function depositFor(
+interface Asking {
+  readonly appId: string;
+  readonly keyless: boolean;
+}
+
+/** What it costs and where the customer pays, once treasury and receiver are known to be fit for the payout and the app has room for it. */
+async function fitOf(
   deps: CreatePaymentDeps,
   asked: ReadTerms,
-  { paymentId, appId, keyless }: { readonly paymentId: string; readonly appId: string; readonly keyless: boolean },
-): Promise<Deposit | Refusal> {
-  const { source, destination, intent, scheme, payout } = asked;
+  { paymentId, ...asking }: Asking & { readonly paymentId: string },
+): Promise<(Price & { readonly deposit: Deposit }) | Refusal> {
+  const price = await priceFor(deps, asked, asking);
+  if (isRefusal(price)) return price;
+  const { appId, keyless } = asking;
+  const unfit =
+    (await deps.takePlace?.(appId, { keyless }).catch(unavailable)) ?? (await receiverRefusal(deps, asked, price));
+  if (unfit) return unfit;
+  const deposit = await asked.scheme.assign(paymentId, asked.source.token, asked.intent).catch(unavailable);
+  return isRefusal(deposit) ? deposit : { ...price, deposit };
+}
+
+async function priceFor(
+  { checkRoute, payoutCostOf }: CreatePaymentDeps,
+  asked: ReadTerms,
+  { appId, keyless }: Asking,
+): Promise<Price | Refusal> {
+  const { destination, payout } = asked;
   const by = keyless ? null : appId;
-  const unpayable = deps.checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type), by);
-  if (unpayable) return unpayable;
-  const crowded = await deps.takePlace?.(appId, { keyless }).catch(unavailable);
-  if (crowded) return crowded;
-  const ask = deps.canReceive[destination.chain.family];
-  if (ask) {
-    const receiving = { ...destination, receiver: destination.receiverAddress, amount: payout };
-    const pointers = ['/destination/receiverAddress', '/destination/receiverMemo'] as const;
-    const unreceivable = await askReceiver(ask, receiving, ...pointers);
-    if (unreceivable) return unreceivable;
-  }
-  return scheme.assign(paymentId, source.token, intent).catch(unavailable);
+  const unpayable = checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type), by);
+  return unpayable ?? pricePayment(payoutCostOf, asked);
+}
+
+async function receiverRefusal(
+  { canReceive }: CreatePaymentDeps,
+  { destination }: ReadTerms,
+  { agreed }: Price,
+): Promise<Refusal | undefined> {
+  const ask = canReceive[destination.chain.family];
+  const amount = agreed?.destination ?? null;
+  const receiving = { ...destination, receiver: destination.receiverAddress, amount };
+  return ask && askReceiver(ask, receiving, '/destination/receiverAddress', '/destination/receiverMemo');
 }
 
 function unavailable(error: unknown): Refusal {
   if (error instanceof Unavailable) return refuse('unavailable', error.message);
   throw error;
 }
-
-const microUsdDecimals = 6;

@@ -94,10 +94,14 @@ export async function signPayout(deps: SignDeps, payment: Payment, signal: Abort
   });
 }
 
-const orderOf = ({ terms: { paymentId, payoutReference } }: Payment, leg: TransferLeg): TransferOrder => ({
+const orderOf = (
+  { terms: { paymentId, payoutReference, opensAccount } }: Payment,
+  leg: TransferLeg,
+): TransferOrder => ({
   ...leg.order,
   reference: paymentId,
   ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
+  ...(opensAccount !== undefined && { opensAccount }),
 });
 
 const wantedBy = ({ terms: { paymentId } }: Payment, leg: TransferLeg): Wanted => {

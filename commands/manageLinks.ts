@@ -9,11 +9,10 @@ import {
   type LinkType,
   link,
   linkLimits,
-  microUsdDecimals,
   noSuchLink,
 } from '../domain/link.ts';
 import { merchant } from '../domain/merchant/state.ts';
-import { parseAmount } from '../domain/money.ts';
+import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Changed, refuseStranger } from './manageMerchant.ts';
 import { linkIdOf } from './paymentId.ts';

@@ -2,7 +2,7 @@
 import { type Chain, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { PayFrom } from '../domain/merchant/events.ts';
-import { rescale } from '../domain/money.ts';
+import { microUsdDecimals, rescale } from '../domain/money.ts';
 import { type Alternative, alternativesMax, canExpress } from '../domain/payment/sources.ts';
 import { type AppSettings, type NewPayment, notOffered, type ReadDeps, readSide, type Side } from './paymentRequest.ts';
 
@@ -38,8 +38,6 @@ interface Route {
   /** In the destination's units; null where any amount is taken. */
   readonly payout: bigint | null;
 }
-
-const microUsdDecimals = 6;
 
 /**
  * A request is taken at its word: what it names and cannot be is refused. Settings are older than the payment: what cannot be, because a

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { type Chain, findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { amountWith, type Link, microUsdDecimals } from '../domain/link.ts';
+import { amountWith, type Link } from '../domain/link.ts';
 import type { PayFrom } from '../domain/merchant/events.ts';
-import { formatAmount } from '../domain/money.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { CreatedPayment, Creator, NewPayment } from './createPayment.ts';
 import type { By } from './handle.ts';
 import { readMicroUsd } from './manageLinks.ts';

@@ -17,6 +17,8 @@ export interface TransferOrder {
    * is used once there. Left out where the reference is the public one, for payments from before there were others.
    */
   readonly referenceOrdinal?: number;
+  /** Whether it pays for the receiver's account for the token: with false it fails where there is none. Left out: it pays if need be. */
+  readonly opensAccount?: boolean;
   /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
   readonly spokenFor?: bigint;
 }
@@ -104,8 +106,19 @@ export interface PayoutRail {
   canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
   /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
   stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  /** What any transfer costs in the chain's own coin, smallest units, if fees rise as they may while a payment waits. */
+  transferCost(signal: AbortSignal): Promise<bigint>;
+  /** What a transfer to this receiver costs besides. Left out where all receivers cost the same. */
+  receiverCost?(to: Pick<TransferOrder, 'token' | 'receiver'>, signal: AbortSignal): Promise<ReceiverCost>;
   /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
   balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
+}
+
+export interface ReceiverCost {
+  /** Of the chain's coin, in smallest units. */
+  readonly coin: bigint;
+  /** Whether that is for the receiver's account for the token. Left out where none is needed. */
+  readonly opensAccount?: boolean;
 }
 
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */

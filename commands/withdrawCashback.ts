@@ -10,7 +10,7 @@ import {
 } from '../domain/cashback.ts';
 import { type Chain, chainOf, findChain, findToken } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { rescale, units, unitsText } from '../domain/money.ts';
+import { microUsdDecimals, rescale, units, unitsText } from '../domain/money.ts';
 import { centDecimals, payOutCashback } from '../domain/payment/cashback.ts';
 import { type AskedTerms, agree, type Terms } from '../domain/payment/create.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
@@ -19,6 +19,7 @@ import { type By, currentState, type Handle } from './handle.ts';
 import { withdrawalPaymentIdOf } from './paymentId.ts';
 import { type AppSettings, askReceiver } from './paymentRequest.ts';
 import type { Clock, CrashPoint, DepositScheme } from './ports.ts';
+import { pricePayment } from './pricePayment.ts';
 
 export interface FinishDeps {
   readonly handle: Handle;
@@ -28,7 +29,8 @@ export interface FinishDeps {
   readonly crash?: CrashPoint;
 }
 
-export type WithdrawDeps = FinishDeps & Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'offers'>;
+export type WithdrawDeps = FinishDeps &
+  Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'payoutCostOf' | 'offers'>;
 
 export interface WithdrawalAsked {
   /** The merchant's own name of it: asked for again, it is the same withdrawal. */
@@ -45,7 +47,6 @@ export interface Withdrawn {
 export type WithdrawCashback = (app: AppSettings, asked: WithdrawalAsked, by: By) => Promise<Withdrawn | Refusal>;
 
 const pointer = '/amount_usd_cents';
-const microUsdDecimals = 6;
 
 /**
  * The merchant's account decides, and its payment follows. Crash between the two: the account holds all that the payment is made of, and
@@ -98,7 +99,7 @@ const inUnits = (cents: bigint, decimals: number) => rescale(cents, centDecimals
 
 /** What it pays and whom, at today's fee; refused when that cannot be paid out now. */
 async function readWithdrawal(
-  { canReceive, checkRoute, feeOf, offers }: WithdrawDeps,
+  { canReceive, checkRoute, feeOf, payoutCostOf, offers }: WithdrawDeps,
   { appId, settlement }: AppSettings,
   { paymentId, cents }: { readonly paymentId: string; readonly cents: bigint },
 ): Promise<Withdrawal | Refusal> {
@@ -112,7 +113,7 @@ async function readWithdrawal(
   const { receiverAddress, receiverMemo } = settlement;
   const { fixed_microUsd, basisPoints } = feeOf(chain, chain);
   const fee = { fixed: unitsText(rescale(fixed_microUsd, microUsdDecimals, token.decimals)), basisPoints };
-  const withdrawal = {
+  const usual = {
     paymentId,
     cents: cents.toString(),
     chainId: chain.id,
@@ -121,9 +122,13 @@ async function readWithdrawal(
     receiverMemo,
     fee,
   };
-  const agreed = agree(termsOf(withdrawal));
+  const asked = agree(termsOf(usual));
+  if (isRefusal(asked)) return { ...asked, pointer };
+  const price = await pricePayment(payoutCostOf, termsOf(usual));
+  if (isRefusal(price)) return price.pointer === undefined ? price : { ...price, pointer };
+  const { feePolicy, agreed } = price;
   assert(agreed !== null, 'a withdrawal has an amount');
-  if (isRefusal(agreed)) return { ...agreed, pointer };
+  const withdrawal = { ...usual, fee: { fixed: unitsText(feePolicy.fixed), basisPoints } };
   const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId);
   if (unpayable) return unpayable;
   const ask = canReceive[chain.family];

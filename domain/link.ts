@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from './chains.ts';
 import { assert, type Decider, type Decision, type Refusal, refuse } from './decider.ts';
-import { formatAmount } from './money.ts';
+import { formatAmount, microUsdDecimals } from './money.ts';
 import { anyAmountLimits } from './payment/sources.ts';
 import { Amount, closed, Id, nullable, oneOf, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
@@ -61,8 +61,6 @@ export const link: Decider<LinkState, LinkEvent> = {
     return { ...state, closedAt: data.closedAt };
   },
 };
-
-export const microUsdDecimals = 6;
 
 const microUsd = ({ value, decimals }: { readonly value: bigint; readonly decimals: number }): bigint =>
   value * 10n ** BigInt(microUsdDecimals - decimals);

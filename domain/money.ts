@@ -4,6 +4,9 @@ export type Units = bigint & { readonly __brand: 'Units' };
 /** Most digits a decimal text may have in all; longer is refused before it is read. */
 const digitsMax = 60;
 
+/** Of amounts in dollars. */
+export const microUsdDecimals = 6;
+
 export const units = (value: bigint): Units => value as Units;
 
 /** Units as events store them: digits without sign or leading zeros. */
@@ -46,3 +49,17 @@ export function rescale(value: bigint, from: number, to: number): Units {
 /** Rounds down to what `decimals` places can represent; the result stays in `scale` units. */
 export const floorTo = (value: bigint, scale: number, decimals: number): Units =>
   decimals >= scale ? units(value) : rescale(rescale(value, scale, decimals), decimals, scale);
+
+/** Of two amounts in the same unit. */
+export const larger = (a: bigint, b: bigint): bigint => (b > a ? b : a);
+
+/** Rounds up: a price is never paid short by fractions. */
+export const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by;
+
+/** Converts between decimals, rounding up. */
+export const rescaleUp = (value: bigint, from: number, to: number): Units =>
+  to >= from ? rescale(value, from, to) : units(dividedUp(value, 10n ** BigInt(from - to)));
+
+/** Rounds up to what `decimals` places can represent; the result stays in `scale` units. */
+export const ceilTo = (value: bigint, scale: number, decimals: number): Units =>
+  decimals >= scale ? units(value) : rescale(rescaleUp(value, scale, decimals), decimals, scale);

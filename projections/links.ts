@@ -1,5 +1,5 @@
-import { type LinkTerms, microUsdDecimals } from '../domain/link.ts';
-import { formatAmount } from '../domain/money.ts';
+import type { LinkTerms } from '../domain/link.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { ofEvents, ofStates, upsert } from './projection.ts';
 
 /** Reusable links as their app's owner lists them. */

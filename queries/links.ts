@@ -1,7 +1,7 @@
 /** Reusable payment links, as their app's owner lists them. */
 import { isRefusal, type Refusal } from '../domain/decider.ts';
-import { type Link, type LinkType, microUsdDecimals } from '../domain/link.ts';
-import { formatAmount } from '../domain/money.ts';
+import type { Link, LinkType } from '../domain/link.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { newestFirst } from './pages.ts';

@@ -14,6 +14,9 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     [`CONFIRMATIONS_${chainId}`, '2'],
     [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
     [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
+    // The coins of local chains cost nothing, and their gas does not cost what it costs on the chains that they stand for.
+    [`COIN_PRICE_${chainId}`, '0.01'],
+    [`SIGNER_MAX_HOUR_COIN_${chainId}`, '1000'],
   ]);
   const served = [...world.rpcUrls.keys(), ...(world.stellar ? [1500] : []), ...(world.solana ? [501] : [])];
   const poll_ms = Math.max(pollLeast_ms, (blockTime_s * 1_000) / 2);

@@ -74,8 +74,8 @@ export function readConfig(env: Env): Config {
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
-    const { choosesDepth } = familyOf(chain);
-    return readChainSettings(read, chain, { choosesDepth, production }) ?? [];
+    const { choosesDepth, coinDecimals } = familyOf(chain);
+    return readChainSettings(read, chain, { choosesDepth, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
   const config: Config = {

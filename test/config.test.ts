@@ -41,6 +41,12 @@ describe('configuration', () => {
         chainId: 8453,
         rpcUrls: ['https://base.example.com/a', 'https://base.example.com/b'],
         agree: { usual: 2, large: 2 },
+        coin: {
+          decimals: 18,
+          price_microUsd: 4_000_000_000n,
+          perHour: 5n * 10n ** 17n,
+          leastPayout_microUsd: 5_000n,
+        },
       },
     ]);
   });
@@ -116,6 +122,9 @@ describe('configuration', () => {
     TREASURY_PRIVATE_KEY: `0x${'00'.repeat(32)}`,
     SIGNER_MAX_TRANSFER_USD: '-1',
     SIGNER_MAX_HOUR_USD: '1.5',
+    COIN_PRICE_8453: 'much',
+    SIGNER_MAX_HOUR_COIN_8453: '-1',
+    PAYOUT_MIN_USD_8453: '0,01',
     FEE_FIXED_USD: '0.0000001',
     FEE_BASIS_POINTS: '10001',
     REGISTRATION: 'sometimes',

@@ -4,7 +4,7 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
-import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, type RouteDecimals } from './fees.ts';
+import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn, type RouteDecimals } from './fees.ts';
 import { type Alternative, alternativesMax, alternativeTerms, limitsIn } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
@@ -35,6 +35,10 @@ export interface Terms extends AskedTerms {
   readonly display: PaymentCreated['display'];
   readonly metadata: PaymentCreated['metadata'];
   readonly feePolicy: FeePolicy;
+  /** The least that the receiver gets, in units of the destination; any amount when left out. */
+  readonly leastPayout?: bigint;
+  /** Whether the fee pays for the receiver's account for the token; left out where none is needed. */
+  readonly opensAccount?: boolean;
   readonly deposit: Deposit;
   /** What its payers earn of it; 0 for nothing. */
   readonly cashback_basisPoints?: number;
@@ -96,7 +100,7 @@ const sameSide = (
   token.address === asked.token.address &&
   (asked.amount === null || amount === unitsText(asked.amount));
 
-type Money = Pick<Terms, 'type' | 'feePolicy'> & {
+type Money = Pick<Terms, 'type' | 'feePolicy' | 'leastPayout'> & {
   readonly [Side in 'source' | 'destination']: Pick<Terms[Side], 'token' | 'amount'>;
 };
 
@@ -118,26 +122,31 @@ export function agree(terms: Money): Agreed | Refusal | null {
     );
   }
   const agreed = terms.type === 'exactIn' ? agreeIn(amount, feePolicy, route) : agreeOut(amount, feePolicy, route);
-  const fee = formatAmount(feePolicy.fixed, route.source);
-  return (
-    agreed ?? refuse('invalidRequest', `the amount does not cover the fee (${fee} and up): send a larger one`, pointer)
-  );
+  const { leastPayout = 0n } = terms;
+  if (agreed && agreed.destination >= leastPayout) return agreed;
+  if (leastPayout === 0n) {
+    const fee = formatAmount(feePolicy.fixed, route.source);
+    return refuse('invalidRequest', `the amount does not cover the fee (${fee} and up): send a larger one`, pointer);
+  }
+  const least = terms.type === 'exactIn' ? leastIn(leastPayout, feePolicy, route) : leastPayout;
+  const message = `the amount must be at least ${formatAmount(least, token.decimals)} ${token.symbol}: less is not worth what its payout costs`;
+  return refuse('invalidRequest', message, pointer);
 }
 
-function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
-  const { source, destination, feePolicy, now } = terms;
+type Priced = AskedTerms & Pick<Terms, 'feePolicy' | 'leastPayout'>;
+
+/** What is paid, what is paid out and what that costs: all that follows from what was asked and from the fee. */
+export type Quote = Pick<PaymentCreated, 'type' | 'source' | 'destination' | 'fee' | 'limits' | 'alternatives'>;
+
+/** @param agreed as `agree` has it */
+export function quoteOf(terms: Priced, agreed: Agreed | null): Quote {
+  const { source, destination, feePolicy } = terms;
+  const least = { token: destination.token, payout: terms.leastPayout ?? 0n };
   const alternatives = (terms.alternatives ?? [])
     .slice(0, alternativesMax)
-    .map((each) => alternativeTerms(each, agreed?.destination ?? null, destination.token));
+    .map((each) => alternativeTerms(each, agreed?.destination ?? null, least));
   return {
-    paymentId: terms.paymentId,
-    appId: terms.appId,
-    orderId: terms.orderId,
-    keyless: terms.keyless,
     type: terms.type,
-    intent: terms.intent,
-    display: terms.display,
-    metadata: terms.metadata,
     source: {
       chainId: source.chain.id,
       token: source.token,
@@ -156,10 +165,25 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
       basisPoints: feePolicy.basisPoints,
       amount: agreed ? unitsText(agreed.fee) : null,
     },
-    limits: agreed ? null : limitsIn(source.token),
+    limits: agreed ? null : limitsIn(source.token, feePolicy, least),
     ...(alternatives.length > 0 && { alternatives }),
+  };
+}
+
+function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
+  const { destination, now } = terms;
+  return {
+    ...quoteOf(terms, agreed),
+    paymentId: terms.paymentId,
+    appId: terms.appId,
+    orderId: terms.orderId,
+    keyless: terms.keyless,
+    intent: terms.intent,
+    display: terms.display,
+    metadata: terms.metadata,
     deposit: terms.deposit,
     ...(withoutNonces.has(destination.chain.family) && { payoutReference: 'secret' as const }),
+    ...(terms.opensAccount !== undefined && { opensAccount: terms.opensAccount }),
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
     createdAt: now,

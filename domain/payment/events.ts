@@ -9,7 +9,8 @@ import { Address, Amount, closed, Hash, Height, Id, JsonObject, nullable, oneOf,
 /**
  * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
  * 4: payers may choose what they pay from; a bounce says which money it is about; an operator may hold a payout, have it tried again, and
- * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret.
+ * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
+ * receiver's account.
  */
 export const paymentSchemaVersion = 4;
 
@@ -156,6 +157,8 @@ export const paymentEventSchemas = {
       deposit: Deposit,
       /** How its payout is told apart on a chain without nonces; missing in those whose reference there is public. */
       payoutReference: Type.Optional(Type.Literal('secret')),
+      /** Whether the fee pays for opening the receiver's account for the token. Left out where none is needed, and in older payments. */
+      opensAccount: Type.Optional(Type.Boolean()),
       /** The share that its payers earn once it is completed; missing where it was none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),

@@ -1,4 +1,4 @@
-import { floorTo, rescale, type Units, units } from '../money.ts';
+import { ceilTo, dividedUp, floorTo, rescale, rescaleUp, type Units, units } from '../money.ts';
 
 /** Fee = fixed + basis points, rounded down to what both tokens can represent. */
 export interface FeePolicy {
@@ -43,6 +43,19 @@ export function agreeOut(destination: bigint, policy: FeePolicy, route: RouteDec
   const net = rescale(destination, route.destination, route.source);
   const fee = feeOn(net, policy, route);
   return { source: units(net + fee), fee, destination: units(destination) };
+}
+
+/**
+ * The least that must come in, so that at least so much is paid out.
+ *
+ * @param payout in destination units
+ * @returns source units, representable in both tokens
+ */
+export function leastIn(payout: bigint, policy: FeePolicy, route: RouteDecimals): Units {
+  const share = basisPointsOfOne - BigInt(policy.basisPoints);
+  const before = rescaleUp(payout, route.destination, route.source) + policy.fixed;
+  const exact = share > 0n ? dividedUp(before * basisPointsOfOne, share) : before * basisPointsOfOne;
+  return ceilTo(exact, route.source, coarser(route));
 }
 
 export interface Split {

@@ -3,9 +3,9 @@
  * paid from, the receiver gets the same; so each has an amount and a fee of its own.
  */
 import { type Chain, type ChainFamily, type ChainId, chainOf, type Token } from '../chains.ts';
-import { rescale, unitsText } from '../money.ts';
+import { ceilTo, larger, rescale, unitsText } from '../money.ts';
 import type { Deposit, PaymentCreated, SourceTerms, TokenRef } from './events.ts';
-import { agreeOut, type FeePolicy, fitsRoute } from './fees.ts';
+import { agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
 
 /** Besides the one that it was created with. */
 export const alternativesMax = 12;
@@ -61,11 +61,28 @@ export const canExpress = (token: Token, amount: bigint, destination: Token): bo
 /** What anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
 export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 10_000n, decimals: 0 } } as const;
 
-/** Those limits in a token's units. */
-export function limitsIn({ decimals }: Token): NonNullable<PaymentCreated['limits']> {
+/** What the receiver gets at least, whatever it is paid from. */
+export interface Least {
+  readonly token: Token;
+  /** In the token's units. */
+  readonly payout: bigint;
+}
+
+/** Those limits in a token's units; more, to the full cent, where the fee leaves too little of the least. */
+export function limitsIn(
+  { decimals }: Token,
+  feePolicy: FeePolicy,
+  { token, payout }: Least,
+): NonNullable<PaymentCreated['limits']> {
   const { min, max } = anyAmountLimits;
+  const usual = rescale(min.value, min.decimals, decimals);
+  const needed = ceilTo(
+    leastIn(payout, feePolicy, { source: decimals, destination: token.decimals }),
+    decimals,
+    min.decimals,
+  );
   return {
-    min: unitsText(rescale(min.value, min.decimals, decimals)),
+    min: unitsText(larger(needed, usual)),
     max: unitsText(rescale(max.value, max.decimals, decimals)),
   };
 }
@@ -74,16 +91,18 @@ export function limitsIn({ decimals }: Token): NonNullable<PaymentCreated['limit
  * Terms of an alternative: what the payer pays is what the receiver gets, and the fee on top.
  *
  * @param amount what the receiver gets, in units of the destination; null where any amount is taken
+ * @param least what the receiver gets at least
  */
 export function alternativeTerms(
   { chain, token, feePolicy }: Alternative,
   amount: bigint | null,
-  destination: Token,
+  least: Least,
 ): SourceTerms {
   const { fixed, basisPoints } = feePolicy;
   const policy = { fixed: unitsText(fixed), basisPoints };
   const own = { chainId: chain.id, token };
-  if (amount === null) return { ...own, amount: null, fee: { ...policy, amount: null }, limits: limitsIn(token) };
-  const agreed = agreeOut(amount, feePolicy, { source: token.decimals, destination: destination.decimals });
+  if (amount === null)
+    return { ...own, amount: null, fee: { ...policy, amount: null }, limits: limitsIn(token, feePolicy, least) };
+  const agreed = agreeOut(amount, feePolicy, { source: token.decimals, destination: least.token.decimals });
   return { ...own, amount: unitsText(agreed.source), fee: { ...policy, amount: unitsText(agreed.fee) }, limits: null };
 }

@@ -1,6 +1,7 @@
 /** What an operator may set of one chain. Without a node the chain is not served. */
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import type { Reader } from '../environment/reader.ts';
+import { type CoinSettings, readCoin } from './money/coins.ts';
 import { usuallyAgree } from './node/agreement.ts';
 
 /** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
@@ -25,6 +26,7 @@ export interface ChainSettings extends DepthSettings {
   readonly largeFrom_usd?: bigint;
   readonly exposureMax_usd?: bigint;
   readonly poll_ms?: number;
+  readonly coin: CoinSettings;
 }
 
 const depthNames = {
@@ -33,14 +35,20 @@ const depthNames = {
   payoutConfirmations: 'PAYOUT_CONFIRMATIONS',
 } as const satisfies Record<keyof DepthSettings, string>;
 
+interface ChainTraits {
+  /** Whether the chain leaves it to its users what is final. */
+  readonly choosesDepth: boolean;
+  readonly coinDecimals: number;
+  readonly production: boolean;
+}
+
 /**
- * @param choosesDepth whether the chain leaves it to its users what is final
  * @returns undefined for a chain that the operator gives no node of
  */
 export function readChainSettings(
   read: Reader,
   { id, name }: Chain,
-  { choosesDepth, production }: { readonly choosesDepth: boolean; readonly production: boolean },
+  { choosesDepth, coinDecimals, production }: ChainTraits,
 ): ChainSettings | undefined {
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return undefined;
@@ -64,6 +72,7 @@ export function readChainSettings(
     ...(largeFrom_usd !== undefined && { largeFrom_usd }),
     ...(exposureMax_usd !== undefined && { exposureMax_usd }),
     ...(poll_ms !== undefined && { poll_ms }),
+    coin: readCoin(read, id, coinDecimals),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
+import type { Quote } from '../../domain/payment/create.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -112,6 +113,11 @@ export interface OperationsDeps
 
 export interface Commands {
   readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly quotePayment: (
+    request: NewPayment,
+    app: AppSettings,
+    caller: Pick<Creator, 'keyless'>,
+  ) => Promise<Quote | Refusal>;
   readonly withdrawCashback: WithdrawCashback;
   /** The payer's choice; whoever asks has the payment's link. */
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;

@@ -107,9 +107,10 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['an amount’s digits', '60 characters; decimals as both tokens have them', '400'],
   ['an amount', `${count(amountMax_usd)} USD`, '400'],
   ['what one payment pays out', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
+  ['what one payment pays out at least', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and what that costs', '400'],
   [
     'what `anyAmount` takes',
-    `${formatted(min)} to ${formatted(max)} of the token`,
+    `${formatted(min)} (more where payouts are dear) to ${formatted(max)} of the token`,
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],

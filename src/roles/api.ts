@@ -2,7 +2,7 @@
 
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment } from '../../commands/createPayment.ts';
+import { createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
@@ -32,6 +32,7 @@ import { type HttpServer, startHttp } from '../http/server.ts';
 import { createAppNews } from '../runtime/appNews.ts';
 import { createKeyUses } from '../runtime/keyUses.ts';
 import { createPaymentNews } from '../runtime/paymentNews.ts';
+import { createPayoutCosts } from '../runtime/payoutCosts.ts';
 import { createRates } from '../runtime/rates.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
@@ -194,6 +195,11 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
     deposits,
     canReceive: receiverChecks,
     feeOf: () => config.fee,
+    payoutCostOf: createPayoutCosts({
+      clock,
+      rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+      coins: new Map(config.chains.map(({ chainId, coin }) => [chainId, coin])),
+    }),
     cashback_basisPoints: config.cashback.basisPoints,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,
@@ -210,6 +216,7 @@ async function commands(core: Core, signal: AbortSignal): Promise<Commands> {
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
+    quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),

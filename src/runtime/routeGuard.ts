@@ -71,6 +71,33 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
   }
 
+  function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
+    if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
+      const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
+      return refuse('invalidRequest', message, pointer);
+    }
+    asked = true;
+    const float = floats.get(chain.id);
+    if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
+      return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
+    }
+    const route = routeOf(chain.id, token.address);
+    const held = float.tokens[token.address] ?? 0n;
+    const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
+    observeFloat?.(chain.id, token, held);
+    if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
+    raise(route, {
+      chainId: chain.id,
+      token: token.symbol,
+      available: formatAmount(available, token.decimals),
+      gas: float.gas.toString(),
+    });
+    return refuse(
+      'routeUnavailable',
+      `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,
+    );
+  }
+
   return {
     refresh,
 
@@ -90,34 +117,13 @@ export function createRouteGuard(deps: RouteGuardDeps) {
      * @param pointer of the request's field that says how much
      * @param by the app whose key asks; null without a key
      */
+    look,
+
+    /** The same; what is not refused counts as promised from now on. */
     check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
-      if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
-        const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
-        return refuse('invalidRequest', message, pointer);
-      }
-      asked = true;
-      const float = floats.get(chain.id);
-      if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
-        return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
-      }
-      const route = routeOf(chain.id, token.address);
-      const held = float.tokens[token.address] ?? 0n;
-      const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
-      observeFloat?.(chain.id, token, held);
-      if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) {
-        promises.add(route, by, amount ?? 0n);
-        return undefined;
-      }
-      raise(route, {
-        chainId: chain.id,
-        token: token.symbol,
-        available: formatAmount(available, token.decimals),
-        gas: float.gas.toString(),
-      });
-      return refuse(
-        'routeUnavailable',
-        `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,
-      );
+      const refusal = look(chain, token, amount, pointer, by);
+      if (!refusal) promises.add(routeOf(chain.id, token.address), by, amount ?? 0n);
+      return refusal;
     },
   };
 }

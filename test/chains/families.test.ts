@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { type ChainFamily, chains } from '../../domain/chains.ts';
 import { allFamilies, families, familyOf } from '../../src/chains/families.ts';
 import type { Family, OpenChain, OpenFamily } from '../../src/chains/family.ts';
+import { freeCoin } from '../support/payoutCosts.ts';
 import { draft } from './draft/index.ts';
 
 /** What a type demands: its members without those that may be left out. */
@@ -14,7 +15,10 @@ function without<T, K extends keyof T>(whole: T, room: K): Omit<T, K> {
   return rest;
 }
 
-const opened = draft.open([{ chainId: 1500, rpcUrls: [], agree: { usual: 1, large: 1 } }], draft.readTreasury());
+const opened = draft.open(
+  [{ chainId: 1500, rpcUrls: [], agree: { usual: 1, large: 1 }, coin: freeCoin(9) }],
+  draft.readTreasury(),
+);
 const chain = opened.chains[0] as NonNullable<(typeof opened.chains)[0]>;
 
 describe('a chain family', () => {

@@ -11,6 +11,7 @@ import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { merchantWallet, treasuryAccount } from '../support/payments.ts';
+import { freePayouts } from '../support/payoutCosts.ts';
 import { processes } from '../support/processes.ts';
 
 export const wallet: AppSettings = {
@@ -61,6 +62,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
     deposits: { evm: createEvmDeposits({ treasury: treasuryAccount }) },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    payoutCostOf: freePayouts,
     offers: ({ family }) => family === 'evm',
     checkRoute: () => undefined,
     ...over,
@@ -69,7 +71,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
     createPayment({ ...deps, ...more }, request, app, caller);
   const createKeyless = (request: NewPayment, more: Partial<CreatePaymentDeps> = {}) =>
     createPayment({ ...deps, ...more }, request, wallet, { keyless: true, cause: 'keyless' });
-  return { ...rest, start, create, createKeyless, deposits: deps.deposits };
+  return { ...rest, deps, start, create, createKeyless, deposits: deps.deposits };
 }
 
 /** `code pointer` of a refusal. */

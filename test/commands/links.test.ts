@@ -15,6 +15,7 @@ import { addressBook } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
+import { freePayouts } from '../support/payoutCosts.ts';
 
 const appId = 'merchant_bakery';
 const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: p.merchantWallet, receiverMemo: null };
@@ -60,6 +61,7 @@ describe('reusable links', () => {
         deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
         canReceive: {},
         feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+        payoutCostOf: freePayouts,
         checkRoute: () => undefined,
       };
       return createPayment(deps, request, settings, caller);

@@ -12,6 +12,7 @@ import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { withdrawalsWorker } from '../../src/subscribers/withdrawals.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
+import { freePayouts } from '../support/payoutCosts.ts';
 
 const appId = 'merchant_bakery';
 const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: p.merchantWallet, receiverMemo: null };
@@ -36,6 +37,7 @@ describe('withdrawing cashback', () => {
     deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    payoutCostOf: freePayouts,
     offers: ({ id }: Chain) => id === 8453,
     checkRoute: () => unpayable,
   });

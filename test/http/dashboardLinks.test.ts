@@ -8,6 +8,7 @@ import type { HttpDeps } from '../../src/http/deps.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
+import { freePayouts } from '../support/payoutCosts.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -170,6 +171,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
         deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
         canReceive: {},
         feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+        payoutCostOf: freePayouts,
         offers: ({ id }: Chain) => id === 8453,
         checkRoute: () => undefined,
       });

@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
-import { type AppSettings, createPayment } from '../../commands/createPayment.ts';
+import { type AppSettings, createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
@@ -39,6 +39,7 @@ import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
+import { freePayouts } from '../support/payoutCosts.ts';
 import { easyAccounts } from './accounts.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
@@ -245,7 +246,7 @@ const canReceive: CanReceive = async (_chain, token, account) => {
 export function commandsOn(
   handle: Handle,
   clock: Clock,
-): Pick<Commands, 'createPayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'> {
+): Pick<Commands, 'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'> {
   const creating = {
     handle,
     clock,
@@ -255,11 +256,13 @@ export function commandsOn(
     deposits: { evm: createEvmDeposits({ treasury }), stellar: stellarDeposits() },
     canReceive: { stellar: canReceive },
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    payoutCostOf: freePayouts,
     checkRoute: () => undefined,
   };
   const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
   return {
     createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
+    quotePayment: (request, settings, caller) => quotePayment(creating, request, settings, caller),
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
@@ -292,6 +295,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return created;
     }) satisfies HttpDeps['createPayment'],
 
+    quotePayment: commands.quotePayment,
     chooseSource: commands.chooseSource,
 
     registerPayin: (async (own, hint, by) => {

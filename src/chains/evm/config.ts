@@ -17,6 +17,8 @@ export interface EvmFees {
   readonly maxFeePerGas_wei: bigint;
   /** Least tip, where validators ignore less. */
   readonly minTip_wei: bigint;
+  /** Gas that a transfer to a new holder uses, with what the chain charges for data in units of gas. */
+  readonly gasUsual: bigint;
   /** Most gas that one transfer may need. */
   readonly gasMax: bigint;
 }
@@ -43,9 +45,10 @@ const gwei = 1_000_000_000n;
 const milliGwei = gwei / 1_000n;
 
 const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
-const fees = (max_gwei: bigint, minTip_milliGwei: bigint, gasMax = 500_000n): EvmFees => ({
+const fees = (max_gwei: bigint, minTip_milliGwei: bigint, { gasUsual = 65_000n, gasMax = 500_000n } = {}): EvmFees => ({
   maxFeePerGas_wei: max_gwei * gwei,
   minTip_wei: minTip_milliGwei * milliGwei,
+  gasUsual,
   gasMax,
 });
 
@@ -55,9 +58,13 @@ const fees = (max_gwei: bigint, minTip_milliGwei: bigint, gasMax = 500_000n): Ev
  */
 const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'largeFrom_usd' | 'fees'>>> = {
   1: { depths: depths(12, 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n) },
-  8453: { depths: depths(10, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n) },
+  8453: { depths: depths(10, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n, { gasUsual: 100_000n }) },
   // Arbitrum charges for Ethereum's data in units of gas: its gas figures are large and its price is small.
-  42161: { depths: depths(40, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n, 10_000_000n) },
+  42161: {
+    depths: depths(40, 'finalized'),
+    largeFrom_usd: 1_000,
+    fees: fees(5n, 0n, { gasUsual: 200_000n, gasMax: 10_000_000n }),
+  },
   137: {
     depths: depths('finalized', { tag: 'finalized', atLeast: 64 }),
     largeFrom_usd: 10_000,

@@ -5,6 +5,8 @@ import type { Agree } from '../node/nodes.ts';
 export const solanaChainId = 501 satisfies ChainId;
 
 export interface SolanaFees {
+  /** Compute units that a transfer uses which creates the receiver's account. */
+  readonly unitsUsual: number;
   /** Most compute units that one transaction may use. */
   readonly unitsMax: number;
   /** Millionths of a lamport for a compute unit: the least and the most that is offered for priority. */
@@ -29,6 +31,7 @@ export type SolanaSettings = Pick<SolanaConfig, 'rpcUrls' | 'treasury'>;
 
 /** A transfer uses 40,000 units or so; all units at the highest price cost a thousandth of a SOL. */
 export const solanaFees: SolanaFees = {
+  unitsUsual: 80_000,
   unitsMax: 200_000,
   priceMin_microLamports: 1_000n,
   priceMax_microLamports: 5_000_000n,

@@ -12,6 +12,8 @@ export interface StellarFees {
   readonly inclusion: bigint;
   /** Most that is offered for one operation. A replacement must offer ten times what it replaces. */
   readonly inclusionMax: bigint;
+  /** What a contract call usually pays for its resources. */
+  readonly resourcesUsual: bigint;
   /** Most that a contract call may pay for its resources. */
   readonly resourcesMax: bigint;
 }
@@ -54,7 +56,7 @@ export const defaultStellarConfig = (settings: StellarSettings): StellarConfig =
   callTimeout_ms: 10_000,
   rangeLedgersMax: 5_000,
   validity_s: 300,
-  fees: { inclusion: 1_000n, inclusionMax: xlm / 10n, resourcesMax: xlm },
+  fees: { inclusion: 1_000n, inclusionMax: xlm / 10n, resourcesUsual: xlm / 20n, resourcesMax: xlm },
 });
 
 export const stellarChain = (): Chain => chainOf(stellarChainId);

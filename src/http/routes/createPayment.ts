@@ -1,11 +1,14 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
+import type { Static } from 'typebox';
 import type { NewPayment } from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { type Access, openApp, unauthenticated } from '../access.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
+import { quoteResource } from '../quote.ts';
 import { createResources, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
+import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
@@ -16,6 +19,7 @@ const defaultCurrency = 'USD';
 
 interface CreateRequest {
   readonly body: requests.CreatePaymentRequest;
+  readonly query: Static<typeof queries.CreateQuery>;
   readonly caller: Caller | null;
   readonly by: By;
 }
@@ -30,9 +34,10 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
       schema: responses.PaymentResponse,
       headers: ['Idempotent-Replayed'],
     },
+    202: { description: 'With dryrun: what it would cost; nothing was created', schema: responses.QuoteResponse },
   };
   const description =
-    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409.';
+    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';
   const errors = [
     'invalidRequest',
     'unauthenticated',
@@ -41,7 +46,15 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
     'settlementMissing',
     'routeUnavailable',
   ] as const;
-  const common = { method: 'post', auth: 'optional', creates: true, answers, errors, handle } as const;
+  const common = {
+    method: 'post',
+    auth: 'optional',
+    creates: true,
+    query: queries.CreateQuery,
+    answers,
+    errors,
+    handle,
+  } as const;
   return [
     route({
       ...common,
@@ -60,12 +73,17 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
 
 function createHandler(deps: HttpDeps, access: Access) {
   const { full, ofCreator } = createResources(deps);
-  return async ({ body, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
+  return async ({ body, query, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;
     const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
     if (isRefusal(app)) return app;
     const keyless = caller === null;
-    const created = await deps.createPayment(toNewPayment(body, app.appId), app, { keyless, ...by });
+    const request = toNewPayment(body, app.appId);
+    if (query.dryrun === 'true') {
+      const quote = await deps.quotePayment(request, app, { keyless });
+      return isRefusal(quote) ? quote : { status: 202, body: quoteResource(quote) };
+    }
+    const created = await deps.createPayment(request, app, { keyless, ...by });
     if (isRefusal(created)) return created;
     const view = viewAfter(created);
     return {

@@ -1,8 +1,22 @@
 /** What callers ask for in the query of a URL: pages of lists, exports, the feed, statistics. */
 import Type, { type Static } from 'typebox';
-import { Cursor, closed, Identifier, OrdinalSent, PaymentStatus, StatsPeriod, TimeSent } from './base.ts';
+import { Cursor, closed, Identifier, OrdinalSent, oneOf, PaymentStatus, StatsPeriod, TimeSent } from './base.ts';
 
 const { Optional } = Type;
+
+export const CreateQuery = Type.Object(
+  {
+    dryrun: Optional(
+      oneOf(['true', 'false'], {
+        title: 'DryRun',
+        default: 'false',
+        description:
+          'true: answers what the payment would cost, as a QuoteResponse, and creates nothing. An extension.',
+      }),
+    ),
+  },
+  closed,
+);
 
 /** Of lists: how many a page holds unless asked for another number, and at most. */
 export const pageSize = 20;

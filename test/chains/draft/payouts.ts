@@ -14,6 +14,7 @@ export function createRail(chainId: ChainId, account: string): PayoutRail {
     fate: async () => ({ kind: 'unknown' }),
     canLand: async () => true,
     stillFinal: async () => true,
+    transferCost: async () => 0n,
     balances: async () => ({ gas: 0n, tokens: {} }),
   };
 }

@@ -61,7 +61,10 @@ describe('a choice of what to pay from', () => {
           const amount = cents * 10n ** BigInt(to.token.decimals - 2);
           const { token } = from;
           assert.ok(canExpress(token, amount, to.token));
-          const terms = alternativeTerms({ ...from, feePolicy: { fixed, basisPoints } }, amount, to.token);
+          const terms = alternativeTerms({ ...from, feePolicy: { fixed, basisPoints } }, amount, {
+            token: to.token,
+            payout: 0n,
+          });
           const net = BigInt(terms.amount ?? 0) - BigInt(terms.fee.amount ?? 0);
           assert.equal(rescale(net, token.decimals, to.token.decimals), amount);
           assert.equal(rescale(amount, to.token.decimals, token.decimals), net);

@@ -7,6 +7,7 @@ import {
   type FeePolicy,
   feeOn,
   fitsRoute,
+  leastIn,
   type RouteDecimals,
   splitAny,
 } from '../../../domain/payment/fees.ts';
@@ -36,6 +37,20 @@ const inDestination = (amount: bigint, route: RouteDecimals) => rescale(amount, 
 const exactFee = (base: bigint, { fixed, basisPoints }: FeePolicy) => fixed * 10_000n + base * BigInt(basisPoints);
 
 describe('the fee', () => {
+  it('leaves at least so much of the least that must come in, and less of anything that is three units less', () => {
+    fc.assert(
+      fc.property(payment, ({ route, policy, amount }) => {
+        const payout = inDestination(amount, route);
+        const least = leastIn(payout, policy, route);
+        const agreed = agreeIn(least, policy, route);
+        assert.ok(agreed && agreed.destination >= payout);
+        assert.ok(fitsRoute(least, route.source, route));
+        const less = agreeIn(least - 3n * unitOf(route), policy, route);
+        assert.ok(!less || less.destination < payout);
+      }),
+    );
+  });
+
   it('is fixed plus basis points', () => {
     const route = { source: 6, destination: 6 };
     assert.equal(feeOn(100_000_000n, { fixed: 10_000n, basisPoints: 25 }, route), 260_000n);

@@ -92,9 +92,15 @@ const baseFeeFactor = 2n;
 export function priceFor(baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): GasPrice {
   const tip = higher(tip_wei, limits.minTip_wei);
   checkPrice(baseFee_wei + tip, limits);
-  const maxFeePerGas = lower(baseFee_wei * baseFeeFactor + tip, limits.maxFeePerGas_wei);
-  return { maxFeePerGas, maxPriorityFeePerGas: tip };
+  return { maxFeePerGas: boundedPrice(baseFee_wei, tip, limits), maxPriorityFeePerGas: tip };
 }
+
+const boundedPrice = (baseFee_wei: bigint, tip: bigint, limits: EvmFees): bigint =>
+  lower(baseFee_wei * baseFeeFactor + tip, limits.maxFeePerGas_wei);
+
+/** What a transfer costs, in wei, at twice the base fee of now; never more than the configured maximum, beyond which nothing is signed. */
+export const usualCost = (baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): bigint =>
+  limits.gasUsual * boundedPrice(baseFee_wei, higher(tip_wei, limits.minTip_wei), limits);
 
 /** Nodes replace a pending transaction only when both caps rise by 10 % or more; an eighth, rounded up, is enough everywhere. */
 const bumped = (old: bigint): bigint => (old * 9n + 7n) / 8n;

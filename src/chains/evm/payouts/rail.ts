@@ -17,6 +17,7 @@ import {
   priceFor,
   priceToReplace,
   rehearse,
+  usualCost,
   withMargin,
 } from './preflight.ts';
 import { buildUnsigned, type Call, type GasPrice, noOrder, transferCall } from './transaction.ts';
@@ -91,6 +92,12 @@ export function createEvmPayoutRail(
     stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
 
     minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),
+
+    transferCost: (signal) =>
+      rpc.answer(async (node) => {
+        const [latest, tip] = await Promise.all([knownHeader(node, 'latest'), suggestedTip(node)]);
+        return usualCost(latest.baseFee_wei, tip, fees);
+      }, signal),
 
     balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),
   };

@@ -7,7 +7,7 @@ import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } fro
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
-import { tokenAccountOf } from '../tokenProgram.ts';
+import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
@@ -39,6 +39,8 @@ export function createSolanaPayoutRail(
     checkFloat(spendableIn(float), account, order);
     const why = obstacle(order.receiver, receiver, held);
     if (why !== undefined) throw new PayoutBlocked('refusedByToken', why);
+    const missing = tokenAccountIn(held) === undefined;
+    if (missing && order.opensAccount === false) throw new PayoutBlocked('refusedByToken', closedSince(order));
 
     await checkUnpaid(node, reference, order.referenceOrdinal !== undefined);
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
@@ -46,7 +48,7 @@ export function createSolanaPayoutRail(
     // The newest confirmed one: a final one would be a third of its life old.
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
-    const most = feeOf(fees.unitsMax, price_microLamports, 1) + (held ? 0n : tokenAccountRent);
+    const most = feeOf(fees.unitsMax, price_microLamports, 1) + (missing ? tokenAccountRent : 0n);
     checkCoin(spendableLamports(wallet), account, { chainId: solanaChainId, unit: 'lamports', most });
     const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
@@ -101,6 +103,21 @@ export function createSolanaPayoutRail(
 
     minedNonce: async () => null,
 
+    transferCost: (signal) =>
+      rpc.answer(async (node) => {
+        const floats = solanaChain().tokens.map(({ address }) => tokenAccountOf(account, address));
+        return feeOf(fees.unitsUsual, await freshPrice(node, floats, fees), 1);
+      }, signal),
+
+    receiverCost: ({ token, receiver }, signal) =>
+      rpc.answer(async (node) => {
+        const { accounts } = await accountsOf(node, [tokenAccountOf(receiver, token.address)], {
+          commitment: 'confirmed',
+        });
+        const opensAccount = tokenAccountIn(accounts[0]) === undefined;
+        return { coin: opensAccount ? tokenAccountRent : 0n, opensAccount };
+      }, signal),
+
     balances: (signal) =>
       rpc.answer(async (node) => {
         const mints = solanaChain().tokens.map(({ address }) => address);
@@ -112,6 +129,9 @@ export function createSolanaPayoutRail(
       }, signal),
   };
 }
+
+const closedSince = ({ receiver, token }: TransferOrder): string =>
+  `${receiver} has closed its account for ${token.symbol} since the payment was made, whose fee pays for no other: it must open one`;
 
 const method = 'sendTransaction';
 

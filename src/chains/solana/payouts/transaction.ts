@@ -46,12 +46,15 @@ type Moved = Pick<TransferOrder, 'token' | 'amount'>;
 
 const amountOf = ({ token: { address: mint, decimals }, amount }: Moved): Amount => ({ mint, decimals, amount });
 
-/** Creates the receiver's account for the order's token if need be and pays into it. The memo is the receiver's, or else the reference. */
+/**
+ * Pays into the receiver's account for the order's token; creates it first if need be, unless the order says that it pays for none: then
+ * nobody who closes his account at the last moment gets the rent of another one. The memo is the receiver's, or else the reference.
+ */
 export function transferMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
   const { receiver, receiverMemo, token } = order;
   const memo = Buffer.from(receiverMemo ?? reference);
   return compile(treasury, terms, [
-    createTokenAccount(treasury, receiver, token.address),
+    ...(order.opensAccount === false ? [] : [createTokenAccount(treasury, receiver, token.address)]),
     transferChecked(treasury, receiver, amountOf(order), [reference]),
     new TransactionInstruction({ programId: memoProgram, keys: [], data: memo }),
   ]);

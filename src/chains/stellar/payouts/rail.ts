@@ -147,6 +147,12 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
         return [...found].map(([each, { sequence }]) => numberingAccountOf(each, sequence));
       }, signal),
 
+    // The treasury may pay for a channel's transaction too: that is one operation more.
+    transferCost: (signal) =>
+      rpc.answer(async (node) => 2n * (await freshInclusion(node, 'inclusionFee', fees)), signal),
+
+    receiverCost: async ({ receiver }) => ({ coin: accountOf(receiver) === undefined ? fees.resourcesUsual : 0n }),
+
     balances: (signal) =>
       rpc.answer(async (node) => {
         const { tokens } = stellarChain();

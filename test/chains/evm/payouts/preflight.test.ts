@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { priceFor, priceToReplace } from '../../../../src/chains/evm/payouts/preflight.ts';
+import { priceFor, priceToReplace, usualCost } from '../../../../src/chains/evm/payouts/preflight.ts';
 import { PayoutBlocked } from '../../../../src/chains/ports.ts';
 
-const limits = { maxFeePerGas_wei: 100n, minTip_wei: 2n, gasMax: 1n };
+const limits = { maxFeePerGas_wei: 100n, minTip_wei: 2n, gasUsual: 10n, gasMax: 1n };
 const open = { ...limits, maxFeePerGas_wei: 10n ** 30n };
 const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
 
@@ -18,6 +18,12 @@ describe('EVM fees', () => {
     assert.throws(() => priceFor(81n, 20n, limits), PayoutBlocked);
     const replaced = { fee: { maxFeePerGas: '89', maxPriorityFeePerGas: '1' } };
     assert.throws(() => priceToReplace(replaced, priceFor(1n, 0n, limits), limits), PayoutBlocked);
+  });
+
+  it('of a payout are told at twice the base fee, and never above the maximum, beyond which none is signed', () => {
+    assert.equal(usualCost(10n, 3n, limits), 10n * 23n);
+    assert.equal(usualCost(10n, 0n, limits), 10n * 22n);
+    assert.equal(usualCost(1_000n, 3n, limits), 10n * 100n);
   });
 
   it('of a replacement rise by an eighth or more on both caps, and are never below today’s', () => {

@@ -54,6 +54,42 @@ describe('payouts on Solana', () => {
       assert.equal(await world.balance(world.treasury.publicKey), 1_000_000000n - 12_345678n);
     });
 
+    it('and open no account that the payment’s fee does not pay for, also if it is closed at the last moment', async () => {
+      const stranger = await world.lab.person(1_000000n);
+      const receiver = stranger.publicKey;
+      const order = orderTo(receiver, 1n, { opensAccount: false });
+      world.settle();
+      const attempt = await world.attemptTo(order);
+      await world.lab.pay({ from: stranger, to: world.treasury.publicKey, amount: 1_000000n });
+      await world.lab.send(await world.lab.signed(stranger, [world.lab.close(receiver, await tokenAccount(receiver))]));
+      const before = await world.lab.connection.getBalance(world.treasury.publicKey, 'processed');
+      await world.rail.broadcast(attempt.bytes).catch(() => {});
+      world.settle();
+      assert.equal(await world.balance(receiver), null);
+      const lost = before - (await world.lab.connection.getBalance(world.treasury.publicKey, 'processed'));
+      assert.ok(lost <= 10_000, `no rent is lost, ${lost} lamports are`);
+      await assert.rejects(
+        world.rail.prepare(order, null),
+        blockedBy('refusedByToken', /has closed its account for USDC/),
+      );
+      await world.rail.prepare({ ...order, opensAccount: true, referenceOrdinal: 2 }, null);
+    });
+
+    it('at the cost that is told of them: the rent too, where the receiver has no account', async () => {
+      const costOf = (receiver: PublicKey) =>
+        world.rail.receiverCost?.({ token: usdcToken, receiver: receiver.toBase58() }, signal);
+      const { publicKey: holder } = await world.lab.person(1n);
+      world.settle();
+      assert.deepEqual(await costOf(holder), { coin: 0n, opensAccount: false });
+      const newcomer = world.nobody();
+      assert.deepEqual(await costOf(newcomer), { coin: 2_039_280n, opensAccount: true });
+      const before = await world.lab.connection.getBalance(world.treasury.publicKey, 'processed');
+      await world.rail.broadcast((await world.attemptTo(orderTo(newcomer, 1n, { opensAccount: true }))).bytes);
+      world.settle();
+      const spent = before - (await world.lab.connection.getBalance(world.treasury.publicKey, 'processed'));
+      assert.ok(BigInt(spent) <= 2_039_280n + (await world.rail.transferCost(signal)));
+    });
+
     it('with the reference of what they are for, which is also the memo unless the receiver has one', async () => {
       const receiver = (await world.lab.person(0n)).publicKey;
       for (const [id, receiverMemo] of [

@@ -1,0 +1,14 @@
+/** What payouts cost in specifications. */
+import type { PayoutCostOf } from '../../commands/pricePayment.ts';
+import type { CoinSettings } from '../../src/chains/money/coins.ts';
+
+/** Nothing, and the least is any. */
+export const freePayouts: PayoutCostOf = async () => ({ cost_microUsd: 0n, least_microUsd: 0n });
+
+/** A coin of so many decimals that costs nothing and may be spent without end. */
+export const freeCoin = (decimals: number): CoinSettings => ({
+  decimals,
+  price_microUsd: 0n,
+  perHour: 10n ** 30n,
+  leastPayout_microUsd: 0n,
+});
