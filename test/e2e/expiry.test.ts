@@ -45,7 +45,7 @@ describe('payments at their expiry', function () {
     await service.stop();
     await shop.pay(inTime);
     await shop.pay(tooLittle, '1.00');
-    await passOnChain(2 * hour_ms);
+    await passOnChain(source, 2 * hour_ms);
     await shop.pay(tooLate);
     ahead_ms += 2 * hour_ms;
     await start();
@@ -78,7 +78,20 @@ describe('payments at their expiry', function () {
     assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
   });
 
-  async function create(): Promise<Answer['body']> {
+  it('waits for every chain that its payer may pay on', async () => {
+    const payment = await create({ payFrom: [{ chainId: destination, tokenSymbol: 'USDC' }] });
+    const alone = await create();
+    ahead_ms += 2 * hour_ms;
+    await passOnChain(source, ahead_ms);
+    assert.equal((await shop.follow(alone.id)).status, 'payment_expired');
+    const begun = await scans();
+    await shop.until(async () => (await scans()) > begun + scansOfSomeSeconds);
+    assert.equal((await shop.call('GET', `/payment-api/payments/${payment.id}`)).body.status, 'payment_unpaid');
+    await passOnChain(destination, ahead_ms);
+    assert.equal((await shop.follow(payment.id)).status, 'payment_expired');
+  });
+
+  async function create(more: object = {}): Promise<Answer['body']> {
     const created = await shop.create({
       appId,
       type: 'exactOut',
@@ -90,15 +103,16 @@ describe('payments at their expiry', function () {
         receiverAddress: '0x1111111111111111111111111111111111111111',
         amount: '3.00',
       },
+      ...more,
     });
     assert.equal(created.status, 201, JSON.stringify(created.body));
     return created.body;
   }
 
   /** The blocks from here on are that much later; the next one is there when this returns. */
-  async function passOnChain(duration_ms: number): Promise<void> {
-    await shop.rpc(source, 'evm_increaseTime', [duration_ms / 1_000]);
-    await shop.rpc(source, 'evm_mine', []);
+  async function passOnChain(chainId: number, duration_ms: number): Promise<void> {
+    await shop.rpc(chainId, 'evm_increaseTime', [duration_ms / 1_000]);
+    await shop.rpc(chainId, 'evm_mine', []);
   }
 
   /** How often the source chain's passes have looked for blocks: the service lives on, and expiry has had its turns. */
