@@ -10,6 +10,8 @@ const named: Readonly<Record<string, string>> = {
   endSession: ':sessionId',
   asset: ':file',
   payment: ':paymentId',
+  link: ':linkId',
+  closeLink: ':linkId',
   renameKey: ':keyId',
   revokeKey: ':keyId',
   delivery: ':deliveryId',
