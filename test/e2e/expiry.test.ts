@@ -1,6 +1,7 @@
 /** Whether a payment expires is told by the block time of its payin, not by when we see it. The service's clock is set. */
 import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/main.ts';
@@ -110,7 +111,7 @@ describe('payments at their expiry', function () {
   }
 
   /** The blocks from here on are that much later; the next one is there when this returns. */
-  async function passOnChain(chainId: number, duration_ms: number): Promise<void> {
+  async function passOnChain(chainId: ChainId, duration_ms: number): Promise<void> {
     await shop.rpc(chainId, 'evm_increaseTime', [duration_ms / 1_000]);
     await shop.rpc(chainId, 'evm_mine', []);
   }
