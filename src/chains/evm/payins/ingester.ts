@@ -4,8 +4,8 @@ import { higher, lower } from '../../bigints.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { finalHeight, type Header, isOnChain, knownHeader } from '../reads.ts';
-import { createEvmRpc, type EvmNode, type EvmRpc } from '../rpc.ts';
+import { finalHeight, type Header, header, isOnChain, knownHeader } from '../reads.ts';
+import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { type BlocksRead, createTrail, headersAt, nearHead_blocks, readByHash } from './blocks.ts';
 import { createHeaders, type Headers } from './headers.ts';
 import { type RangeSize, readByRange } from './ranges.ts';
@@ -102,16 +102,17 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     // What is far behind is not remembered: it would crowd out what the watcher and the passes share.
     const read = (heights: readonly bigint[]) =>
       near ? headers.below(node, latest, heights) : headersAt(node, heights);
-    const found = (blocks: BlocksRead | undefined): RangeFound | undefined => {
+    const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
+    const found = async (blocks: BlocksRead | undefined): Promise<RangeFound | undefined> => {
       const last = blocks?.headers.at(-1);
       if (!blocks || !last) return undefined;
+      if (cursor.pass !== 'head' && rpc.agree.usual > 1) await mustBeShared(node, others, last);
       trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks.headers);
       return { range: { logs: blocks.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
     };
-    const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
     const byHash = () => readByHash(chain, node, others, { cursor, end }, read);
     // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
-    const followed = near && !trail.isEmpty() ? found(await byHash()) : undefined;
+    const followed = near && !trail.isEmpty() ? await found(await byHash()) : undefined;
     if (followed) return followed;
     const there = await knownHeader(node, cursor.blockNumber);
     if (there.hash !== cursor.blockHash) {
@@ -152,6 +153,18 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
       }
     },
   };
+}
+
+/**
+ * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
+ * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
+ * @throws RpcFailed
+ */
+async function mustBeShared(node: EvmNode, others: readonly EvmNode[], { number, hash }: Header): Promise<void> {
+  const asked = await Promise.allSettled(others.map((other) => header(other, number)));
+  const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value?.hash] : []));
+  if (answers.length === 0 || answers.includes(hash)) return;
+  throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `no other node shows block ${number} as ${hash}`);
 }
 
 /** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { epochMs } from '../../../../domain/time.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { accountOf, sharedAnvil } from '../../../support/anvil.ts';
-import { broken, honest, type NodeProxy, startProxy } from '../../proxy.ts';
+import { type Behaviour, broken, honest, type NodeProxy, startProxy } from '../../proxy.ts';
 import { lagging } from '../laggingNode.ts';
 import { createWorld, ingesterOf, observe, receivedBy, signal, type World } from '../world.ts';
 
@@ -94,6 +95,20 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
+  it('follows no node, in what ends payments, to blocks and times that it makes up', async () => {
+    const [liar, other] = [await startProxy(world.rpcUrl, inventing(1_000n)), await startProxy(world.rpcUrl)];
+    const observer = await observe(ingesterOf([liar.url, other.url]), 'final');
+    await world.mine(10);
+    await observer.follow();
+    const { blockNumber, chainTime } = observer.cursor();
+    const head = await world.client.getBlock();
+    assert.ok(blockNumber <= head.number && epochMs(chainTime) <= Number(head.timestamp) * 1_000);
+    await world.pay(customer, 5n);
+    await world.mine(10);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
   it('does not call a transfer unknown on the word of a node that lags', async () => {
     const ingester = ingesterOf([first.url, second.url]);
     const txHash = await world.pay(customer, 5n);
@@ -137,3 +152,31 @@ describe('EVM ingester, with several nodes,', () => {
     await assert.rejects(ingesterOf([first.url]).head(stop.signal), { name: 'AbortError' });
   });
 });
+
+/** A node that goes on with so many blocks of its own where its chain ends, in a year's time, with nothing in them. */
+const inventing =
+  (blocks: bigint): Behaviour =>
+  async (method, params, forward) => {
+    const head = (await forward('eth_getBlockByNumber', ['latest', false])) as Record<string, string>;
+    const end = BigInt(head['number'] ?? 0);
+    const invented = (height: bigint) => ({
+      ...head,
+      number: hex(height),
+      hash: hashOf(height),
+      parentHash: height === end + 1n ? head['hash'] : hashOf(height - 1n),
+      timestamp: hex(BigInt(head['timestamp'] ?? 0) + 31_536_000n),
+      logsBloom: `0x${'00'.repeat(256)}`,
+    });
+    if (method === 'eth_getBlockByNumber') {
+      const [tag] = params as [string];
+      if (tag === 'latest') return invented(end + blocks);
+      if (tag.startsWith('0x') && BigInt(tag) > end) return invented(BigInt(tag));
+    }
+    const [filter] = params as [{ blockHash?: string; fromBlock?: string }];
+    const isInvented = filter?.blockHash?.startsWith(inventedHash) || BigInt(filter?.fromBlock ?? 0) > end;
+    return method === 'eth_getLogs' && isInvented ? [] : forward(method, params);
+  };
+
+const inventedHash = '0xbad0';
+const hex = (value: bigint): string => `0x${value.toString(16)}`;
+const hashOf = (height: bigint): string => `${inventedHash}${height.toString(16).padStart(60, '0')}`;
