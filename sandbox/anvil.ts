@@ -5,6 +5,7 @@ import { closeSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, 
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { childEnvironment } from '../src/runtime/system.ts';
 import { askNode } from './askNode.ts';
 import { openLog } from './logFile.ts';
 
@@ -84,6 +85,7 @@ async function launch(options: AnvilOptions): Promise<Anvil> {
   const rpcUrl = `http://${host}:${port}`;
   const output = options.logFile === undefined ? ('ignore' as const) : openLog(options.logFile);
   const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port)], {
+    env: childEnvironment(),
     stdio: ['ignore', output, output],
     detached: options.detached ?? false,
   });

@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { childEnvironment } from '../src/runtime/system.ts';
 import { openLog } from './logFile.ts';
 import { owned, type ServerUser, serverUser } from './postgresUser.ts';
 
@@ -111,7 +112,13 @@ async function launchOnce(dataDir: string, owner: ServerUser, options: PostgresO
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, args] = owner.command(postgres, ['-D', dataDir, ...flags]);
   const log = openLog(options.logFile);
-  const child = spawn(file, args, { ...owner.spawn, cwd: dataDir, detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(file, args, {
+    ...owner.spawn,
+    env: childEnvironment(),
+    cwd: dataDir,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   const ended = new Promise<string>((done) => {
     child.once('error', (error) => done(error.message));
     child.once('exit', (code, signal) => done(`exit ${code ?? signal}`));

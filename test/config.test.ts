@@ -323,6 +323,29 @@ describe('configuration', () => {
       assert.deepEqual(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64), MODE: 'sandbox' }), []);
     });
 
+    it('refuses an event store in clear beyond this machine, unless nobody else is in its network', () => {
+      const at = (EVENTSTORE_URL: string, more = {}) => problemsOf({ ...good, EVENTSTORE_URL, ...more });
+      for (const url of [
+        'esdb://events.example.com:2113?tls=false',
+        'esdb://admin:pass@10.0.0.7:2113?tls=False',
+        'esdb+discover://events:2113?keepAliveInterval=10000&tls=false',
+        'esdb://localhost.example.com:2113?tls=false',
+        'esdb://localhost@events.example.com?tls=false',
+      ]) {
+        assert.match(at(url).join(), /^EVENTSTORE_URL has tls=false/, url);
+        assert.deepEqual(at(url, { EVENTSTORE_NETWORK: 'private' }), []);
+        assert.deepEqual(at(url, { MODE: 'sandbox' }), []);
+      }
+      for (const url of [
+        'esdb://events.example.com:2113',
+        'esdb://127.0.0.1:2113?tls=false',
+        'esdb://localhost?tls=false',
+        'esdb://[::1]:2113?tls=false',
+        'esdb+unix:///data/eventstore/socket',
+      ])
+        assert.deepEqual(at(url), [], url);
+    });
+
     it('takes registrations only where mail can be sent, and nobody registers unless that is asked for', () => {
       const mail = { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Payments <no-reply@example.com>' };
       assert.equal(readConfig(good).registration, 'closed');

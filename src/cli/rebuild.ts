@@ -8,6 +8,7 @@ import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { projectionSets } from '../../projections/sets.ts';
+import { createReader } from '../environment/reader.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import { sealedStore, sealsBegan } from '../eventstore/sealed.ts';
@@ -62,9 +63,11 @@ async function main({ set: only, ...where }: Options): Promise<void> {
 /** Events are believed as the service believes them, so its key is needed. */
 async function masterKeyOf(data: string): Promise<Uint8Array> {
   for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
-  const text = process.env['MASTER_KEY'];
-  if (!text) throw new Error('MASTER_KEY is required, that of the service: it tells whose the events are');
-  return parseMasterKey(text.trim());
+  const problems: string[] = [];
+  const text = createReader(process.env, problems).text('MASTER_KEY', '');
+  if (problems.length > 0) throw new Error(problems.join());
+  if (text === '') throw new Error('MASTER_KEY is required, that of the service: it tells whose the events are');
+  return parseMasterKey(text);
 }
 
 async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {

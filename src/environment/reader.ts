@@ -1,13 +1,12 @@
 /** Reads single variables, collects what is wrong with them, and prints none that may be secret. */
 import { parseAmount } from '../../domain/money.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
+import { type Env, settingOf } from './secretFiles.ts';
 
 export type Reader = ReturnType<typeof createReader>;
 
 /** @param problems receives a sentence about each value that cannot be used; what may be secret is never in it */
 export function createReader(env: Env, problems: string[]) {
-  const raw = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const raw = (name: string): string | undefined => settingOf(env, name, problems);
   const check = (good: boolean, problem: string): boolean => {
     if (!good) problems.push(problem);
     return good;

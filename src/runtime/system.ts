@@ -41,11 +41,12 @@ export function crashPointFrom(setting: string | undefined): CrashPoint {
   };
 }
 
-/**
- * The environment for a child process with an IPC channel. Without this, a child of `node --watch` would report the files
- * that it loads over the channel before its own first message.
- */
-export function childEnvironment(): NodeJS.ProcessEnv {
-  const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = process.env;
-  return environment;
-}
+/** What a program needs to run at all. */
+const passedOn: ReadonlySet<string> = new Set([
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TMP', 'TEMP', 'TZ', 'LANG', 'LANGUAGE'],
+  ...['LD_LIBRARY_PATH', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE'],
+]);
+
+/** The environment for a child process: these variables alone, so that no child holds a key or a password of the service. */
+export const childEnvironment = (environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => passedOn.has(name) || name.startsWith('LC_')));

@@ -27,7 +27,7 @@ const documented = Object.keys(parseEnv(uncommented));
 const onlyForCompose = ['POSTGRES_PASSWORD', 'EVENTSTORE_IMAGE'];
 
 /** All chains look alike: RPC_URLS_56 → RPC_URLS_<chainId>. */
-const family = (name: string) => name.replace(/_\d+$/, '_<chainId>');
+const family = (name: string) => name.replace(/_\d+(?=$|_FILE$)/, '_<chainId>');
 const families = (names: readonly string[]) => [...new Set(names.map(family))].sort();
 
 function namesAsked(): string[] {
@@ -38,7 +38,7 @@ function namesAsked(): string[] {
       get: (_target, name) => {
         asked.add(String(name));
         // A chain without a node is not asked about any further.
-        return String(name).startsWith('RPC_URLS_') ? 'https://node.example.com' : undefined;
+        return /^RPC_URLS_\d+$/.test(String(name)) ? 'https://node.example.com' : undefined;
       },
     },
   );

@@ -1,0 +1,48 @@
+/** Secrets that come from files: `<NAME>_FILE` names one, as Docker, Kubernetes and systemd hand them over. */
+import { closeSync, openSync, readSync } from 'node:fs';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+const most_bytes = 64 * 1024;
+const secrets: ReadonlySet<string> = new Set([
+  ...['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
+  ...['SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'DATABASE_URL', 'EVENTSTORE_URL', 'SMTP_URL'],
+]);
+
+/** URLs of nodes often hold a provider's key. */
+const isSecret = (name: string): boolean => secrets.has(name) || /^RPC_URLS_\d+$/.test(name);
+
+/** The variable's value, from its file if it is a secret that has one. @param problems receives what is wrong, never a secret */
+export function settingOf(env: Env, name: string, problems: string[]): string | undefined {
+  const value = env[name]?.trim() || undefined;
+  if (!isSecret(name)) return value;
+  const file = env[`${name}_FILE`]?.trim() || undefined;
+  if (file === undefined) return value;
+  try {
+    if (value !== undefined) throw new RangeError(`is set beside ${name}: set one of them`);
+    const text = textOf(file).trim();
+    if (text === '') throw new RangeError(`names ${file}, which is empty`);
+    return text;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const what = error instanceof RangeError ? message : `names ${file}, which cannot be read (${code ?? message})`;
+    const problem = `${name}_FILE ${what}`;
+    if (!problems.includes(problem)) problems.push(problem);
+    return undefined;
+  }
+}
+
+/** @throws RangeError for a file that is too large to be a secret */
+function textOf(file: string): string {
+  const opened = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(most_bytes + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(opened, bytes, length, bytes.length - length, null);
+    if (length > most_bytes) throw new RangeError(`names ${file}, which has over ${most_bytes} bytes`);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(opened);
+  }
+}
