@@ -151,12 +151,16 @@ export async function show(tx: Sql, generation: Generation): Promise<Generation>
 }
 
 /** Drops generations that no view shows any more, once their last readers have finished. */
-export function dropRetired(db: SqlDatabase, set: string): Promise<void> {
-  return db.transaction(async (tx) => {
+export const dropRetired = (db: SqlDatabase, set: string): Promise<void> => dropAll(db, set, 'retired');
+
+/** Drops what an interrupted rebuild left: it goes on with nothing of it. */
+export const dropBuilding = (db: SqlDatabase, set: string): Promise<void> => dropAll(db, set, 'building');
+
+const dropAll = (db: SqlDatabase, set: string, status: 'retired' | 'building'): Promise<void> =>
+  db.transaction(async (tx) => {
     await lockSet(tx, set);
-    for (const row of await rowsOf(tx, set, 'retired')) await dropGeneration(tx, generationOf(set, row));
+    for (const row of await rowsOf(tx, set, status)) await dropGeneration(tx, generationOf(set, row));
   });
-}
 
 async function dropGeneration(tx: Sql, { set, number, schema }: Generation): Promise<void> {
   await tx.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);

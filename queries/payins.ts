@@ -70,12 +70,18 @@ export const pendingPayins = (
     upTo,
   ]);
 
-/** When the oldest payment was created that still waits for its money; null when none does. @throws Unavailable */
-export async function oldestOpenPayment(sql: Sql): Promise<Instant | null> {
-  const [oldest] = await sql.query<{ created_at: Instant }>(
-    `SELECT created_at FROM payments WHERE status IN ('payment_unpaid', 'payment_started') ORDER BY created_at LIMIT 1`,
+/**
+ * From when on the chains have to be read without a saved cursor: the creation of the oldest payment that waits for its money, or the last
+ * thing that is known to have happened, where that is earlier. Behind a log that was restored from a backup lies what nobody has recorded.
+ * Null when there never was a payment. @throws Unavailable
+ */
+export async function firstToWatch(sql: Sql): Promise<Instant | null> {
+  const [first] = await sql.query<{ at: Instant | null }>(
+    `SELECT least(
+       (SELECT created_at FROM payments WHERE status IN ('payment_unpaid', 'payment_started') ORDER BY created_at LIMIT 1),
+       (SELECT max(updated_at) FROM payments)) AS at`,
   );
-  return oldest?.created_at ?? null;
+  return first?.at ?? null;
 }
 
 /** What a scan of a chain need not ask again until the read models change. */

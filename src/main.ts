@@ -13,6 +13,7 @@ import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
+import { LogSetBack } from './runtime/logSetBack.ts';
 import { systemClock } from './runtime/system.ts';
 import { createLogger } from './runtime/telemetry.ts';
 
@@ -83,7 +84,7 @@ async function main(): Promise<void> {
 
 /** Why a start failed: the message alone where it says what to mend, else with the stack. */
 export function failureText(error: unknown): string {
-  const explained = [ConfigError, CannotListen, NodeNotStarted, Unavailable, ChainBroken].some(
+  const explained = [ConfigError, CannotListen, LogSetBack, NodeNotStarted, Unavailable, ChainBroken].some(
     (kind) => error instanceof kind,
   );
   return explained ? (error as Error).message : String((error as Error)?.stack ?? error);

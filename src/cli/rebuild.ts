@@ -15,6 +15,7 @@ import { sealedStore, sealsBegan } from '../eventstore/sealed.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { readConnections } from '../runtime/connections.ts';
+import { forgetScans, furthestCheckpoint } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
 import { createSeals } from '../security/seals.ts';
 import { parseMasterKey } from '../security/secretBox.ts';
@@ -22,6 +23,7 @@ import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
   readonly set?: string;
+  readonly logRestored?: boolean;
   readonly database?: string;
   readonly eventstore?: string;
   readonly data: string;
@@ -34,6 +36,12 @@ const options = new Command()
   .name('rebuild')
   .description('Rebuilds read models from the event log. Nothing is sent or paid by it.')
   .addOption(new Option('--set <name>', 'only this set').choices(projectionSets.map(({ name }) => name)))
+  .addOption(
+    new Option(
+      '--log-restored',
+      'the log was restored from a backup: all sets, and scans begin again where it ends',
+    ).conflicts('set'),
+  )
   .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
   .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
   .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
@@ -42,7 +50,7 @@ const options = new Command()
 
 await runProgram(() => main(options));
 
-async function main({ set: only, ...where }: Options): Promise<void> {
+async function main({ set: only, logRestored = false, ...where }: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const { databaseUrl, eventStoreUrl, close } = await connections(where);
   const database = openDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
@@ -50,8 +58,9 @@ async function main({ set: only, ...where }: Options): Promise<void> {
   try {
     await migrate(database);
     const store = await believed(opened, await masterKeyOf(where.data));
+    if (logRestored) await scanAgain(database, store);
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
-      await withProgress({ store, database, codec: eventCodec, set, signal });
+      await withProgress({ store, database, codec: eventCodec, set, signal, logRestored });
     }
   } finally {
     await opened.close();
@@ -77,8 +86,17 @@ async function believed(store: EventStore, masterKey: Uint8Array): Promise<Event
   return sealedStore(store, { seals, tell, begun: () => began });
 }
 
+/** @throws unless the log is older than what is remembered of it: else nothing is to be forgotten */
+async function scanAgain(database: Database, store: Pick<EventStore, 'tail'>): Promise<void> {
+  const known = await furthestCheckpoint(database);
+  if (known <= (await store.tail()))
+    throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
+  await forgetScans(database);
+  console.log('Scans of all chains begin again where the restored log ends.');
+}
+
 /** As given; else those of the service that runs on the data directory; else the embedded event store, started for this. */
-async function connections({ database, eventstore, data }: Omit<Options, 'set'>) {
+async function connections({ database, eventstore, data }: Pick<Options, 'database' | 'eventstore' | 'data'>) {
   const running = await readConnections(resolve(data));
   const databaseUrl = database ?? running?.databaseUrl;
   if (!databaseUrl) {

@@ -31,6 +31,7 @@ import { appEventsChannel } from '../runtime/appNews.ts';
 import { type ClockWatch, watchClock } from '../runtime/clockWatch.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
+import { LogSetBack, refuseSetBack } from '../runtime/logSetBack.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
@@ -107,14 +108,18 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
   const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
   await migrate(database);
+  const giveUp = async (error: unknown): Promise<never> => {
+    await Promise.allSettled([database.close(), reads.close(), store.close(), node?.stop()]);
+    throw error;
+  };
   await store.sealed().catch(async (error: unknown) => {
     // A store that is away may come: nothing is read or written before it has said where seals begin.
     if (error instanceof Unavailable) return;
-    await Promise.allSettled([database.close(), reads.close(), store.close(), node?.stop()]);
-    throw error;
+    await giveUp(error);
   });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await firstReadModels(database, telemetry);
+  await refuseOlderLog(database, store, telemetry).catch(giveUp);
   const leases = openLeases({ database, clock });
   const notifications = listen(database, notified);
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
@@ -145,6 +150,17 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
       await node?.stop();
     },
   };
+}
+
+/** While the log cannot be asked, nothing is projected from it either: the projections ask again. @throws LogSetBack */
+async function refuseOlderLog(database: Database, store: OpenEventStore, telemetry: Telemetry): Promise<void> {
+  try {
+    await refuseSetBack(database, store);
+  } catch (error) {
+    if (!(error instanceof LogSetBack)) return;
+    telemetry.alarm('logSetBack', {}, error.message);
+    throw error;
+  }
 }
 
 const clockWatchOf = ({ chains }: Chains, clock: Clock, telemetry: Telemetry): ClockWatch =>

@@ -8,9 +8,9 @@ import { epochMs, minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import {
   expectedOfChain,
+  firstToWatch,
   isChainAwaited,
   matchDeposits,
-  oldestOpenPayment,
   payinsAbove,
   payinsInBlocks,
   pendingPayins,
@@ -132,7 +132,7 @@ export function payinWorkers(
         { chainId, from: String(from), to: String(to) },
         'no node remembers these ledgers: what they held for us has not been seen',
       ),
-    startFrom: async () => plus((await oldestOpenPayment(database)) ?? clock.now(), -clockDifference_ms),
+    startFrom: async () => plus((await firstToWatch(database)) ?? clock.now(), -clockDifference_ms),
   });
   const parked = parkedPayinsWorker({
     ...range,

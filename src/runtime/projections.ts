@@ -12,9 +12,10 @@ import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import type { Leases } from './leases.ts';
+import { refuseSetBack } from './logSetBack.ts';
 
 export interface ProjectionDeps {
-  readonly store: Pick<EventStore, 'all' | 'read'>;
+  readonly store: Pick<EventStore, 'all' | 'read' | 'tail'>;
   readonly database: Database;
   readonly codec: Pick<Codec, 'read'>;
   readonly set: ProjectionSet;
@@ -55,16 +56,17 @@ const pauseMax_ms = 5_000;
  * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Outages and a switch to another
  * generation are waited out; anything else is the program's own mistake and stops the set.
  *
- * @throws PoisonEvent, ProjectionOutdated and what else cannot pass by itself; said in the checkpoint's row too
+ * @throws PoisonEvent, ProjectionOutdated, LogSetBack and what else cannot pass by itself; said in the checkpoint's row too
  */
 export async function runProjections(options: RunProjections): Promise<void> {
-  const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
+  const { store, database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
   const ddl = await ddlOf(set.name);
   let pause_ms = firstPause_ms;
 
   await leases.hold(`projections:${set.name}`, signal, async (held) => {
     while (!held.aborted) {
       try {
+        await refuseSetBack(database, store);
         await introduce();
         const active = await openActive(database, set, ddl);
         await runGeneration({ ...options, signal: held }, active, (batch, position) => {

@@ -3,6 +3,7 @@ import { streamPrefixes } from '../../commands/codec.ts';
 import { assert } from '../../domain/decider.ts';
 import { notifyAll } from '../../projections/commit.ts';
 import {
+  dropBuilding,
   dropRetired,
   type Generation,
   inSchema,
@@ -15,8 +16,9 @@ import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
 
-export interface RebuildDeps extends Omit<ProjectionDeps, 'store'> {
-  readonly store: ProjectionDeps['store'] & { tail(): Promise<bigint> };
+export interface RebuildDeps extends ProjectionDeps {
+  /** The log is older than the live generation, which holds what is lost: nothing is waited for, nor taken from an earlier rebuild. */
+  readonly logRestored?: boolean;
   readonly onProgress?: (progress: Progress) => void;
 }
 
@@ -37,8 +39,9 @@ const switch_ms = 10_000;
  * @throws Unavailable, PoisonEvent, FenceLost (another rebuild of the set is running)
  */
 export async function rebuild(deps: RebuildDeps): Promise<Generation> {
-  const { database, set, store, signal, onProgress = () => {} } = deps;
+  const { database, set, store, signal, logRestored = false, onProgress = () => {} } = deps;
   const ddl = await ddlOf(set.name);
+  if (logRestored) await dropBuilding(database, set.name);
   let generation = await openBuilding(database, set, ddl);
   const commit = await committer(deps, generation);
   const tail = await store.tail();
@@ -55,7 +58,7 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   // generation holds every event that the old one holds.
   const active = await database.transaction(async (tx) => {
     const old = await lockActive(tx, set.name);
-    const asFar = () => generation.events >= (old?.events ?? 0n);
+    const asFar = () => logRestored || generation.events >= (old?.events ?? 0n);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
     if (!asFar()) await catchUp(asFar, inTime);
     inTime.throwIfAborted();

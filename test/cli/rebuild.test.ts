@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { EventStore } from '../../commands/ports.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { writeConnections } from '../../src/runtime/connections.ts';
+import { LogSetBack, refuseSetBack } from '../../src/runtime/logSetBack.ts';
 import { append, createWorld } from '../support/histories.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -15,6 +18,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/rebuild.ts', import.meta.url));
 const run = promisify(execFile);
+const first = '0198f3c2-0000-8000-8000-000000000001';
 const masterKey = '0123456789abcdef'.repeat(4);
 
 describe('npm run rebuild', () => {
@@ -34,14 +38,26 @@ describe('npm run rebuild', () => {
   };
   const startStore = () => spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
 
-  /** Runs `work` on a store that has one whole payment. */
-  async function withPayment(work: (url: string) => Promise<void>): Promise<void> {
+  async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
+    const node = await startStore();
+    const store = openEventStore({ url: node.url });
+    await work(store).finally(async () => {
+      await store.close();
+      await node.stop();
+    });
+  }
+
+  /** Runs `work` on a store that has one whole payment more. */
+  async function withPayment(work: (url: string) => Promise<void>, paymentId = first): Promise<void> {
     const node = await startStore();
     const store = openEventStore({ url: node.url });
     await append(
       { ...createWorld(), store: store as EventStore },
-      'payment-0198f3c2-0000-8000-8000-000000000001',
-      done,
+      `payment-${paymentId}`,
+      done.map(
+        (event) =>
+          ({ ...event, data: { ...event.data, ...('paymentId' in event.data && { paymentId }) } }) as PaymentEvent,
+      ),
     );
     await work(node.url).finally(async () => {
       await store.close();
@@ -66,6 +82,31 @@ describe('npm run rebuild', () => {
     const told = await rebuild('--database', database.url, '--set', 'work');
     assert.doesNotMatch(told, /reports/);
     assert.deepEqual(await statuses(), [{ status: 'payment_payout_completed' }]);
+  });
+
+  it('goes on with a log that was restored from a backup: nothing starts on it before, and scans begin again', async () => {
+    const store = join(dataDir, 'eventstore');
+    const [backup, second] = [join(dataDir, 'backup'), '0198f3c2-0000-8000-8000-000000000002'];
+    await withPayment(async () => {});
+    cpSync(store, backup, { recursive: true });
+    await withPayment(async () => {}, second);
+    await rebuild('--database', database.url);
+    await assert.rejects(rebuild('--database', database.url, '--log-restored'), /The log has all/);
+    await database.query(`INSERT INTO ops.chain_cursors VALUES (8453, 'head', 7, '0x07', now())`);
+    assert.equal((await statuses()).length, 2);
+
+    rmSync(store, { recursive: true });
+    cpSync(backup, store, { recursive: true });
+    await withStore((log) => assert.rejects(refuseSetBack(database, log), LogSetBack));
+    // A rebuild that knows nothing of it would wait for what is lost.
+    await database.query(
+      `INSERT INTO ops.projections (set_name, generation, version, status, position)
+       SELECT set_name, 99, version, 'building', position FROM ops.projections WHERE status = 'active'`,
+    );
+    await rebuild('--database', database.url, '--log-restored');
+    assert.deepEqual(await statuses(), [{ status: 'payment_payout_completed' }]);
+    assert.deepEqual(await database.query('SELECT * FROM ops.chain_cursors'), []);
+    await withStore((log) => refuseSetBack(database, log));
   });
 
   it('says what it needs when it cannot find the stores', async () => {
