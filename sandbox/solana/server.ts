@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
 import { type Call, carryOut, errorView, type Reply } from './rpc/call.ts';
 import { jsonText } from './rpc/json.ts';
@@ -26,6 +27,7 @@ const keepAlive_ms = 60_000;
 /** @param port 0 takes a free one whose next one is free too */
 export async function serve(node: Node, port: number): Promise<NodeServer> {
   const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
+    if (!isFromHere(request)) return send(response, 403, { error: 'Forbidden' });
     handle(node, request, response).catch(() => response.destroy());
   });
   const { httpPort, sockets } = await listen(server, port, port === 0 ? portAttempts : 1);
@@ -61,7 +63,12 @@ async function listen(
   server.listen(port, host);
   await once(server, 'listening');
   const httpPort = (server.address() as AddressInfo).port;
-  const sockets = new WebSocketServer({ port: httpPort + 1, host, maxPayload: bodyBytesMax });
+  const sockets = new WebSocketServer({
+    port: httpPort + 1,
+    host,
+    maxPayload: bodyBytesMax,
+    verifyClient: ({ req }: { req: IncomingMessage }) => isFromHere(req),
+  });
   try {
     await once(sockets, 'listening');
     return { httpPort, sockets };

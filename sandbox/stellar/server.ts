@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
 import { fundNewAccount } from './friendbot.ts';
 import { answer } from './rpc/answer.ts';
@@ -20,6 +21,7 @@ const keepAlive_ms = 60_000;
 /** @param port 0 takes a free one */
 export async function serve(node: () => Node, port: number): Promise<NodeServer> {
   const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
+    if (!isFromHere(request)) return reply(response, 403, { error: 'forbidden' });
     handle(node(), request, response).catch(() => response.destroy());
   });
   server.listen(port, host);
