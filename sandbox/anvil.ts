@@ -84,7 +84,7 @@ async function launch(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort());
   const rpcUrl = `http://${host}:${port}`;
   const output = options.logFile === undefined ? ('ignore' as const) : openLog(options.logFile);
-  const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port), '--no-cors', '--no-cors'], {
+  const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port), '--no-cors'], {
     env: childEnvironment(),
     stdio: ['ignore', output, output],
     detached: options.detached ?? false,
