@@ -35,6 +35,7 @@ import {
   PayoutBlocked,
   type PayoutRail,
   type Signer,
+  type SigningPurpose,
   SigningRefused,
   type TransferOrder,
   type Unsigned,
@@ -82,10 +83,10 @@ export async function signPayout(deps: SignDeps, payment: Payment, signal: Abort
   const replaced = liveAttempts(leg).at(-1);
   const unsigned = replaced
     ? await bump(deps, order, replaced)
-    : await numbered(deps, wantedBy(payment, leg), order, signal);
+    : await numbered(deps, { ...wantedBy(payment, leg), signing: signingFor(payment) }, order, signal);
   if (isRefusal(unsigned)) return unsigned;
   await deps.crash('payout.beforeSign');
-  const signed = await deps.signer.sign(unsigned, { kind: 'payout', reference: payment.terms.paymentId });
+  const signed = await deps.signer.sign(unsigned, signingFor(payment));
   await deps.crash('payout.afterSign');
   const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
   return deps.handle(paymentDecider, payment.terms.paymentId, (state) => payout.signPayout(state, attempt), {
@@ -103,6 +104,15 @@ const orderOf = (
   ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
   ...(opensAccount !== undefined && { opensAccount }),
 });
+
+const signingFor = ({ terms: { paymentId, appId } }: Payment): SigningPurpose => ({
+  kind: 'payout',
+  reference: paymentId,
+  appId,
+});
+
+/** What is wanted, and for whom it is signed. */
+type Signing = Wanted & { readonly signing: SigningPurpose };
 
 const wantedBy = ({ terms: { paymentId } }: Payment, leg: TransferLeg): Wanted => {
   const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
@@ -133,7 +143,7 @@ async function bump(deps: SignDeps, order: TransferOrder, replaced: SignedAttemp
  */
 async function numbered(
   deps: SignDeps,
-  wanted: Wanted,
+  wanted: Signing,
   order: TransferOrder,
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
@@ -149,14 +159,14 @@ async function numbered(
 }
 
 /** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
-async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, wanted: Wanted): Promise<Unsigned> {
+async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, wanted: Signing): Promise<Unsigned> {
   const { rail, signer } = deps;
   const { account, minedNonce } = chosen.numbering;
   const { purpose } = wanted;
   try {
     const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
     const prepared = await rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
-    signer.check(prepared, { kind: 'payout', reference: purpose.reference });
+    signer.check(prepared, wanted.signing);
     return prepared;
   } catch (error) {
     if (holdsUpOthers(error)) await releaseNonce(deps, chosen.numbering, purpose);

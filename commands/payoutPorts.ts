@@ -138,12 +138,14 @@ export class PayoutBlocked extends Error {
 export interface SigningPurpose {
   readonly kind: 'payout' | 'refund' | 'sweep' | 'cancel';
   readonly reference: string;
+  /** Whose payment it is; left out for what is the treasury's own. */
+  readonly appId?: string;
 }
 
 /** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
 export class SigningRefused extends Error {
   override readonly name = 'SigningRefused';
-  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour';
+  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour' | 'appPerHour' | 'coinPerHour';
   constructor(reason: SigningRefused['reason'], message: string) {
     super(message);
     this.reason = reason;

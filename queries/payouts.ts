@@ -61,6 +61,27 @@ function inUnits({ chainId, tokenAddress, amount }: Sum): Obligation {
   return { chainId, tokenAddress, amount: parsed };
 }
 
+export interface RecentPayout extends PaymentKey {
+  readonly chainId: ChainId;
+  readonly appId: string;
+  readonly tokenAddress: string;
+  /** In whole tokens. */
+  readonly amount: string;
+  /** When it was settled; null while it is not. */
+  readonly settledAt: Instant | null;
+}
+
+/** Payouts that are signed and not settled, and those that were settled after `since`, the newest first. @throws Unavailable */
+export const recentPayouts = (sql: Sql, { since, max }: { readonly since: Instant; readonly max: number }) =>
+  sql.query<RecentPayout>(
+    `SELECT payment_id AS "paymentId", destination_chain_id AS "chainId", app_id AS "appId",
+            destination_token_address AS "tokenAddress", destination_amount AS amount, payout_confirmed_at AS "settledAt"
+       FROM payments
+      WHERE status = 'payment_payout_started' OR payout_confirmed_at > $1
+      ORDER BY payout_confirmed_at DESC NULLS FIRST LIMIT $2`,
+    [since, max],
+  );
+
 export interface UnsettledPayouts {
   readonly chainId: ChainId;
   readonly token: TokenRef;

@@ -5,6 +5,7 @@ import type { Sql } from '../projections/sql.ts';
 
 export interface DuePayment {
   readonly paymentId: string;
+  readonly appId: string;
   readonly chainId: number;
   readonly step: string;
 }
@@ -27,12 +28,15 @@ export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 
-/** Oldest first. @throws Unavailable */
+/** The oldest of each app, then the second of each, and so on: no app's backlog is before the others' payments. @throws Unavailable */
 export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
   sql.query(
-    `SELECT payment_id AS "paymentId", chain_id AS "chainId", step FROM todo_payments
-      WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}
-      ORDER BY due_at LIMIT $5`,
+    `SELECT payment_id AS "paymentId", app_id AS "appId", chain_id AS "chainId", step
+       FROM (SELECT payment_id, app_id, chain_id, step, due_at,
+                    row_number() OVER (PARTITION BY app_id ORDER BY due_at, payment_id) AS nth
+               FROM todo_payments JOIN payments USING (payment_id)
+              WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}) AS due
+      ORDER BY nth, due_at LIMIT $5`,
     [due.worker, due.now, due.chainIds, due.steps, due.max],
   );
 

@@ -110,6 +110,7 @@ export function readConfig(env: Env): Config {
     signer: {
       perTransfer_usd: read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n),
       perHour_usd: read.whole('SIGNER_MAX_HOUR_USD', 100_000n),
+      appShare_percent: read.integer('SIGNER_APP_SHARE_PERCENT', 50, 1, 100),
     },
     chains: served,
     fee: {

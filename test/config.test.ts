@@ -122,6 +122,7 @@ describe('configuration', () => {
     TREASURY_PRIVATE_KEY: `0x${'00'.repeat(32)}`,
     SIGNER_MAX_TRANSFER_USD: '-1',
     SIGNER_MAX_HOUR_USD: '1.5',
+    SIGNER_APP_SHARE_PERCENT: '0',
     COIN_PRICE_8453: 'much',
     SIGNER_MAX_HOUR_COIN_8453: '-1',
     PAYOUT_MIN_USD_8453: '0,01',

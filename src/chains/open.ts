@@ -2,7 +2,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { allFamilies, type Treasuries } from './families.ts';
 import type { FamilyNeeds, OpenChain } from './family.ts';
-import { createSpending, type SpendingLimits } from './money/spending.ts';
+import { createSpending, type SpendingLimits, type SpentLately } from './money/spending.ts';
 import type { DepositScheme, ReceiverChecks, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
 
@@ -43,10 +43,12 @@ export type Signers = ReadonlyMap<ChainFamily, Signer>;
 
 /** A signer for each family whose treasury key this instance holds. What they spend counts together, over all chains. */
 export function openSigners(
-  { treasuries, signer: limits }: { readonly treasuries: Treasuries; readonly signer: SpendingLimits },
+  { treasuries, signer, chains }: Configured & { readonly signer: SpendingLimits },
   clock: Pick<Clock, 'now'>,
+  lately?: SpentLately,
 ): Signers {
-  const spending = createSpending(limits, clock);
+  const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
+  const spending = createSpending({ ...signer, coinPerHour }, clock, lately);
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
     const signer = treasury && family.openSigner(treasury, { clock, spending });

@@ -7,9 +7,10 @@ import { numberingMemory } from '../../commands/numberingAccounts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { settledPayouts, signedAndUnsettled } from '../../queries/payouts.ts';
+import { recentPayouts, settledPayouts, signedAndUnsettled } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
+import { createSpentLately, type SpentLately } from '../chains/money/spending.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
@@ -23,6 +24,7 @@ import { noncesWorker } from '../subscribers/nonces.ts';
 import { followForNotices } from '../subscribers/notices.ts';
 import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
 import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
+import { createRecall } from '../subscribers/recallSpent.ts';
 import { createUnderway } from '../subscribers/underway.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
@@ -33,6 +35,8 @@ import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 import { webhookSender } from './webhooks.ts';
 
+/** As many as the signers remember. */
+const recentMax = 100_000;
 const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
 const unmatchedIdle_ms = 30_000;
@@ -41,7 +45,8 @@ const unmatchedIdle_ms = 30_000;
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
   const changes = followChanges(core, signal);
-  const signers = openSigners(core.config, core.clock);
+  const lately = createSpentLately();
+  const signers = openSigners(core.config, core.clock, lately);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
@@ -52,7 +57,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
       run(`payins:${chain.ingester.chainId}`, NEVER, ...payinWorkers(core, failures, chain, changes)),
     ),
     // An instance without the treasury's keys leaves the payouts to one that has them.
-    ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers))] : []),
+    ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers, lately))] : []),
     run('payoutAudit', NEVER, ...payoutAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
@@ -67,9 +72,15 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
 function payouts(
   { workHandle, clock, crash, chains, database, telemetry }: Core,
   signers: Signers,
+  lately: SpentLately,
 ): readonly RoleWorker[] {
   const steps = ['requestPayout', 'sign', 'broadcast'];
   const turn = inTurn();
+  const recall = createRecall({
+    clock,
+    lately,
+    recent: (since) => recentPayouts(database, { since, max: recentMax }),
+  });
   return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);
     assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
@@ -83,7 +94,10 @@ function payouts(
         crash,
         poll_ms,
         proveFunding: createFundingProof(chains),
-        due: (max, now) => duePayments(database, { worker, chainIds: [chainId], steps, max, now }),
+        due: async (max, now) => {
+          await recall();
+          return await duePayments(database, { worker, chainIds: [chainId], steps, max, now });
+        },
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
         underway: createUnderway((token, but) => signedAndUnsettled(database, { chainId, token, but }), clock),
       }),

@@ -19,7 +19,7 @@ import { boundedTimes, type Worker } from './worker.ts';
 export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
   readonly underway: Underway;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
-  readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
+  readonly due: (max: number, now: Instant) => Promise<readonly PayoutItem[]>;
   /** Asked right before a transfer is signed. */
   readonly proveFunding: ProveFunding;
   /** How often the chain is asked what became of an attempt. */
@@ -29,6 +29,15 @@ export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
 }
+
+export interface PayoutItem extends PaymentKey {
+  /** Whose payment it is; left out, its own share is never used up. */
+  readonly appId?: string;
+}
+
+const concurrency = 16;
+/** Of these, one app has so many at most. */
+const perAppMax = 12;
 
 /** requestPayout, sign, broadcast, and one more after a proven death. */
 const stepsPerActMax = 6;
@@ -58,6 +67,9 @@ const rarely_ms: Readonly<Record<string, number>> = {
   refusedByToken: hour_ms,
   attemptsSpent: hour_ms,
   fundingUnproven: minute_ms,
+  perHour: minute_ms,
+  appPerHour: minute_ms,
+  coinPerHour: minute_ms,
 };
 
 /** A step could not be made now; the item is tried again later and shows as failed until then. */
@@ -73,15 +85,17 @@ export class StepRefused extends Error {
 /** Each chain has its own: nodes that do not answer hold up no other chain's payouts. */
 export const payoutsWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
-export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
+export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
   const { handle, clock, crash, rail, poll_ms, inTurn, underway } = deps;
   const sentAt = boundedTimes();
   const recheckAt = boundedTimes();
   const toldAt = boundedTimes();
+  /** Until when nothing is tried for an app that has used up its share: what one of its payouts was told the others need not ask. */
+  const appFullUntil = boundedTimes();
 
   return {
     name: payoutsWorkerName(rail.chainId),
-    concurrency: 16,
+    concurrency,
     async due(max, now) {
       const now_ms = epochMs(now);
       // Those that wait are in the list as well: it is asked for so many more, and they crowd out no other.
@@ -93,6 +107,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
       return Number.isFinite(next_ms) ? instant(next_ms) : null;
     },
     keyOf: ({ paymentId }) => paymentId,
+    share: { max: perAppMax, of: ({ appId, paymentId }) => appId ?? paymentId },
     async act({ paymentId }, signal) {
       for (let steps = 0; steps < stepsPerActMax && !signal.aborted; steps += 1) {
         const payment = await currentState(handle, paymentDecider, paymentId);
@@ -118,6 +133,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
 
   async function sign(payment: Payment, signal: AbortSignal): Promise<boolean> {
     if (mustWait(deps, payment, poll_ms)) return wait(payment, 'treasuryBusy', 'the account was busy a moment ago');
+    if (isAppFull(payment)) return wait(payment, 'appPerHour', 'the app has used up its share of what an hour allows');
     try {
       // What can land already is paid whatever becomes of the money.
       if (payment.payout && liveAttempts(payment.payout).length === 0) await deps.proveFunding(payment, signal);
@@ -128,10 +144,15 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PaymentKey> {
       if (order) underway.signed(payment.terms.paymentId, order.token, order.amount);
       return signed;
     } catch (error) {
-      if (error instanceof PayoutBlocked || error instanceof SigningRefused)
-        return wait(payment, error.reason, error.message);
-      throw error;
+      if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
+      if (error.reason === 'appPerHour') appFullUntil.set(payment.terms.appId, epochMs(clock.now()) + blockedRetry_ms);
+      return wait(payment, error.reason, error.message);
     }
+  }
+
+  function isAppFull({ terms: { appId }, payout }: Payment): boolean {
+    const nothingLands = payout === null || liveAttempts(payout).length === 0;
+    return nothingLands && (appFullUntil.get(appId) ?? 0) > epochMs(clock.now());
   }
 
   function wait({ terms, funded, payout }: Payment, reason: string, message: string): false {

@@ -1,59 +1,130 @@
 /** What the treasury's keys may spend, per transfer and in any sixty minutes over all chains together, and whether the treasury holds it. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { formatAmount, rescale } from '../../../domain/money.ts';
+import { formatAmount, microUsdDecimals, rescale } from '../../../domain/money.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
 
-const microUsd_decimals = 6;
-/** Signatures remembered for the hourly limit; more in an hour are refused. */
+/** Signatures remembered for the hourly limits; more in an hour are refused. */
 const rememberedMax = 100_000;
 
 export interface SpendingLimits {
   /** Whole tokens in one transfer. */
   readonly perTransfer_usd: bigint;
-  /** Whole tokens in the transfers of any sixty minutes, over all chains. The count begins when the process starts. */
+  /** Whole tokens in the transfers of any sixty minutes, over all chains. */
   readonly perHour_usd: bigint;
+  /** How much of what may be spent in an hour one app's payments may take; all of it when left out. */
+  readonly appShare_percent?: number;
+  /** Most of each chain's coin, in smallest units, that transactions of any sixty minutes may cost; any when left out. */
+  readonly coinPerHour?: ReadonlyMap<ChainId, bigint>;
 }
 
 /**
- * Checks a transfer against the limits.
+ * Checks a transaction against the limits.
+ * @param coin the most that it can cost of its chain's coin, in smallest units
  * @returns what counts it, once it is really signed
- * @throws SigningRefused perTransfer, perHour
+ * @throws SigningRefused perTransfer, perHour, appPerHour, coinPerHour
  */
-export type Spending = (unsigned: Unsigned, purpose: SigningPurpose) => () => void;
+export type Spending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
 
-/** Sums what was signed in the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does. */
-export function createSpending({ perTransfer_usd, perHour_usd }: SpendingLimits, clock: Pick<Clock, 'now'>): Spending {
-  const mostAtOnce = inMicroUsd(perTransfer_usd);
-  const mostPerHour = inMicroUsd(perHour_usd);
-  const signed = new Map<string, { readonly at_ms: number; readonly amount: bigint }>();
+/** What a payout that was signed within the hour takes of it. */
+export interface Spent {
+  readonly chainId: ChainId;
+  /** What it was signed for: a payment. */
+  readonly reference: string;
+  readonly appId: string | null;
+  /** In millionths of a dollar. */
+  readonly amount: bigint;
+  /** Of the chain's coin, in smallest units; 0 where it is not known. */
+  readonly coin: bigint;
+  readonly at_ms: number;
+}
 
-  return ({ chainId, account, nonce, order }, { kind, reference }) => {
-    // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
-    const key = `${chainId}:${account}:${nonce ?? reference}`;
-    const amount = microUsd(order);
-    if (amount > mostAtOnce) {
-      const message = `${kind} ${reference} is above the limit of ${perTransfer_usd} per transfer`;
-      throw new SigningRefused('perTransfer', message);
-    }
-    const now_ms = epochMs(clock.now());
-    for (const [old, { at_ms }] of signed) if (at_ms <= now_ms - hour_ms) signed.delete(old);
-    let sum = amount;
-    for (const [other, entry] of signed) if (other !== key) sum += entry.amount;
-    if (sum > mostPerHour || signed.size >= rememberedMax) {
-      throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
-    }
-    return () => void signed.set(key, { at_ms: now_ms, amount });
+/** What was signed lately, by key; in memory, and from the log after a restart. */
+export interface SpentLately {
+  readonly entries: Map<string, Spent>;
+  /** Adds what the log has and this memory does not. */
+  recall(recorded: readonly Spent[]): void;
+}
+
+export function createSpentLately(): SpentLately {
+  const entries = new Map<string, Spent>();
+  return {
+    entries,
+    recall(recorded) {
+      const known = new Set([...entries.values()].map(({ reference }) => reference));
+      for (const spent of recorded) if (!known.has(spent.reference)) entries.set(`recalled ${spent.reference}`, spent);
+    },
   };
 }
 
-const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsd_decimals);
+/**
+ * Sums what was signed in the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does.
+ * Cancels are never refused: they set free what is stuck. They and sweeps move nothing away, and cost coin.
+ */
+export function createSpending(
+  limits: SpendingLimits,
+  clock: Pick<Clock, 'now'>,
+  { entries }: Pick<SpentLately, 'entries'> = createSpentLately(),
+): Spending {
+  const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
+  return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
+    // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
+    const key = `${chainId}:${account}:${nonce ?? reference}`;
+    const moves = kind === 'payout' || kind === 'refund';
+    const amount = moves ? microUsd(order) : 0n;
+    if (amount > mostAtOnce) {
+      const message = `${kind} ${reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
+      throw new SigningRefused('perTransfer', message);
+    }
+    const now_ms = epochMs(clock.now());
+    for (const [old, { at_ms }] of entries) if (at_ms <= now_ms - hour_ms) entries.delete(old);
+    const spent: Spent = { chainId, reference, appId, amount, coin, at_ms: now_ms };
+    const others = [...entries].flatMap(([other, entry]) =>
+      other === key || other === `recalled ${reference}` ? [] : [entry],
+    );
+    if (kind !== 'cancel') checkHour(limits, spent, others);
+    return () => {
+      entries.delete(`recalled ${reference}`);
+      entries.set(key, spent);
+    };
+  };
+}
+
+/** @throws SigningRefused when it would take more than all, or more than its app's share, of an hour's dollars or coin */
+function checkHour(limits: SpendingLimits, spent: Spent, others: readonly Spent[]): void {
+  const { perHour_usd, coinPerHour, appShare_percent = 100 } = limits;
+  const { chainId, appId, amount, coin } = spent;
+  const sum = (of: readonly Spent[], what: 'amount' | 'coin') => of.reduce((total, each) => total + each[what], 0n);
+  const ofApp = others.filter((each) => each.appId === appId);
+  const onChain = (of: readonly Spent[]) => of.filter((each) => each.chainId === chainId);
+  const shareOf = (most: bigint) => (appId === null ? most : (most * BigInt(appShare_percent)) / 100n);
+  const mostUsd = inMicroUsd(perHour_usd);
+  if (sum(others, 'amount') + amount > mostUsd || others.length >= rememberedMax) {
+    throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
+  }
+  if (amount > 0n && sum(ofApp, 'amount') + amount > shareOf(mostUsd)) {
+    const message = `${appId} has used its ${appShare_percent} % of the ${perHour_usd} per hour: wait, or raise one of the two`;
+    throw new SigningRefused('appPerHour', message);
+  }
+  const mostCoin = coinPerHour?.get(chainId);
+  if (mostCoin === undefined) return;
+  const unit = `the coin of ${chainOf(chainId).name} that an hour's transactions may cost`;
+  if (sum(onChain(others), 'coin') + coin > mostCoin)
+    throw new SigningRefused('coinPerHour', `${unit} is spent: wait, or raise SIGNER_MAX_HOUR_COIN_${chainId}`);
+  if (sum(onChain(ofApp), 'coin') + coin > shareOf(mostCoin))
+    throw new SigningRefused(
+      'appPerHour',
+      `${appId} has used its ${appShare_percent} % of ${unit}: wait, or raise one`,
+    );
+}
+
+const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
 /** Rounded up: a limit is never passed by fractions. */
 function microUsd({ amount, token }: TransferOrder): bigint {
-  const down = rescale(amount, token.decimals, microUsd_decimals);
-  return rescale(down, microUsd_decimals, token.decimals) < amount ? down + 1n : down;
+  const down = rescale(amount, token.decimals, microUsdDecimals);
+  return rescale(down, microUsdDecimals, token.decimals) < amount ? down + 1n : down;
 }
 
 /**

@@ -45,14 +45,11 @@ export function createEvmSigner({ privateKey, chainIds = evmChainIds, spending }
 
   /** @returns what signing needs, and what counts it towards the hour's limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
-    const { chain, payload } = checkFrame(unsigned, key.address, chainIds);
+    const { chain, payload, fee } = checkFrame(unsigned, key.address, chainIds);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
-    else {
-      checkTransfer(payload, chain, unsigned.order, purpose);
-      return { payload, count: spending(unsigned, purpose) };
-    }
-    return { payload, count: () => {} };
+    else checkTransfer(payload, chain, unsigned.order, purpose);
+    return { payload, count: spending(unsigned, purpose, fee) };
   }
 
   return {
@@ -70,6 +67,8 @@ export function createEvmSigner({ privateKey, chainIds = evmChainIds, spending }
 interface Framed {
   readonly chain: Chain;
   readonly payload: EvmPayload;
+  /** At most, in wei. */
+  readonly fee: bigint;
 }
 
 function checkFrame(unsigned: Unsigned, account: Address, chainIds: readonly EvmChainId[]): Framed {
@@ -85,7 +84,7 @@ function checkFrame(unsigned: Unsigned, account: Address, chainIds: readonly Evm
   const most = gasMax * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * BigInt(payload.maxFeePerGas);
   if (fee > most) throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
-  return { chain: chainOf(chainId), payload };
+  return { chain: chainOf(chainId), payload, fee };
 }
 
 function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, { kind, reference }: SigningPurpose) {

@@ -2,7 +2,8 @@
 import { base58 } from '@scure/base';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { type SolanaFees, solanaChain, solanaChainId } from '../config.ts';
+import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
+import { feeOf } from '../payouts/preflight.ts';
 import { createPayoutReference } from '../payouts/references.ts';
 import {
   type SolanaPayload,
@@ -53,14 +54,15 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
       const owner = ownerKey(depositSeed, salt);
       if (!movesOrdered(message, order, owner.address)) throw mismatch(purpose);
       if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
-      return { message, keys: [key, owner], count: () => {} };
+      return { message, keys: [key, owner], count: spending(unsigned, purpose, networkFee(terms, 2)) };
     }
     if (purpose.kind === 'cancel' || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const reference = referenceOf({ ...order, reference: purpose.reference });
     const wanted = transferMessage(account, order, reference, terms);
     if (!same(message, wanted)) throw mismatch(purpose);
-    return { message, keys: [key], count: spending(unsigned, purpose) };
+    const rent = order.opensAccount === false ? 0n : tokenAccountRent;
+    return { message, keys: [key], count: spending(unsigned, purpose, networkFee(terms, 1) + rent) };
   }
 
   return {
@@ -85,6 +87,9 @@ function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): 
     throw new SigningRefused('account', `this key signs for ${own} and without a nonce, not for ${account}`);
   }
 }
+
+const networkFee = ({ units, price_microLamports }: Terms, signatures: number): bigint =>
+  feeOf(units, price_microLamports, signatures);
 
 function checkFee({ units, price_microLamports }: Terms, { unitsMax, priceMax_microLamports }: SolanaFees): void {
   if (units <= unitsMax && price_microLamports <= priceMax_microLamports) return;

@@ -63,12 +63,12 @@ export function createStellarSigner({
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
       if (!isCancel(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
-      return { whole, count: () => {} };
+      return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
     }
     if (purpose.kind === 'sweep') throw new SigningRefused('mismatch', 'nothing is swept on Stellar');
     checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose);
-    return { whole, count: spending(unsigned, purpose) };
+    return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
   }
 
   function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {

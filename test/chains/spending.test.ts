@@ -1,0 +1,89 @@
+/** The limits of what the treasury's keys may spend. */
+import assert from 'node:assert/strict';
+import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/payoutPorts.ts';
+import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
+import { instant, minute_ms } from '../../domain/time.ts';
+import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
+import { createRecall } from '../../src/subscribers/recallSpent.ts';
+
+const limits: SpendingLimits = {
+  perTransfer_usd: 100n,
+  perHour_usd: 100n,
+  appShare_percent: 50,
+  coinPerHour: new Map([[501, 1_000n]]),
+};
+
+describe('what the signers may spend in an hour', () => {
+  let now_ms: number;
+  let lately: ReturnType<typeof createSpentLately>;
+  let spend: (reference: string, usd: bigint, appId: string, more?: More) => void;
+  interface More {
+    readonly kind?: SigningPurpose['kind'];
+    readonly coin?: bigint;
+    readonly chainId?: ChainId;
+  }
+  const clock = { now: () => instant(now_ms) };
+  const refusal =
+    (reason: SigningRefused['reason'], said = /./) =>
+    (error: unknown) =>
+      error instanceof SigningRefused && error.reason === reason && said.test(error.message);
+
+  beforeEach(() => {
+    now_ms = 1_000_000_000;
+    lately = createSpentLately();
+    const spending = createSpending(limits, clock, lately);
+    spend = (reference, usd, appId, { kind = 'payout', coin = 0n, chainId = 501 } = {}) => {
+      const [token] = chainOf(chainId).tokens as [Token];
+      const order = { chainId, token, receiver: 'r', receiverMemo: null, amount: usd * 10n ** BigInt(token.decimals) };
+      const fixed = { chainId, account: 'a', nonce: null, validUntil: null, fee: {}, payload: null };
+      spending({ ...fixed, order } satisfies Unsigned, { kind, reference, appId }, coin)();
+    };
+  });
+
+  it('is shared: one app that has used its share holds up no other', () => {
+    for (const n of [1, 2, 3, 4, 5]) spend(`a${n}`, 10n, 'app_a');
+    assert.throws(() => spend('a6', 1n, 'app_a'), refusal('appPerHour', /app_a has used its 50 %/));
+    spend('b1', 50n, 'app_b');
+    assert.throws(() => spend('c1', 1n, 'app_c'), refusal('perHour'));
+    now_ms += 61 * minute_ms;
+    spend('a6', 50n, 'app_a');
+  });
+
+  it('is so much of the coin, too, and of it no app more than its share; a cancel is never refused', () => {
+    spend('a1', 1n, 'app_a', { coin: 500n });
+    assert.throws(() => spend('a2', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
+    spend('a3', 1n, 'app_a', { coin: 1n, chainId: 1500 });
+    spend('b1', 1n, 'app_b', { coin: 500n });
+    assert.throws(() => spend('c1', 1n, 'app_c', { coin: 1n }), refusal('coinPerHour', /SIGNER_MAX_HOUR_COIN_501/));
+    assert.throws(() => spend('s', 1n, 'app_c', { kind: 'sweep', coin: 1n }), refusal('coinPerHour'));
+    spend('nonce 7', 0n, 'app_c', { kind: 'cancel', coin: 1n });
+  });
+
+  it('is known after a restart from what the log shows, each payout once', async () => {
+    const recorded = (paymentId: string, appId: string, amount: string, minutesAgo: number | null) => ({
+      ...{ paymentId, appId, amount, chainId: 501 as const, tokenAddress: chainOf(501).tokens[0]?.address ?? '' },
+      settledAt: minutesAgo === null ? null : instant(now_ms - minutesAgo * minute_ms),
+    });
+    let asked = 0;
+    const recall = createRecall({
+      clock,
+      lately,
+      recent: async () => {
+        asked += 1;
+        return [recorded('a1', 'app_a', '39.0000000001', 50), recorded('a2', 'app_a', '10', null)];
+      },
+    });
+    spend('a2', 10n, 'app_a');
+    await recall();
+    await recall();
+    assert.equal(asked, 1);
+    assert.throws(() => spend('a3', 1n, 'app_a'), refusal('appPerHour'));
+    spend('b1', 40n, 'app_b');
+    now_ms += 10_001;
+    await recall();
+    assert.throws(() => spend('a3', 1n, 'app_a'), refusal('appPerHour'));
+    now_ms += 11 * minute_ms;
+    spend('a3', 39n, 'app_a');
+    assert.equal(asked, 2);
+  });
+});
