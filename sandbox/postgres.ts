@@ -77,7 +77,7 @@ async function initialise(dataDir: string, owner: ServerUser): Promise<string> {
   const { initdb } = await binaries();
   const settings = ['-U', user, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '-E', 'UTF8', '--locale=C'];
   const [file, args] = owner.command(initdb, ['-D', draft, ...settings]);
-  await run(file, args, { ...owner.spawn, cwd: dirname(draft) });
+  await run(file, args, { ...owner.spawn, env: childEnvironment(), cwd: dirname(draft) });
   await rename(draft, dataDir);
   return password;
 }
