@@ -62,6 +62,23 @@ describe('reading payins on Solana from nodes', () => {
     assert.equal(await reasonOf(), 'nodesTooFew');
   });
 
+  it('are not followed, in what ends payments, to slots and times that one of them makes up', async () => {
+    const ahead = 1_000_000;
+    const [liar, other] = [await startProxy(world.solana.rpcUrl), await startProxy(world.solana.rpcUrl)];
+    const watcher = watching(world, [deposit], [liar.url, other.url]);
+    liar.behave(async (method, params, forward) => {
+      if (method === 'getSlot') return Number(await forward(method, params)) + ahead;
+      if (method !== 'getBlock' || Number(params[0]) < ahead) return forward(method, params);
+      const block = (await forward(method, [Number(params[0]) - ahead, ...params.slice(1)])) as { blockTime: number };
+      return { ...block, blockTime: block.blockTime + 31_536_000 };
+    });
+    const before = await watcher.poll('final');
+    assert.ok(before && before.next.blockNumber < BigInt(ahead));
+    const txHash = await pay(5n);
+    world.settle();
+    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
+  });
+
   it('that list a transaction before they have it are asked again', async () => {
     const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getTransaction' ? null : forward(method, params),
