@@ -115,7 +115,11 @@ export const errorsMax = 20;
 function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   // The package is CommonJS: its default export is seen as the module.
   (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date-time', 'date']);
-  ajv.addKeyword({ keyword: 'wellFormed', type: 'string', validate: (_on: true, text: string) => text.isWellFormed() });
+  ajv.addKeyword({
+    keyword: 'wellFormed',
+    type: 'string',
+    validate: (_on: true, text: string) => text.isWellFormed() && !misleading.test(text),
+  });
   ajv.addVocabulary(['shownAs', 'alsoShown', 'x-enum-varnames']);
   return ajv;
 }
@@ -203,3 +207,9 @@ function unknownField({ params, data, parentSchema }: ErrorObject): string {
 }
 
 const isKeyName = (name: string): boolean => /^(x[-_]?)?api[-_]?key$|^authorization$|^bearer$/i.test(name);
+
+/**
+ * Marks that turn the direction of what follows, and characters that are not seen: with them a text reads as another one. Joiners
+ * (U+200C, U+200D) pass: Persian, Indic scripts and emoji are written with them.
+ */
+const misleading = /[\u0080-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;

@@ -143,6 +143,26 @@ describe('HTTP: bad input', () => {
     });
   }
 
+  for (const mark of ['202e', '2066', '200b', '200e', 'feff', '00ad'])
+    it(`refuses U+${mark} in what is shown, and says where`, async () => {
+      const text = `a${String.fromCharCode(Number.parseInt(mark, 16))}b`;
+      for (const [change, pointer] of [
+        [{ display: { title: text } }, '/display/title'],
+        [{ display: { title: 'a', description: text } }, '/display/description'],
+        [{ orderId: text }, '/orderId'],
+      ] as const) {
+        const { status, body } = await post({ body: goodRequest(change) });
+        assert.deepEqual([status, body.errors?.[0]?.pointer], [400, pointer]);
+        assert.match(body.errors[0].message, /direction marks/);
+      }
+    });
+
+  it('takes the joiners that scripts and emoji are written with', async () => {
+    const title = 'می\u200cخواهم 👩\u200d🍳';
+    const { status, body } = await post({ body: goodRequest({ orderId: 'joined', display: { title } }) });
+    assert.deepEqual([status, body.display.title], [201, title]);
+  });
+
   it('refuses __proto__ wherever it stands', async () => {
     const inside = (part: string) =>
       JSON.stringify(goodRequest({ metadata: { a: 'b', list: [{ c: 1 }] } })).replace(part, '"\\u005f_proto__":"x"');

@@ -28,8 +28,11 @@ export function orNull<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>(nullable);
 }
 
-/** `wellFormed` refuses halves of surrogate pairs, which a pattern that every generator reads cannot name. */
-const text = { wellFormed: true, description: 'text without control characters' };
+/** `wellFormed` refuses halves of surrogate pairs, and characters that turn the direction of others or are not seen, which a pattern that every generator reads cannot name. */
+const text = {
+  wellFormed: true,
+  description: 'text without control characters, direction marks and characters that are not seen',
+};
 /** Line breaks and tabs aside, no control characters: what a database or a chain would choke on. */
 const printable = { ...text, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' };
 const identifier = {
@@ -37,7 +40,8 @@ const identifier = {
   minLength: 1,
   maxLength: 128,
   pattern: '^[^\\x00-\\x1f\\x7f]*$',
-  description: 'text of 1 to 128 characters without control characters',
+  description:
+    'text of 1 to 128 characters, without control characters, direction marks and characters that are not seen',
 };
 const address = {
   minLength: 1,
