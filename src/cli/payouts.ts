@@ -10,6 +10,7 @@ import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { isSpent } from '../../domain/payment/transfer.ts';
 import { openPayouts } from '../../queries/payouts.ts';
 import { createFailures } from '../postgres/failures.ts';
+import { payoutWaits } from '../postgres/payoutWaits.ts';
 import type { Core } from '../roles/core.ts';
 import { payoutsWorkerName } from '../subscribers/payouts.ts';
 import { withCore } from './core.ts';
@@ -22,13 +23,20 @@ const answer_ms = 30_000;
 async function show(core: Core): Promise<void> {
   const open = await openPayouts(core.database, shownMax);
   const payments = await Promise.all(open.map(({ paymentId }) => currentState(core.handle, paymentDecider, paymentId)));
-  const lines = payments.flatMap((payment) => (payment ? [[payment.terms.paymentId, line(core, payment)]] : []));
+  const waits = await payoutWaits(
+    core.database,
+    open.map(({ paymentId }) => paymentId),
+  );
+  const whyOf = new Map(waits.map(({ paymentId, reason, message }) => [paymentId, `${reason}: ${message}`]));
+  const lines = payments.flatMap((payment) =>
+    payment ? [[payment.terms.paymentId, line(core, payment, whyOf.get(payment.terms.paymentId))]] : [],
+  );
   if (lines.length === 0) return console.log('Every payout is settled.');
   console.table(Object.fromEntries(lines));
   if (open.length === shownMax) console.log(`The oldest ${shownMax} are listed.`);
 }
 
-function line({ clock }: Core, payment: Payment): Readonly<Record<string, string | number>> {
+function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record<string, string | number>> {
   const { destination } = payment.terms;
   const { payout, funded } = payment;
   const last = payout?.attempts.at(-1);
@@ -39,13 +47,13 @@ function line({ clock }: Core, payment: Payment): Readonly<Record<string, string
     step: nextStep(payment, clock.now()).do,
     attempts: payout?.attempts.length ?? 0,
     'last one': last ? `${last.fate} ${last.signed.hash}` : '',
-    why: whyOf(payment),
+    why: whyHeld(payment) ?? waitsFor,
   };
 }
 
-function whyOf({ payoutHeld, payout }: Payment): string {
+function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
-  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : '';
+  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
 }
 
 function tell(outcome: { readonly appended: number } | Refusal): void {

@@ -5,6 +5,7 @@ import { countFailed, readModelFacts, scannedPasses } from '../../queries/operat
 import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
+import { countPayoutWaits } from '../postgres/payoutWaits.ts';
 import { unexplainedName } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 
@@ -85,15 +86,17 @@ export async function metrics(core: Needs): Promise<string> {
 
 async function refresh({ clock, reads, telemetry }: Needs): Promise<void> {
   const now = clock.now();
-  const [{ parked, held, oldestDuePayment, oldestDueWebhook }, scanned] = await Promise.all([
+  const [{ parked, held, oldestDuePayment, oldestDueWebhook }, scanned, waits] = await Promise.all([
     readModelFacts(reads, now),
     scannedPasses(reads),
+    countPayoutWaits(reads),
   ]);
   const ageOf_s = (since: Instant | null) => (since === null ? 0 : (epochMs(now) - epochMs(since)) / 1000);
   telemetry.observeStanding({
     held: Number(held),
     oldestDue_s: { payments: ageOf_s(oldestDuePayment), webhooks: ageOf_s(oldestDueWebhook) },
     parkedItems: parked.map(({ worker, count }) => ({ worker, count: Number(count) })),
+    payoutWaits: waits.map(({ chainId, reason, count }) => ({ chainId, reason, count: Number(count) })),
     passes: scanned.map(({ chainId, pass, chainTime }) => ({ chainId, pass, lag_s: ageOf_s(chainTime) })),
   });
 }

@@ -15,6 +15,7 @@ import { openSigners, type Signers } from '../chains/open.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
+import { notePayoutWait } from '../postgres/payoutWaits.ts';
 import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
@@ -99,6 +100,8 @@ function payouts(
           return await duePayments(database, { worker, chainIds: [chainId], steps, max, now });
         },
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
+        noteWait: (paymentId, reason, message) =>
+          void notePayoutWait(database, { paymentId, chainId, reason, message }, clock.now()).catch(() => {}),
         underway: createUnderway((token, but) => signedAndUnsettled(database, { chainId, token, but }), clock),
       }),
     };

@@ -32,6 +32,7 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 /** How detection and work stand at a moment. */
 export interface Standing {
   readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
+  readonly payoutWaits: readonly { readonly chainId: number; readonly reason: string; readonly count: number }[];
   readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
   /** How long the oldest entry of each to-do list has been due. */
   /** Funded payments of which nothing may be signed. */
@@ -69,6 +70,11 @@ export function createTelemetry(logger: Logger) {
   const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
     'worker',
   ]);
+  const waiting = gauge(
+    'pi_payouts_waiting',
+    'Payouts that were not signed when that was last tried, by what they wait for',
+    ['chain', 'reason'],
+  );
   const held = gauge(
     'pi_held_payments',
     'Funded payments of which nothing may be signed: their money has left its chain, or an operator holds them',
@@ -110,9 +116,11 @@ export function createTelemetry(logger: Logger) {
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** What the database knows, for every instance alike. */
-    observeStanding({ passes, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
+    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
       held.set(heldPayments);
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
+      waiting.reset();
+      for (const { chainId, reason, count } of payoutWaits) waiting.set({ chain: chainId, reason }, count);
       parked.reset();
       for (const { worker, count } of parkedItems) parked.set({ worker }, count);
       for (const { chainId, pass, lag_s } of passes) chainLag.set({ chain: chainId, pass }, lag_s);

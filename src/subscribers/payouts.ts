@@ -28,6 +28,8 @@ export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
   readonly alarm: (paymentId: string, reason: string, message: string) => void;
+  /** Told why a payout waits, now and then. It never fails. */
+  readonly noteWait?: (paymentId: string, reason: string, message: string) => void;
 }
 
 export interface PayoutItem extends PaymentKey {
@@ -47,6 +49,7 @@ const rebroadcast_ms = 4_000;
 const bumpAfter_ms = 90_000;
 /** A payout that waits for float, gas or an operator is tried again so often. Waiting is no failure: it is never parked for it. */
 const blockedRetry_ms = 5_000;
+const noteAgain_ms = minute_ms;
 const tellAgain_ms = 10 * minute_ms;
 
 /** What a chain has taken is final within minutes on all chains that are served. */
@@ -90,6 +93,7 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
   const sentAt = boundedTimes();
   const recheckAt = boundedTimes();
   const toldAt = boundedTimes();
+  const notedAt = boundedTimes();
   /** Until when nothing is tried for an app that has used up its share: what one of its payouts was told the others need not ask. */
   const appFullUntil = boundedTimes();
 
@@ -160,8 +164,16 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     const waited_ms = now_ms - epochMs(funded?.fundedAt ?? clock.now());
     const nothingLands = payout === null || liveAttempts(payout).length === 0;
     if (reason !== 'treasuryBusy') deps.alarm(terms.paymentId, reason, message);
+    noteNowAndThen(terms.paymentId, reason, message);
     recheckAt.set(terms.paymentId, now_ms + pause_ms(reason, nothingLands ? waited_ms : 0));
     return false;
+  }
+
+  function noteNowAndThen(paymentId: string, reason: string, message: string): void {
+    const [key, now_ms] = [`${paymentId} ${reason}`, epochMs(clock.now())];
+    if (now_ms - (notedAt.get(key) ?? Number.NEGATIVE_INFINITY) < noteAgain_ms) return;
+    notedAt.set(key, now_ms);
+    deps.noteWait?.(paymentId, reason, message);
   }
 
   function pause_ms(reason: string, waited_ms: number): number {

@@ -1,0 +1,46 @@
+import type { Instant } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
+
+export interface PayoutWait {
+  readonly paymentId: string;
+  readonly chainId: number;
+  /** A stable code. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+const messageMax = 1_000;
+
+/** Notes why a payout waits, and forgets what was noted a day ago. @throws Unavailable */
+export async function notePayoutWait(
+  sql: Sql,
+  { paymentId, chainId, reason, message }: PayoutWait,
+  at: Instant,
+): Promise<void> {
+  await sql.query(
+    `WITH old AS (DELETE FROM ops.payout_waits WHERE noted_at < $5::timestamptz - interval '1 day' AND payment_id <> $1)
+     INSERT INTO ops.payout_waits AS w (payment_id, chain_id, reason, message, since, noted_at)
+     VALUES ($1, $2, $3, $4, $5, $5)
+     ON CONFLICT (payment_id) DO UPDATE
+        SET chain_id = excluded.chain_id, message = excluded.message, noted_at = excluded.noted_at,
+            since = CASE WHEN w.reason = excluded.reason THEN w.since ELSE excluded.since END, reason = excluded.reason`,
+    [paymentId, chainId, reason, message.slice(0, messageMax), at],
+  );
+}
+
+/** Why those of the payments wait that are not signed. @throws Unavailable */
+export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
+  sql.query<PayoutWait & { readonly since: Instant }>(
+    `SELECT w.payment_id AS "paymentId", w.chain_id AS "chainId", w.reason, w.message, w.since
+       FROM ops.payout_waits w JOIN todo_payments t USING (payment_id)
+      WHERE t.step = 'sign' AND w.payment_id = ANY ($1)`,
+    [paymentIds],
+  );
+
+/** How many wait for what. @throws Unavailable */
+export const countPayoutWaits = (sql: Sql) =>
+  sql.query<{ readonly chainId: number; readonly reason: string; readonly count: bigint }>(
+    `SELECT w.chain_id AS "chainId", w.reason, count(*) AS count
+       FROM ops.payout_waits w JOIN todo_payments t USING (payment_id)
+      WHERE t.step = 'sign' GROUP BY 1, 2`,
+  );
