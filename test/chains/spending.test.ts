@@ -21,6 +21,7 @@ describe('what the signers may spend in an hour', () => {
     readonly kind?: SigningPurpose['kind'];
     readonly coin?: bigint;
     readonly chainId?: ChainId;
+    readonly nonce?: bigint;
   }
   const clock = { now: () => instant(now_ms) };
   const refusal =
@@ -32,10 +33,10 @@ describe('what the signers may spend in an hour', () => {
     now_ms = 1_000_000_000;
     lately = createSpentLately();
     const spending = createSpending(limits, clock, lately);
-    spend = (reference, usd, appId, { kind = 'payout', coin = 0n, chainId = 501 } = {}) => {
+    spend = (reference, usd, appId, { kind = 'payout', coin = 0n, chainId = 501, nonce } = {}) => {
       const [token] = chainOf(chainId).tokens as [Token];
       const order = { chainId, token, receiver: 'r', receiverMemo: null, amount: usd * 10n ** BigInt(token.decimals) };
-      const fixed = { chainId, account: 'a', nonce: null, validUntil: null, fee: {}, payload: null };
+      const fixed = { chainId, account: 'a', nonce: nonce ?? null, validUntil: null, fee: {}, payload: null };
       spending({ ...fixed, order } satisfies Unsigned, { kind, reference, appId }, coin)();
     };
   });
@@ -57,6 +58,12 @@ describe('what the signers may spend in an hour', () => {
     assert.throws(() => spend('c1', 1n, 'app_c', { coin: 1n }), refusal('coinPerHour', /SIGNER_MAX_HOUR_COIN_501/));
     assert.throws(() => spend('s', 1n, 'app_c', { kind: 'sweep', coin: 1n }), refusal('coinPerHour'));
     spend('nonce 7', 0n, 'app_c', { kind: 'cancel', coin: 1n });
+  });
+
+  it('counts a payout whose nonce was cancelled all the same: it may still land instead', () => {
+    spend('a1', 50n, 'app_a', { nonce: 7n });
+    spend('nonce 7', 0n, 'app_a', { kind: 'cancel', nonce: 7n });
+    assert.throws(() => spend('a2', 1n, 'app_a', { nonce: 8n }), refusal('appPerHour'));
   });
 
   it('is known after a restart from what the log shows, each payout once', async () => {

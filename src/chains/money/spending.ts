@@ -1,7 +1,7 @@
 /** What the treasury's keys may spend, per transfer and in any sixty minutes over all chains together, and whether the treasury holds it. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { formatAmount, microUsdDecimals, rescale } from '../../../domain/money.ts';
+import { formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
 
@@ -86,9 +86,16 @@ export function createSpending(
     if (kind !== 'cancel') checkHour(limits, spent, others);
     return () => {
       entries.delete(`recalled ${reference}`);
-      entries.set(key, spent);
+      entries.set(key, either(spent, entries.get(key)));
     };
   };
+}
+
+/** Of transactions that share a nonce one lands, whichever: a cancel does not undo what a payout may still take. */
+function either(spent: Spent, before: Spent | undefined): Spent {
+  if (!before) return spent;
+  const of = spent.amount >= before.amount ? spent : before;
+  return { ...of, coin: larger(spent.coin, before.coin), at_ms: spent.at_ms };
 }
 
 /** @throws SigningRefused when it would take more than all, or more than its app's share, of an hour's dollars or coin */
