@@ -95,6 +95,24 @@ export async function allDeny(
   return said.length >= rpc.agree.usual && said.every((shown) => !shown);
 }
 
+/**
+ * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
+ * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
+ * @param shows whether another node has the block; throws RpcFailed for one that does not answer
+ */
+export async function isShared(
+  rpc: ChainRpc,
+  node: ChainNode,
+  shows: (other: ChainNode) => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (rpc.agree.usual <= 1) return true;
+  const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
+  const asked = await Promise.allSettled(others.map(shows));
+  const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  return answers.length === 0 || answers.includes(true);
+}
+
 const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
 
 /**

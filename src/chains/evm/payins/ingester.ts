@@ -1,7 +1,7 @@
 import { chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
-import { allDeny } from '../../node/agreement.ts';
+import { allDeny, isShared } from '../../node/agreement.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
 import { finalHeight, type Header, header, isOnChain, knownHeader } from '../reads.ts';
@@ -106,7 +106,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     const found = async (blocks: BlocksRead | undefined): Promise<RangeFound | undefined> => {
       const last = blocks?.headers.at(-1);
       if (!blocks || !last) return undefined;
-      if (cursor.pass !== 'head' && rpc.agree.usual > 1) await mustBeShared(node, others, last);
+      if (cursor.pass !== 'head') await mustBeShared(rpc, node, last, signal);
       trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks.headers);
       return { range: { logs: blocks.logs, orphaned: [], next: cursorAt(cursor, last) }, isEnd: last.number === end };
     };
@@ -155,15 +155,9 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
   };
 }
 
-/**
- * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
- * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
- * @throws RpcFailed
- */
-async function mustBeShared(node: EvmNode, others: readonly EvmNode[], { number, hash }: Header): Promise<void> {
-  const asked = await Promise.allSettled(others.map((other) => header(other, number)));
-  const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value?.hash] : []));
-  if (answers.length === 0 || answers.includes(hash)) return;
+/** @throws RpcFailed when other nodes answer and none has the block */
+async function mustBeShared(rpc: EvmRpc, node: EvmNode, { number, hash }: Header, signal: AbortSignal): Promise<void> {
+  if (await isShared(rpc, node, async (other) => (await header(other, number))?.hash === hash, signal)) return;
   throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `no other node shows block ${number} as ${hash}`);
 }
 

@@ -2,6 +2,7 @@
 import { instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
 import type { Watch } from '../../family.ts';
+import { isShared } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
@@ -83,7 +84,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       if (slot < least) throw lagging(node, 'getSlot', least);
       if (slot === own.newest && own.done && !own.open.isUnderWay()) return undefined;
       const at = await blockAt(node, slot, commitment);
-      if (pass !== 'head' && rpc.agree.usual > 1) await mustBeShared(rpc, node, at, signal);
+      if (pass !== 'head') await mustBeShared(rpc, node, at, signal);
       return at;
     }, signal);
     if (!block) return undefined;
@@ -169,27 +170,24 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   };
 }
 
-/**
- * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
- * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
- * @throws RpcFailed
- */
+/** @throws RpcFailed when other nodes answer and none has the block */
 async function mustBeShared(
   rpc: SolanaRpc,
   node: SolanaNode,
   { slot, hash }: Block,
   signal: AbortSignal,
 ): Promise<void> {
-  const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
-  const asked = await Promise.allSettled(others.map((other) => blockAt(other, slot, 'finalized')));
-  const answered = asked.filter((each) => each.status === 'fulfilled' || isRefusal(each.reason));
-  const shown = asked.some((each) => each.status === 'fulfilled' && each.value.hash === hash);
-  if (answered.length > 0 && !shown)
-    throw new RpcFailed(node.name, 'getBlock', 'refused', `no other node shows slot ${slot} as ${hash}`);
+  const shows = (other: SolanaNode) =>
+    blockAt(other, slot, 'finalized').then(
+      (block) => block.hash === hash,
+      (error: unknown) => {
+        if (error instanceof RpcFailed && error.kind === 'refused') return false;
+        throw error;
+      },
+    );
+  if (await isShared(rpc, node, shows, signal)) return;
+  throw new RpcFailed(node.name, 'getBlock', 'refused', `no other node shows slot ${slot} as ${hash}`);
 }
-
-/** It answers, and does not have the block. */
-const isRefusal = (reason: unknown): boolean => reason instanceof RpcFailed && reason.kind === 'refused';
 
 /** The head pass leaves late money to the final one: nobody waits for it. */
 function isLateDue({ own: { late }, pass, block }: Look): boolean {
