@@ -4,6 +4,7 @@ import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';
 import { createSandbox, type Json } from '../support/sandbox.ts';
 import { muxed } from '../support/stellar.ts';
@@ -38,9 +39,14 @@ describe('payments over Stellar', function () {
   after(() => sandbox.destroy());
 
   let receivers = 0;
-  const newReceiver = (chainId?: ChainId) =>
-    chainId === 501 ? SolanaKeypair.generate().publicKey.toBase58() : newEvmReceiver();
-  const newEvmReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
+  /** On Solana with a token account already, which else the fee would have to pay for. */
+  async function receiverOn(chainId: ChainId): Promise<string> {
+    if (chainId !== 501) return newReceiver();
+    const receiver = SolanaKeypair.generate().publicKey.toBase58();
+    await fundWallet(sandbox.file().chains['501']?.rpcUrl ?? '', receiver, { usdc: 0n });
+    return receiver;
+  }
+  const newReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
   const stellarUrl = () => sandbox.file().chains['1500']?.rpcUrl ?? '';
   const treasury = () => sandbox.file().stellar?.treasury ?? '';
 
@@ -96,7 +102,7 @@ describe('payments over Stellar', function () {
       const destination = {
         chainId,
         tokenSymbol,
-        receiverAddress: newReceiver(chainId),
+        receiverAddress: await receiverOn(chainId),
         ...(type === 'exactOut' && stated),
       };
       const payment = await create(order(type, source, destination, { intent: 'stellar_payin_contracts' }));
@@ -124,13 +130,21 @@ describe('payments over Stellar', function () {
       return going;
     }
 
-    it('are known by their memo: another sender than announced is recorded', async () => {
-      const [announced, other] = [await sandbox.stellarAccount(), await sandbox.stellarAccount('20')];
+    it('are known by their memo: what another sender than announced pays is held, and the announced one still pays', async () => {
+      const [announced, other] = [await sandbox.stellarAccount('20'), await sandbox.stellarAccount('20')];
       const payment = await create(contractOrder(announced, { type: 'exactOut', amount: '3.00' }));
-      await sandbox.pay(payment, payment.source.amount, other.secret());
+      const strange = await sandbox.pay(payment, payment.source.amount, other.secret());
+      const standings = async () =>
+        sandbox.query<{ standing: string }>(
+          `SELECT standing FROM payins WHERE payment_id = '${payment.id}' AND tx_hash = '${strange}' AND phase = 'confirmed'`,
+        );
+      await sandbox.until(async () => (await standings()).length === 1);
+      assert.deepEqual(await standings(), [{ standing: 'otherSender' }]);
+      assert.equal((await sandbox.read(payment.id)).status, 'payment_unpaid');
+      await sandbox.pay(payment, payment.source.amount, announced.secret());
       const done = await sandbox.follow(payment.id);
       assert.equal(done.status, 'payment_payout_completed');
-      assert.equal(done.source.senderAddress, other.publicKey());
+      assert.equal(done.source.senderAddress, announced.publicKey());
     });
 
     it('are paid as well by a plain payment to the treasury with their memo, under the same limits', async () => {
