@@ -91,7 +91,7 @@ describe('POST /v1/cashbacksign', () => {
         { currency_local: 'USD' },
         { order_id: 'order-2' },
         { order_id: null },
-        { about: 'bread\u200b' },
+        { about: 'bread\u200d' },
         { about: null },
       ];
       for (const field of altered) {

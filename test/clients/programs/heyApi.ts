@@ -9,7 +9,7 @@ import {
   type PaymentResponse,
   registerPayin,
 } from './generated/heyApi/index.js';
-import type { At, Failure, Seen } from './shop.js';
+import { type At, type Failure, made, type Seen } from './shop.js';
 
 export async function shop(at: At): Promise<Seen> {
   const keyed = createClient({ baseUrl: at.url, auth: at.key });
@@ -25,7 +25,7 @@ export async function shop(at: At): Promise<Seen> {
     destination: { chainId: '1', tokenSymbol: 'USDC', amount: '10.00', receiverAddress: at.receiverAddress },
   };
   const created = await createPayment({ client: keyed, body: order });
-  const payment: PaymentResponse = answered(created);
+  const payment: PaymentResponse = made(answered(created));
   const repeated = await createPayment({ client: keyed, body: order });
   const path = { id: payment.id };
 
@@ -42,7 +42,10 @@ export async function shop(at: At): Promise<Seen> {
     id: payment.id,
     location: created.response?.headers.get('location') ?? null,
     toPay: payment.source.amount,
-    repeated: { id: answered(repeated).id, replayed: repeated.response?.headers.get('idempotent-replayed') ?? null },
+    repeated: {
+      id: made(answered(repeated)).id,
+      replayed: repeated.response?.headers.get('idempotent-replayed') ?? null,
+    },
     foundStatus: found.status,
     foundByOrder: answered(byOrder).id,
     publicOrderId: open.orderId,

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/openApiFetch.js';
-import type { At, Failure, Seen } from './shop.js';
+import { type At, type Failure, made, type Seen } from './shop.js';
 
 type Schemas = components['schemas'];
 
@@ -18,7 +18,7 @@ export async function shop(at: At): Promise<Seen> {
     destination: { chainId: '1', tokenSymbol: 'USDC', amount: '10.00', receiverAddress: at.receiverAddress },
   };
   const created = await keyed.POST('/payment-api/payments', { body: order });
-  const payment: Schemas['PaymentResponse'] = answered(created);
+  const payment: Schemas['PaymentResponse'] = made(answered(created));
   const repeated = await keyed.POST('/payment-api/payments', { body: order });
   const path = { id: payment.id };
 
@@ -42,7 +42,7 @@ export async function shop(at: At): Promise<Seen> {
     id: payment.id,
     location: created.response.headers.get('location'),
     toPay: payment.source.amount,
-    repeated: { id: answered(repeated).id, replayed: repeated.response.headers.get('idempotent-replayed') },
+    repeated: { id: made(answered(repeated)).id, replayed: repeated.response.headers.get('idempotent-replayed') },
     foundStatus: found.status,
     foundByOrder: answered(byOrder).id,
     publicOrderId: open.orderId,

@@ -28,3 +28,9 @@ export interface Failure {
   readonly error: string | undefined;
   readonly pointer: string | undefined;
 }
+
+/** A payment, and no quote: that is what dryrun alone answers with, and it has no id. */
+export function made<A extends object>(answer: A): Extract<A, { id: string }> {
+  if (!('id' in answer)) throw new Error('a quote was answered, though none was asked for');
+  return answer as Extract<A, { id: string }>;
+}
