@@ -155,7 +155,7 @@ describe('a payment in a frame', function () {
       const someone = await at({ [shop]: withScript() });
       const page = await opened(someone);
       await page.getByRole('button', { name: 'Close' }).click();
-      assert.equal(await page.getByRole('dialog').count(), 0);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
       await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
       await someone.leave();
