@@ -7,6 +7,7 @@ import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';
 import { createSandbox, type Json } from '../support/sandbox.ts';
+import { solanaClient } from '../support/solana.ts';
 import { muxed } from '../support/stellar.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
@@ -42,9 +43,19 @@ describe('payments over Stellar', function () {
   /** On Solana with a token account already, which else the fee would have to pay for. */
   async function receiverOn(chainId: ChainId): Promise<string> {
     if (chainId !== 501) return newReceiver();
-    const receiver = SolanaKeypair.generate().publicKey.toBase58();
-    await fundWallet(sandbox.file().chains['501']?.rpcUrl ?? '', receiver, { usdc: 0n });
-    return receiver;
+    const { publicKey } = SolanaKeypair.generate();
+    const url = sandbox.file().chains['501']?.rpcUrl ?? '';
+    await fundWallet(url, publicKey.toBase58(), { usdc: 0n });
+    // The fee follows from what the service is shown: an account that is not final yet may be missing.
+    const isOpen = () =>
+      solanaClient(url)
+        .balance(publicKey, 'finalized')
+        .then(
+          () => true,
+          () => false,
+        );
+    await sandbox.until(isOpen);
+    return publicKey.toBase58();
   }
   const newReceiver = () => getAddress(`0x${(0x5e11a_0000 + ++receivers).toString(16).padStart(40, '0')}`);
   const stellarUrl = () => sandbox.file().chains['1500']?.rpcUrl ?? '';
