@@ -30,7 +30,7 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   },
   sealing: {
     name: 'sealing-begun',
-    about: 'Where seals begin in this log. There is one such stream.',
+    about: 'Where seals begin in this log, and where their key changed. There is one such stream.',
   },
   credit: {
     name: 'credit-<address>',
@@ -102,6 +102,7 @@ export const meanings: {
     SettlementChangeCancelled: 'The change was called off before its time: the wallet in force stays',
     WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
+    WebhookSecretResealed: 'The same webhook secret, encrypted under a new master key; webhooks are signed as before',
     EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',
     KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
     PayFromSet: 'What payers of the app may choose to pay from, from the next payment on',
@@ -127,6 +128,9 @@ export const meanings: {
   },
   sealing: {
     SealingBegun: 'From this place in the log on, what has no seal of the service is not believed',
+    SealingKeyChanged:
+      'From the next event of the log on, only seals of the new key are believed; `formerKeys` is what still checks older ones, encrypted under the new master key',
+    SealingKeyChangeFinished: 'Every secret is under the new master key: the service may start with it',
   },
   credit: {
     CreditEarned: 'A completed payment brought its payer the share that it promised',

@@ -92,6 +92,8 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return event.data.url === null ? 'removed its webhook' : `set its webhook: ${withoutQuery(event.data.url)}`;
     case 'WebhookSecretRotated':
       return `made a new webhook secret, fingerprint ${event.data.fingerprint}`;
+    case 'WebhookSecretResealed':
+      return 'kept its webhook secret under a new master key';
     case 'KeylessCreationSet':
       return `${event.data.allowed ? 'opened' : 'closed'} it for creation without a key`;
     case 'EmbeddingSitesSet':

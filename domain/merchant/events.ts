@@ -10,8 +10,9 @@ import { closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } 
 /**
  * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
  * 3: sites that may show payment pages in a frame, what payers may choose to pay from.
+ * 4: a webhook secret under another master key.
  */
-export const merchantSchemaVersion = 3;
+export const merchantSchemaVersion = 4;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -71,6 +72,8 @@ export const merchantEventSchemas = {
   SettlementChangeCancelled: Type.Object({ changeId: Id }, closed),
   WebhookUrlSet: Type.Object({ url: nullable(Url) }, closed),
   WebhookSecretRotated: Type.Object({ ...sealed, rotatedAt: Time }, closed),
+  /** The same secret under another master key. */
+  WebhookSecretResealed: Type.Object(sealed, closed),
   /** Origins as browsers spell them. */
   EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),

@@ -74,6 +74,8 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { webhookUrl: event.data.url };
     case 'WebhookSecretRotated':
       return { webhookSecret: event.data };
+    case 'WebhookSecretResealed':
+      return { webhookSecret: state.webhookSecret && { ...state.webhookSecret, ...event.data } };
     case 'KeylessCreationSet':
       return { keylessCreation: event.data.allowed };
     case 'EmbeddingSitesSet':

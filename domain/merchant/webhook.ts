@@ -18,6 +18,21 @@ export function rotateSecret(state: MerchantState, secret: RotatedSecret): Decis
 }
 
 /**
+ * The secret stays as it is: only the key changes that it is kept under. However often the app was changed, that is possible.
+ *
+ * @param reseal the ciphertext under the key of today; the same text when it is that already
+ */
+export function resealSecret(
+  { webhookSecret }: MerchantState,
+  reseal: (ciphertext: string) => string,
+): MerchantEvent[] {
+  if (webhookSecret === null) return [];
+  const ciphertext = reseal(webhookSecret.ciphertext);
+  if (ciphertext === webhookSecret.ciphertext) return [];
+  return [{ type: 'WebhookSecretResealed', data: { ciphertext, fingerprint: webhookSecret.fingerprint } }];
+}
+
+/**
  * The one rule for webhook URLs, whoever states them.
  *
  * @returns the canonical URL, which is what is kept, compared and shown: `HTTPS://Shop.Example` is `https://shop.example/`

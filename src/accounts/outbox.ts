@@ -39,13 +39,13 @@ export const mailsChannel = 'mails';
 export const mailsWorkerName = 'mails';
 /** More than a mail server is sent in an hour. */
 const waitingMax = 10_000;
-const contextOf = (mailId: string): string => `mail:${mailId}`;
+export const mailContext = (mailId: string): string => `mail:${mailId}`;
 
 export function createOutbox({ sql, box, clock, ids }: OutboxDeps): Outbox {
   return {
     async put(tx, { mailId = ids.eventId(), to, subject, text, life_ms }) {
       const now = clock.now();
-      const sealed = box.seal(JSON.stringify({ to: to?.email ?? null, subject, text }), contextOf(mailId));
+      const sealed = box.seal(JSON.stringify({ to: to?.email ?? null, subject, text }), mailContext(mailId));
       const [room] = await tx.query(
         'SELECT 1 WHERE (SELECT count(*) FROM (SELECT FROM ops.mails LIMIT $1) AS waiting) < $1',
         [waitingMax],
@@ -75,7 +75,7 @@ export function createOutbox({ sql, box, clock, ids }: OutboxDeps): Outbox {
         'SELECT sealed FROM ops.mails WHERE mail_id = $1 AND developer_id IS NOT NULL AND expires_at > $2',
         [mailId, clock.now()],
       );
-      return row ? (JSON.parse(box.open(row.sealed, contextOf(mailId))) as Mail) : null;
+      return row ? (JSON.parse(box.open(row.sealed, mailContext(mailId))) as Mail) : null;
     },
 
     async remove(mailId) {

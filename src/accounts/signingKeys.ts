@@ -25,7 +25,7 @@ export const algorithm = 'EdDSA';
 export const signsFor_ms = 30 * 24 * hour_ms;
 const cachedMax = 100;
 const wellFormedKid = /^[0-9a-f-]{36}$/;
-const contextOf = (kid: string): string => `signingKey:${kid}`;
+export const signingKeyContext = (kid: string): string => `signingKey:${kid}`;
 
 interface Row {
   readonly kid: string;
@@ -52,7 +52,7 @@ export function createSigningKeys({ sql, box, clock, ids }: SigningKeysDeps): Si
     const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
     const kid = ids.eventId();
     const now = clock.now();
-    const sealed = box.seal(JSON.stringify(await exportJWK(privateKey)), contextOf(kid));
+    const sealed = box.seal(JSON.stringify(await exportJWK(privateKey)), signingKeyContext(kid));
     await sql.query('INSERT INTO ops.signing_keys (kid, sealed, created_at) VALUES ($1, $2, $3)', [kid, sealed, now]);
     return { kid, key: privateKey, until_ms: epochMs(now) + signsFor_ms };
   }
@@ -60,7 +60,7 @@ export function createSigningKeys({ sql, box, clock, ids }: SigningKeysDeps): Si
   /** Undefined when it was sealed under a master key that is no longer used: its tokens have ended. */
   function opened({ kid, sealed }: Pick<Row, 'kid' | 'sealed'>): JWK | undefined {
     try {
-      return JSON.parse(box.open(sealed, contextOf(kid))) as JWK;
+      return JSON.parse(box.open(sealed, signingKeyContext(kid))) as JWK;
     } catch (error) {
       if (error instanceof SecretBoxError) return undefined;
       throw error;

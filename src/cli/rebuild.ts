@@ -1,24 +1,17 @@
 /** `npm run rebuild`: fills read models anew from the event log, beside the live ones, then switches. The service may run on. */
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { loadEnvFile } from 'node:process';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { projectionSets } from '../../projections/sets.ts';
-import { createReader } from '../environment/reader.ts';
 import { openEventStore } from '../eventstore/client.ts';
-import { NodeNotStarted, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
-import { sealedStore, sealsBegan } from '../eventstore/sealed.ts';
+import { sealedStore, trustIn } from '../eventstore/sealed.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
-import { readConnections } from '../runtime/connections.ts';
 import { forgetScans, furthestCheckpoint } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
-import { createSeals } from '../security/seals.ts';
-import { parseMasterKey } from '../security/secretBox.ts';
+import { connections, masterKeyOf } from './connections.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -52,12 +45,12 @@ await runProgram(() => main(options));
 
 async function main({ set: only, logRestored = false, ...where }: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
-  const { databaseUrl, eventStoreUrl, close } = await connections(where);
+  const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
   const database = openDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
   const opened = openEventStore({ url: eventStoreUrl });
   try {
     await migrate(database);
-    const store = await believed(opened, await masterKeyOf(where.data));
+    const store = await believed(opened, masterKeyOf(where.data));
     if (logRestored) await scanAgain(database, store);
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
       await withProgress({ store, database, codec: eventCodec, set, signal, logRestored });
@@ -69,21 +62,10 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
   }
 }
 
-/** Events are believed as the service believes them, so its key is needed. */
-async function masterKeyOf(data: string): Promise<Uint8Array> {
-  for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
-  const problems: string[] = [];
-  const text = createReader(process.env, problems).text('MASTER_KEY', '');
-  if (problems.length > 0) throw new Error(problems.join());
-  if (text === '') throw new Error('MASTER_KEY is required, that of the service: it tells whose the events are');
-  return parseMasterKey(text);
-}
-
 async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
-  const seals = createSeals(masterKey);
   const tell = ({ message }: ChainBroken): void => console.error(message);
-  const began = await sealsBegan(store, { seals, tell });
-  return sealedStore(store, { seals, tell, begun: () => began });
+  const trust = await trustIn(store, { masterKey, tell });
+  return sealedStore(store, { tell, trust: () => trust });
 }
 
 /** @throws unless the log is older than what is remembered of it: else nothing is to be forgotten */
@@ -93,23 +75,6 @@ async function scanAgain(database: Database, store: Pick<EventStore, 'tail'>): P
     throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
   await forgetScans(database);
   console.log('Scans of all chains begin again where the restored log ends.');
-}
-
-/** As given; else those of the service that runs on the data directory; else the embedded event store, started for this. */
-async function connections({ database, eventstore, data }: Pick<Options, 'database' | 'eventstore' | 'data'>) {
-  const running = await readConnections(resolve(data));
-  const databaseUrl = database ?? running?.databaseUrl;
-  if (!databaseUrl) {
-    throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
-  }
-  if (eventstore) return { databaseUrl, eventStoreUrl: eventstore, close: async () => {} };
-  try {
-    const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
-    return { databaseUrl, eventStoreUrl: node.url, close: () => node.stop() };
-  } catch (error) {
-    if (!(error instanceof NodeNotStarted) || error.code !== 'directoryInUse' || !running) throw error;
-    return { databaseUrl, eventStoreUrl: running.eventStoreUrl, close: async () => {} };
-  }
 }
 
 async function withProgress(deps: Omit<RebuildDeps, 'onProgress'> & { database: Database; set: ProjectionSet }) {

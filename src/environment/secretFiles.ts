@@ -5,7 +5,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 const most_bytes = 64 * 1024;
 const secrets: ReadonlySet<string> = new Set([
-  ...['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
+  ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
   ...['SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'DATABASE_URL', 'EVENTSTORE_URL', 'SMTP_URL'],
 ]);
 

@@ -3,15 +3,43 @@ import { ChainBroken, linkOf } from '../../commands/codec.ts';
 import { createHandle, type HandleDeps, readStream } from '../../commands/handle.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { beginSealing, sealing, sealingInstance } from '../../domain/sealing.ts';
-import type { Seals } from '../security/seals.ts';
+import { beginSealing, type KeyChange, sealing, sealingInstance } from '../../domain/sealing.ts';
+import { type FormerKey, formerKeyOf, type KeptKey, openFormer } from '../security/formerKeys.ts';
+import { createSeals, type Seals } from '../security/seals.ts';
 
 export interface Sealing {
-  readonly seals: Seals;
-  /** Position where seals began; it is asked before each use. @throws Unavailable */
-  readonly begun: () => bigint | Promise<bigint>;
+  /** It is asked before each use. @throws Unavailable */
+  readonly trust: () => Trust | Promise<Trust>;
   /** Told of each event that is not ours, perhaps more than once. */
   readonly tell: (broken: ChainBroken) => void;
+}
+
+/** Which seals are believed where in the log. */
+export interface Trust {
+  /** Makes new ones. */
+  readonly seals: Seals;
+  /** Position where seals began. */
+  readonly begun: bigint;
+  /** Oldest first; each is good up to the event that changed it. */
+  readonly former: readonly (FormerKey & { readonly kept: KeptKey; readonly until: bigint })[];
+  /** The last change; null when there was none. */
+  readonly change: { readonly data: KeyChange; readonly finished: boolean } | null;
+}
+
+const sealsAt = ({ seals, former }: Trust, position: bigint): Seals =>
+  former.find(({ until }) => position <= until)?.seals ?? seals;
+
+function brokenAt(stored: StoredEvent, trust: Trust): ChainBroken | null {
+  const { stream, revision, position, metadata } = stored;
+  const seal = typeof metadata === 'object' ? metadata?.seal : undefined;
+  if (seal === undefined && position < trust.begun) return null;
+  const seals = sealsAt(trust, position);
+  const expected = `a seal of key ${seals.keyId}`;
+  if (typeof seal !== 'string') return new ChainBroken({ stream, revision, expected, found: 'none' });
+  if (seals.isSealOf(linkOf(stored), seal)) return null;
+  const other = /^[0-9a-f]{8}(?=\.)/.exec(seal)?.[0];
+  const found = other === undefined || other === seals.keyId ? 'a false one' : `one of key ${other}`;
+  return new ChainBroken({ stream, revision, expected, found });
 }
 
 /**
@@ -21,19 +49,7 @@ export interface Sealing {
  * A seal covers stream, revision, id, type, data, metadata and the predecessor's link: it cannot be moved to another place.
  */
 export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
-  const { seals, tell } = sealed;
-
-  function brokenAt(stored: StoredEvent, begun: bigint): ChainBroken | null {
-    const { stream, revision, position, metadata } = stored;
-    const seal = typeof metadata === 'object' ? metadata?.seal : undefined;
-    if (seal === undefined && position < begun) return null;
-    const expected = `a seal of key ${seals.keyId}`;
-    if (typeof seal !== 'string') return new ChainBroken({ stream, revision, expected, found: 'none' });
-    if (seals.isSealOf(linkOf(stored), seal)) return null;
-    const other = /^[0-9a-f]{8}(?=\.)/.exec(seal)?.[0];
-    const found = other === undefined || other === seals.keyId ? 'a false one' : `one of key ${other}`;
-    return new ChainBroken({ stream, revision, expected, found });
-  }
+  const { tell } = sealed;
 
   function refuse(broken: ChainBroken): never {
     tell(broken);
@@ -42,7 +58,7 @@ export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
 
   return {
     async append(stream, expected, events) {
-      await sealed.begun();
+      const { seals } = await sealed.trust();
       const first = expected === 'no_stream' ? 0n : expected + 1n;
       const appended = await store.append(
         stream,
@@ -63,19 +79,19 @@ export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
 
     async read(stream, options) {
       const events = await store.read(stream, options);
-      const begun = await sealed.begun();
+      const trust = await sealed.trust();
       for (const event of events) {
-        const broken = brokenAt(event, begun);
+        const broken = brokenAt(event, trust);
         if (broken) refuse(broken);
       }
       return events;
     },
 
     async *all(options) {
-      const begun = await sealed.begun();
+      const trust = await sealed.trust();
       for await (const batch of store.all(options)) {
         const events = batch.events.filter((event) => {
-          const broken = brokenAt(event, begun);
+          const broken = brokenAt(event, trust);
           if (broken) tell(broken);
           return broken === null;
         });
@@ -87,52 +103,85 @@ export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
   };
 }
 
-interface Beginning extends Pick<Sealing, 'seals' | 'tell'> {
+type Believing = Pick<Sealing, 'tell'> & { readonly masterKey: Uint8Array };
+
+interface Beginning extends Believing {
   readonly deciding: Omit<HandleDeps, 'store' | 'crash'>;
 }
 
-const beginning = `${sealing.category}-${sealingInstance}`;
+export const sealingStream = `${sealing.category}-${sealingInstance}`;
 /** Behind every position of a log. */
 const never = 2n ** 64n;
 
-/** What says where seals begin must itself be sealed. */
-const strict = (store: EventStore, { seals, tell }: Pick<Sealing, 'seals' | 'tell'>): EventStore =>
-  sealedStore(store, { seals, tell, begun: () => 0n });
+/** The secrets that the former key encrypted are not all under the new one. */
+export class KeyChangeUnfinished extends Error {
+  override readonly name = 'KeyChangeUnfinished';
+  constructor({ keyId, formerKeyId }: KeyChange) {
+    super(
+      `the change of the master key (seals of key ${formerKeyId} to ${keyId}) stopped half-way: run \`npm run rotate-master-key\` again with the same MASTER_KEY and MASTER_KEY_OLD, then start`,
+    );
+  }
+}
 
-/** Where seals began in this log. @throws Unavailable; ChainBroken when it was sealed with another key */
-export async function sealsBegan(store: EventStore, sealed: Pick<Sealing, 'seals' | 'tell'>): Promise<bigint> {
-  const [first] = await readStream(strict(store, sealed), beginning);
-  return first?.position ?? never;
+/**
+ * Which seals are believed in this log. What says so must itself be sealed: each change by the key before it, and the last one opens with
+ * the master key alone, which gives all former keys.
+ *
+ * @throws Unavailable; ChainBroken when the log was sealed with another key, or a change is not ours
+ */
+export async function trustIn(store: EventStore, { masterKey, tell }: Believing): Promise<Trust> {
+  const events = await readStream(store, sealingStream);
+  const changes = events.filter(({ type }) => type === 'SealingKeyChanged');
+  const seals = createSeals(masterKey);
+  const ours = changes.findLastIndex(({ data }) => (data as KeyChange).keyId === seals.keyId);
+  const opened = ours < 0 ? null : openFormer(masterKey, changes[ours]?.data as KeyChange);
+  // A change that the master key does not open gives no former key: then the first event that is not under this key is refused.
+  const kept = opened?.length === ours + 1 ? opened : [];
+  const former = kept.map((key, index) => ({ ...formerKeyOf(key), kept: key, until: changes[index]?.position ?? -1n }));
+  const data = changes.at(-1)?.data as KeyChange | undefined;
+  const finished = events.at(-1)?.type === 'SealingKeyChangeFinished';
+  const trust = { seals, begun: 0n, former, change: data ? { data, finished } : null };
+  for (const event of events) {
+    const broken = brokenAt(event, trust);
+    if (broken === null) continue;
+    tell(broken);
+    throw broken;
+  }
+  return { ...trust, begun: events[0]?.position ?? never };
 }
 
 /** Opens one store with seals; they begin here and now when no version before sealed. Which may have to wait until the store is there. */
 export function withSeals<S extends EventStore & { readonly workers: EventStore }>(
   store: S,
-  { seals, tell, deciding }: Beginning,
-): S & { readonly sealed: () => Promise<bigint> } {
-  const { keyId } = seals;
-  let known: bigint | null = null;
-  let asked: Promise<bigint> | null = null;
+  { masterKey, tell, deciding }: Beginning,
+): S & { readonly sealed: () => Promise<Trust>; readonly formerKeys: () => readonly FormerKey[] } {
+  let known: Trust | null = null;
+  let asked: Promise<Trust> | null = null;
 
-  async function ask(): Promise<bigint> {
-    const handle = createHandle({ ...deciding, store: strict(store.workers, { seals, tell }) });
+  async function ask(): Promise<Trust> {
+    const found = await trustIn(store.workers, { masterKey, tell });
+    if (found.change && !found.change.finished) throw new KeyChangeUnfinished(found.change.data);
+    // What is written before seals begin is the event with which they do.
+    const strict = sealedStore(store.workers, { tell, trust: () => ({ ...found, begun: 0n }) });
+    const handle = createHandle({ ...deciding, store: strict });
     const facts = { cause: 'worker:sealing', appId: null } as const;
-    await handle(sealing, sealingInstance, (begunWith) => beginSealing(begunWith, keyId), facts);
-    known = await sealsBegan(store.workers, { seals, tell });
+    await handle(sealing, sealingInstance, (inForce) => beginSealing(inForce, found.seals.keyId), facts);
+    known = await trustIn(store.workers, { masterKey, tell });
     return known;
   }
-  function begun(): bigint | Promise<bigint> {
+  function trust(): Trust | Promise<Trust> {
     if (known !== null) return known;
     asked ??= ask().finally(() => {
       asked = null;
     });
     return asked;
   }
-  const sealed = { seals, tell, begun };
+  const sealed = { tell, trust };
   return {
     ...store,
     ...sealedStore(store, sealed),
     workers: sealedStore(store.workers, sealed),
-    sealed: async () => begun(),
+    sealed: async () => trust(),
+    formerKeys: () => known?.former ?? [],
   };
 }

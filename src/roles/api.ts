@@ -115,7 +115,9 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     limits: defaultLimits,
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
-    paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey)),
+    paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey), () =>
+      core.formerKeys().map(({ links }) => links),
+    ),
     walletLink: (payment, amount) => walletLinkOf(payment, amount, config.mode === 'sandbox'),
     paymentNews,
     site: siteOf(config),

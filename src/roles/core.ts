@@ -36,8 +36,8 @@ import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.t
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
+import type { FormerKey } from '../security/formerKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
-import { createSeals } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
 
@@ -59,6 +59,8 @@ export interface Core extends Chains {
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
   readonly box: SecretBox;
+  /** What still opens the links of master keys that were changed. */
+  readonly formerKeys: () => readonly FormerKey[];
   readonly revokedKeys: RevokedKeys;
   readonly merchants: ManageMerchant;
   /** Decides on behalf of requests. */
@@ -101,7 +103,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const store = withSeals(openEventStore({ url: eventStoreUrl }), {
-    seals: createSeals(parseMasterKey(config.masterKey)),
+    masterKey: parseMasterKey(config.masterKey),
     deciding,
     tell: brokenChains(telemetry),
   });
@@ -138,6 +140,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     writes: reads,
     ...open,
     box,
+    formerKeys: store.formerKeys,
     handle,
     workHandle: createHandle({ ...deciding, store: store.workers }),
     revokedKeys,

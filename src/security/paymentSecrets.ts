@@ -20,18 +20,20 @@ const form = /^[\w-]{43}$/;
  * to 128 bits, and at the same time the IV of AES-256-CTR, which hides the id. A tag depends on the whole id, so two ids never share a key
  * stream but for a collision of 128 bits, and no nonce has to be random. AES-GCM is not used for that reason: it breaks when a nonce repeats.
  *
- * @param masterKey of this installation; a new one makes new links
+ * @param masterKey of this installation: new secrets are made with it
+ * @param former keys of the master keys before it: what was made with them still opens. Asked at each use; few of them
  */
-export function createPaymentSecrets(masterKey: Uint8Array): PaymentSecrets {
-  const tagKey = deriveKey(masterKey, 'payment links: tag');
-  const hideKey = deriveKey(masterKey, 'payment links: hide');
-  const tagOf = (id: Buffer): Buffer => createHmac('sha256', tagKey).update(id).digest().subarray(0, tagBytes);
+export function createPaymentSecrets(
+  masterKey: Uint8Array,
+  former: () => readonly LinkKeys[] = () => [],
+): PaymentSecrets {
+  const current = linkKeysOf(masterKey);
   return {
     secretOf(paymentId) {
       const id = Buffer.from(paymentId.replaceAll('-', ''), 'hex');
       if (id.length !== idBytes) throw new TypeError('a payment id is a UUID');
-      const tag = tagOf(id);
-      const cipher = createCipheriv('aes-256-ctr', hideKey, tag);
+      const tag = tagOf(current, id);
+      const cipher = createCipheriv('aes-256-ctr', current.hide, tag);
       return Buffer.concat([tag, cipher.update(id), cipher.final()]).toString('base64url');
     },
 
@@ -40,13 +42,34 @@ export function createPaymentSecrets(masterKey: Uint8Array): PaymentSecrets {
       const bytes = Buffer.from(secret, 'base64url');
       // The last character has two bits to spare: one spelling alone is good.
       if (bytes.toString('base64url') !== secret) return null;
-      const tag = bytes.subarray(0, tagBytes);
-      const decipher = createDecipheriv('aes-256-ctr', hideKey, tag);
-      const id = Buffer.concat([decipher.update(bytes.subarray(tagBytes)), decipher.final()]);
-      return timingSafeEqual(tag, tagOf(id)) ? uuidOf(id) : null;
+      for (const keys of [current, ...former()]) {
+        const id = opened(keys, bytes);
+        if (id !== null) return uuidOf(id);
+      }
+      return null;
     },
   };
 }
+
+export interface LinkKeys {
+  readonly tag: Uint8Array;
+  readonly hide: Uint8Array;
+}
+
+export const linkKeysOf = (masterKey: Uint8Array): LinkKeys => ({
+  tag: deriveKey(masterKey, 'payment links: tag'),
+  hide: deriveKey(masterKey, 'payment links: hide'),
+});
+
+function opened(keys: LinkKeys, bytes: Buffer): Buffer | null {
+  const tag = bytes.subarray(0, tagBytes);
+  const decipher = createDecipheriv('aes-256-ctr', keys.hide, tag);
+  const id = Buffer.concat([decipher.update(bytes.subarray(tagBytes)), decipher.final()]);
+  return timingSafeEqual(tag, tagOf(keys, id)) ? id : null;
+}
+
+const tagOf = (keys: LinkKeys, id: Buffer): Buffer =>
+  createHmac('sha256', keys.tag).update(id).digest().subarray(0, tagBytes);
 
 const uuidOf = (id: Buffer): string =>
   id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

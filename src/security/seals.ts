@@ -10,9 +10,13 @@ export interface Seals {
   isSealOf(link: string, seal: string): boolean;
 }
 
-/** @param masterKey of this installation: seals hold as long as it stays the same */
-export function createSeals(masterKey: Uint8Array): Seals {
-  const bytes = deriveKey(masterKey, 'event seals');
+/** @param masterKey of this installation */
+export const createSeals = (masterKey: Uint8Array): Seals => sealsWith(sealKeyOf(masterKey));
+
+export const sealKeyOf = (masterKey: Uint8Array): Buffer => deriveKey(masterKey, 'event seals');
+
+/** @param bytes `sealKeyOf` a master key: that of a former one is kept, the master key itself is not */
+export function sealsWith(bytes: Uint8Array): Seals {
   const key = createSecretKey(bytes);
   const keyId = createHash('sha256')
     .update('payment-intents event seals key id')

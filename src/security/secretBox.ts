@@ -59,6 +59,12 @@ export function createSecretBox(current: Uint8Array, former: readonly Uint8Array
   };
 }
 
+/** Whether a sealed text names this key as its own. */
+export const isSealedUnder = (key: Uint8Array, sealed: string): boolean => sealed.startsWith(sealedPrefix(key));
+
+/** What every text begins with that is sealed under the key. */
+export const sealedPrefix = (key: Uint8Array): string => `${format}.${keyIdOf(key)}.`;
+
 /**
  * Reads a master key as configuration gives it.
  *

@@ -48,7 +48,7 @@ describe('documentation', () => {
 
     it(`${page} names npm scripts and programs that exist`, () => {
       const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
-      for (const [, name] of text(page).matchAll(/npm run ([a-z:]+)/g))
+      for (const [, name] of text(page).matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
         assert.ok(scripts[name as string], `no script ${name}`);
       for (const [, file] of text(page).matchAll(/\bnode (\S+\.ts)/g))
         assert.ok(existsSync(new URL(file as string, root)), file);

@@ -18,7 +18,7 @@ const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 function serviceOn(log: EventStore, key: Uint8Array = masterKey) {
   const told: ChainBroken[] = [];
   const tell = (broken: ChainBroken) => void told.push(broken);
-  const store = withSeals({ ...log, workers: log }, { seals: createSeals(key), tell, deciding });
+  const store = withSeals({ ...log, workers: log }, { masterKey: key, tell, deciding });
   const handle = createHandle({ ...deciding, store });
   const facts = { cause: 'worker:test', appId: null } as const;
   const introduce = (...types: string[]) =>

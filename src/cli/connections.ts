@@ -1,0 +1,48 @@
+/** What tools stand on that run without the service's whole configuration: its stores, and its master key. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadEnvFile } from 'node:process';
+import { createReader } from '../environment/reader.ts';
+import { NodeNotStarted, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { readConnections } from '../runtime/connections.ts';
+import { parseMasterKey } from '../security/secretBox.ts';
+
+export interface Where {
+  readonly database?: string;
+  readonly eventstore?: string;
+  readonly data: string;
+}
+
+/** Events are believed as the service believes them, so its key is needed. */
+export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' = 'MASTER_KEY'): Uint8Array {
+  for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  const problems: string[] = [];
+  const text = createReader(process.env, problems).text(name, '');
+  if (problems.length > 0) throw new Error(problems.join());
+  const whose = name === 'MASTER_KEY' ? 'that of the service' : 'that of the service until now';
+  if (text === '') throw new Error(`${name} is required, ${whose}: it tells whose the events are`);
+  return parseMasterKey(text);
+}
+
+/**
+ * As given; else those of the service that runs on the data directory; else the embedded event store, started for this.
+ *
+ * @param running what to do when the embedded event store runs already
+ * @throws NodeNotStarted
+ */
+export async function connections({ database, eventstore, data }: Where, running: 'join' | 'refuse') {
+  const last = await readConnections(resolve(data));
+  const databaseUrl = database ?? last?.databaseUrl;
+  if (!databaseUrl) {
+    throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
+  }
+  if (eventstore) return { databaseUrl, eventStoreUrl: eventstore, close: async () => {} };
+  try {
+    const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
+    return { databaseUrl, eventStoreUrl: node.url, close: () => node.stop() };
+  } catch (error) {
+    if (!(error instanceof NodeNotStarted) || error.code !== 'directoryInUse' || !last || running === 'refuse')
+      throw error;
+    return { databaseUrl, eventStoreUrl: last.eventStoreUrl, close: async () => {} };
+  }
+}
