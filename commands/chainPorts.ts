@@ -33,11 +33,25 @@ export interface ScannedRange {
    * to be set aside and read by themselves.
    */
   readonly unexplained?: readonly string[];
+  /** Transactions that the nodes show and that cannot be read. The range goes on without them: each is set aside and read again by itself. */
+  readonly unreadable?: readonly Unreadable[];
   /** Blocks that no node remembers any more: what they held for us has not been seen. */
   readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
 }
+
+/** A transaction that may have paid us and that cannot be read as its node shows it. */
+export interface Unreadable {
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  /** Whom it may have paid, as far as that can be read: the end of their payments waits for it. Empty when nothing tells. */
+  readonly addresses: readonly string[];
+  /** What the node showed and what was wrong with it, in at most `evidenceMax` characters. */
+  readonly evidence: string;
+}
+
+export const evidenceMax = 2_000;
 
 export interface DepositRead {
   readonly logs: readonly TransferLog[];
