@@ -105,13 +105,16 @@ function counting(rpc: SolanaRpc): { readonly rpc: SolanaRpc; calls(): number } 
       calls += 1;
       return node.request(...call);
     },
-  });
-  return {
-    rpc: {
-      ...rpc,
-      first: (ask, until) => rpc.first((node) => ask(counted(node)), until),
-      answer: (ask, until) => rpc.answer((node) => ask(counted(node)), until),
+    batch: (asked: Parameters<typeof node.batch>[0]) => {
+      calls += asked.length;
+      return node.batch(asked);
     },
-    calls: () => calls,
-  };
+  });
+  const countedRpc = (own: SolanaRpc): SolanaRpc => ({
+    ...own,
+    as: (priority) => countedRpc(own.as(priority)),
+    first: (ask, until) => own.first((node) => ask(counted(node)), until),
+    answer: (ask, until) => own.answer((node) => ask(counted(node)), until),
+  });
+  return { rpc: countedRpc(rpc), calls: () => calls };
 }

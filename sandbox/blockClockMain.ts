@@ -3,7 +3,7 @@
  * `node sandbox/blockClockMain.ts --block-ms 1000 --chain http://127.0.0.1:8545`
  */
 import { parseArgs } from 'node:util';
-import { createTransport } from '../src/chains/node/jsonRpc.ts';
+import { createTransport } from '../src/chains/node/transport.ts';
 import { type ClockedChain, createBlockClock } from './blockClock.ts';
 import { readyProgram } from './readyProgram.ts';
 

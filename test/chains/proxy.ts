@@ -1,4 +1,4 @@
-/** A JSON-RPC node that forwards to a real one and can be made to lag, lie or fail. */
+/** A JSON-RPC node that forwards to a real one, also what comes in batches, and can be made to lag, lie or fail. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,6 +23,12 @@ export interface NodeProxy {
   behave(behaviour: Behaviour): void;
 }
 
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
 export const honest: Behaviour = (method, params, forward) => forward(method, params);
 export const broken: Behaviour = () => Promise.reject(new Error('down'));
 
@@ -40,18 +46,26 @@ export async function startProxy(upstream: string, first: Behaviour = honest): P
     return answer.result;
   };
 
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+  const answerTo = async ({ id, method, params }: Asked) => {
     calls.set(method, (calls.get(method) ?? 0) + 1);
     try {
       const result = await (method === 'eth_chainId' ? forward(method, []) : behaviour(method, params, forward));
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return { jsonrpc: '2.0', id, result };
     } catch (error) {
-      if (error instanceof Refusal) {
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }));
-      } else response.destroy();
+      if (!(error instanceof Refusal)) throw error;
+      return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
+    }
+  };
+
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const asked = JSON.parse(Buffer.concat(chunks).toString()) as Asked | readonly Asked[];
+    try {
+      const answers = await Promise.all([asked].flat().map(answerTo));
+      response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+    } catch {
+      response.destroy();
     }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,8 @@
 /** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
 import { TransientError } from '../../../commands/ports.ts';
-import { AnswerTooLarge, type ChainNode, createTransport, NoAnswer, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import { inParallel } from '../inParallel.ts';
+import { type Answered, type ChainNode, type RpcCall, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import { AnswerTooLarge, createTransport, NoAnswer } from './transport.ts';
 
 /** No node of the chain could answer. Nothing was changed; try again later. */
 export class ChainUnavailable extends TransientError {
@@ -23,6 +25,9 @@ export interface Agree {
   readonly largeFrom_usd: bigint;
 }
 
+/** Whose calls a node takes first while it takes fewer than are wanted. Late ones have their turn as well, after a while. */
+export type Priority = 'payout' | 'head' | 'late';
+
 /**
  * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
  * call ends it.
@@ -32,6 +37,8 @@ export interface ChainRpc {
   /** In the order of the configuration. */
   readonly nodes: readonly Connection[];
   readonly agree: Agree;
+  /** The same nodes, with another place among those that wait for them. Without it, calls are as those of the head. */
+  as(priority: Priority): ChainRpc;
   /**
    * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
    * @returns undefined when those that could answer had nothing
@@ -94,10 +101,11 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     return outcomes;
   }
 
-  return {
+  const rpc: ChainRpc = {
     chainId,
     nodes: connections,
     agree,
+    as: () => rpc,
     first,
     each,
     async answer(ask, signal) {
@@ -115,10 +123,14 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
       );
     },
   };
+  return rpc;
 }
 
 /** @returns the node for a reading that ends with the signal */
 export type Connection = (signal?: AbortSignal) => ChainNode;
+
+/** Calls of a batch that are under way at a time, where the node takes one call only. */
+const callsAtOnce = 8;
 
 function connect(
   url: string,
@@ -139,16 +151,41 @@ function connect(
     return result;
   }
 
-  return (signal) => ({
+  async function answered({ method, params }: RpcCall, signal?: AbortSignal): Promise<Answered> {
+    try {
+      return { value: await call(method, params, signal) };
+    } catch (error) {
+      if (error instanceof RpcFailed && error.kind === 'refused') return { failure: error };
+      throw error;
+    }
+  }
+
+  const nodeFor = (signal?: AbortSignal): ChainNode => ({
     name,
-    async request(method, params) {
-      if (!verified) {
-        await verify({ name, request: (asked, withParams) => call(asked, withParams, signal) });
-        verified = true;
-      }
-      return call(method, params, signal);
-    },
+    request: (method, params) => call(method, params, signal),
+    batch: (calls) => inParallel(calls, callsAtOnce, (asked) => answered(asked, signal)),
   });
+
+  async function verifyOnce(signal?: AbortSignal): Promise<void> {
+    if (verified) return;
+    await verify(nodeFor(signal));
+    verified = true;
+  }
+
+  return (signal) => {
+    const node = nodeFor(signal);
+    return {
+      name,
+      async request(method, params) {
+        await verifyOnce(signal);
+        return node.request(method, params);
+      },
+      async batch(calls) {
+        await verifyOnce(signal);
+        return node.batch(calls);
+      },
+    };
+  };
 }
 
 /** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */

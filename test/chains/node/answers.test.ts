@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { ask, list, object, optional, RpcFailed, text, whole } from '../../../src/chains/node/jsonRpc.ts';
+import { ask, askEach, list, object, optional, RpcFailed, text, whole } from '../../../src/chains/node/jsonRpc.ts';
+import { nodeOf } from '../../support/chainNode.ts';
 
-const nodeThatAnswers = (answer: unknown) => ({ name: 'node 1', request: async () => answer });
+const nodeThatAnswers = (answer: unknown) => nodeOf(async () => answer);
 
 describe('answers of nodes', () => {
   it('are what was asked for, or a failure that names node and method', async () => {
@@ -22,6 +23,18 @@ describe('answers of nodes', () => {
       throw lags;
     };
     await assert.rejects(ask(nodeThatAnswers(1), 'getHeight', [], read), lags);
+  });
+
+  it('of many calls come in their order, and one that is refused fails them', async () => {
+    const twice = nodeOf(async (method, params) => {
+      const [n] = params as readonly number[];
+      if (n === 13) throw new RpcFailed('node 1', method, 'refused', 'it is unlucky');
+      return Number(n) * 2;
+    });
+    assert.deepEqual(await askEach(twice, 'twice', [[1], [2], [3]], whole), [2n, 4n, 6n]);
+    assert.deepEqual(await askEach(twice, 'twice', [], whole), []);
+    await assert.rejects(askEach(twice, 'twice', [[1], [13]], whole), /unlucky/);
+    await assert.rejects(askEach(twice, 'twice', [[1], [-1]], whole), /malformed: expected a whole number, not -2/);
   });
 
   it('hold whole numbers as JSON has them or as digits, up to 64 bits', () => {

@@ -4,6 +4,7 @@ import { mayHoldTransfers } from '../../../../src/chains/evm/payins/bloom.ts';
 import { header } from '../../../../src/chains/evm/reads.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { accountOf } from '../../../support/anvil.ts';
+import { nodeOf } from '../../../support/chainNode.ts';
 import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import { lagging } from '../laggingNode.ts';
 import { createWorld, ingesterOf, observe, receivedBy, type World } from '../world.ts';
@@ -104,10 +105,7 @@ describe('blocks near the head of an EVM chain', () => {
   it('tell by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
     const world = await createWorld(8453);
     await world.pay(customer, 5n);
-    const node = {
-      name: 'node 1',
-      request: (method: string, params: unknown) => world.client.request({ method, params } as never),
-    };
+    const node = nodeOf((method, params) => world.client.request({ method, params } as never));
     const [paid, empty] = [await header(node, 'latest'), await header(node, 0n)];
     assert.ok(paid && empty);
     const base = chainOf(8453);

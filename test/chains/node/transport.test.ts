@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createTransport, NoAnswer } from '../../../src/chains/node/jsonRpc.ts';
+import { createTransport, NoAnswer } from '../../../src/chains/node/transport.ts';
 import { onStop } from '../../support/hooks.ts';
 
 describe('calling a node by JSON-RPC', () => {
