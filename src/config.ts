@@ -7,6 +7,7 @@ import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { createReader, type Reader } from './environment/reader.ts';
 import type { Env } from './environment/secretFiles.ts';
+import { isInClear, storeAddress } from './eventstore/address.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
 import { defaultOpenLimits, type OpenLimits } from './http/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
@@ -79,6 +80,7 @@ export function readConfig(env: Env): Config {
     return readChainSettings(read, chain, { choosesDepth, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
+  const eventStore = read.parsed('EVENTSTORE_URL', (url) => ({ url, inClear: isInClear(storeAddress(url)) }));
   const config: Config = {
     mode,
     roles:
@@ -102,7 +104,7 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments'),
-    eventStoreUrl: read.url('EVENTSTORE_URL', /^esdb(\+discover|\+unix)?:$/),
+    eventStoreUrl: eventStore?.url ?? null,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),
@@ -138,8 +140,12 @@ export function readConfig(env: Env): Config {
   if (config.chains.length === 0)
     problems.push('RPC_URLS_<chainId>: name at least one chain, for example RPC_URLS_8453=https://…');
   problems.push(...missingKeys(config));
-  const eventStoreNetwork = read.oneOf('EVENTSTORE_NETWORK', ['shared', 'private'], 'shared');
-  if (production) problems.push(...productionProblems(config, eventStoreNetwork));
+  const isShared = read.oneOf('EVENTSTORE_NETWORK', ['shared', 'private'], 'shared') === 'shared';
+  if (production && isShared && eventStore?.inClear)
+    problems.push(
+      'EVENTSTORE_URL has tls=false: beyond this machine the event store must be reached with TLS, or nobody else be in its network (EVENTSTORE_NETWORK=private)',
+    );
+  if (production) problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -206,22 +212,11 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
   return ['an instance that pays out needs the treasury key of every chain that it serves, or none'];
 }
 
-/** Without TLS, and not on this machine. */
-function isInClear(url: string): boolean {
-  if (url.startsWith('esdb+unix:') || !/[?&]tls=false\b/i.test(url)) return false;
-  const host = url.replace(/^[^:]*:\/\/(.*@)?/, '').replace(/[/?#].*$/, '');
-  return !/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host);
-}
-
-function productionProblems(config: Config, eventStoreNetwork: string): string[] {
+function productionProblems(config: Config): string[] {
   const problems: string[] = [];
   if (config.roles.includes('api') && config.publicUrl === null)
     problems.push(
       'PUBLIC_URL is required with the role api, for example https://pay.example.com: links to pay, logos and the texts that buyers sign begin with it',
-    );
-  if (config.eventStoreUrl !== null && eventStoreNetwork === 'shared' && isInClear(config.eventStoreUrl))
-    problems.push(
-      'EVENTSTORE_URL has tls=false: beyond this machine the event store must be reached with TLS, or nobody else be in its network (EVENTSTORE_NETWORK=private)',
     );
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
   if (config.settlementCoolDown_hours === 0)

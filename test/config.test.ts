@@ -163,7 +163,7 @@ describe('configuration', () => {
       MASTER_KEY: `${'0123456789abcdef'.repeat(4)}zz`,
       TREASURY_PRIVATE_KEY: `0x${'fedcba9876543210'.repeat(4)}zz`,
       DATABASE_URL: 'mysql://payments:open-sesame@localhost/payments',
-      EVENTSTORE_URL: 'http://admin:open-sesame@localhost:2113',
+      EVENTSTORE_URL: 'esdb://admin:open-sesame%@localhost:2113',
       RPC_URLS_8453: 'https://fine.example.com,wss://base.example.com/v2/open-sesame',
     };
     const problems = problemsOf({ ...good, ...secrets });
@@ -331,7 +331,8 @@ describe('configuration', () => {
         'esdb://admin:pass@10.0.0.7:2113?tls=False',
         'esdb+discover://events:2113?keepAliveInterval=10000&tls=false',
         'esdb://localhost.example.com:2113?tls=false',
-        'esdb://localhost@events.example.com?tls=false',
+        'esdb://localhost,events.example.com?tls=false',
+        'esdb+discover://ops:p/a@ss@localhost,10.0.0.7?tls=false',
       ]) {
         assert.match(at(url).join(), /^EVENTSTORE_URL has tls=false/, url);
         assert.deepEqual(at(url, { EVENTSTORE_NETWORK: 'private' }), []);
@@ -339,6 +340,8 @@ describe('configuration', () => {
       }
       for (const url of [
         'esdb://events.example.com:2113',
+        'esdb+discover://ops:pass@a:2113,b:2113,c:2113?tlsCaFile=/etc/ca.crt',
+        'esdb://localhost:2113,127.0.0.1:2114?tls=false',
         'esdb://127.0.0.1:2113?tls=false',
         'esdb://localhost?tls=false',
         'esdb://[::1]:2113?tls=false',

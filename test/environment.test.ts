@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createReader } from '../src/environment/reader.ts';
+import { createReader, withoutSecrets } from '../src/environment/reader.ts';
 import { childEnvironment } from '../src/runtime/system.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
@@ -48,4 +48,14 @@ describe('a child process', () => {
     const environment = { PATH: '/bin', TZ: 'UTC', LC_ALL: 'C', MASTER_KEY: 'a', SMTP_URL: 'b', RPC_URLS_1: 'c' };
     assert.deepEqual(childEnvironment(environment), { PATH: '/bin', TZ: 'UTC', LC_ALL: 'C' });
   });
+});
+
+describe('the URL of a store in a message', () => {
+  for (const [url, shown] of [
+    ['postgres://pay:pass@db:5432/payments?sslmode=require', 'postgres://db:5432/payments'],
+    ['postgres://pay:p/a@ss?w#d@db/payments', 'postgres://db/payments'],
+    ['esdb+discover://ops:p@s/s@a:2113,b:2113?tlsCaFile=/etc/ca.crt', 'esdb+discover://a:2113,b:2113'],
+    ['esdb+unix:///data/socket', 'esdb+unix:///data/socket'],
+  ] as const)
+    it(`shows of ${url} no user, no password and no option`, () => assert.equal(withoutSecrets(url), shown));
 });

@@ -50,6 +50,18 @@ export function createReader(env: Env, problems: string[]) {
       );
       return value;
     },
+    /** @param parse throws a RangeError that says what is wrong, behind the variable's name, and nothing of the value */
+    parsed<T>(name: string, parse: (value: string) => T): T | null {
+      const value = raw(name);
+      if (value === undefined) return null;
+      try {
+        return parse(value);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        problems.push(`${name} ${error.message}`);
+        return null;
+      }
+    },
     integer: (name: string, fallback: number, min: number, max: number): number =>
       self.optionalInteger(name, min, max) ?? fallback,
     optionalInteger(name: string, min: number, max: number): number | undefined {
@@ -77,5 +89,9 @@ export function createReader(env: Env, problems: string[]) {
   return self;
 }
 
-/** The URL of a store for logs and messages: without user and password, and without options, which may hold more of them. */
-export const withoutSecrets = (url: string): string => url.replace(/[?#].*$/, '').replace(/^([^:]*:\/\/).*@/, '$1');
+/**
+ * The URL of a store for logs and messages: without user and password, and without options, which may hold more of them. A password may
+ * hold `/`, `?`, `#` and `@` as they are: all up to the last `@` is left out first.
+ */
+export const withoutSecrets = (url: string): string =>
+  url.replace(/^([^:]*:\/\/)(.*@)?/s, '$1').replace(/[?#].*$/s, '');

@@ -1,10 +1,10 @@
 /** The way to the event store: whether it can be reached, and how a call ends: in time or late, refused, or with its connection lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BACKWARDS, END, ErrorType, EventStoreDBClient } from '@eventstore/db-client';
+import { BACKWARDS, END, ErrorType, type EventStoreDBClient } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
 import { StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
-import { socketOf } from './socket.ts';
+import { openClient } from './officialClient.ts';
 
 /** The official client and what is known of the way to its server. */
 export interface Connection {
@@ -19,7 +19,7 @@ export interface Connection {
 }
 
 export function connect(url: string, probe_ms: number): Connection {
-  const client = clientOf(url);
+  const client = openClient(url);
   const server = withoutSecrets(url);
 
   /** Any answer will do, also a refusal. */
@@ -52,12 +52,6 @@ export function connect(url: string, probe_ms: number): Connection {
     }
   }
   return { client, reach, server, mustBeUp, reading };
-}
-
-function clientOf(url: string): EventStoreDBClient {
-  const socket = socketOf(url);
-  if (socket === null) return EventStoreDBClient.connectionString(url);
-  return new EventStoreDBClient({ endpoint: `unix:${socket}` }, { insecure: true });
 }
 
 /** The log's last event, if there is one. */

@@ -1,6 +1,4 @@
 /** What every role stands on: stores, chains, decisions; opened once per process. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
@@ -16,8 +14,6 @@ import { addressBook } from '../chains/families.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
-import { spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
-import type { Trouble } from '../eventstore/node/trouble.ts';
 import { withSeals } from '../eventstore/sealed.ts';
 import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
@@ -32,6 +28,7 @@ import { type ClockWatch, watchClock } from '../runtime/clockWatch.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { LogSetBack, refuseSetBack } from '../runtime/logSetBack.ts';
+import { patiently } from '../runtime/patience.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
@@ -40,6 +37,7 @@ import type { FormerKey } from '../security/formerKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
+import { embeddedStore } from './embeddedStore.ts';
 
 export interface Core extends Chains {
   readonly config: Config;
@@ -99,7 +97,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);
   const box = createSecretBox(parseMasterKey(config.masterKey));
-  const node = config.eventStoreUrl ? null : await embeddedNode(config, telemetry);
+  const node = config.eventStoreUrl ? null : await embeddedStore(config, telemetry);
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
   const store = withSeals(openEventStore({ url: eventStoreUrl }), {
@@ -109,19 +107,14 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   });
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
   const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
-  await migrate(database);
-  const giveUp = async (error: unknown): Promise<never> => {
-    await Promise.allSettled([database.close(), reads.close(), store.close(), node?.stop()]);
-    throw error;
+  const close = async (): Promise<void> => {
+    await Promise.allSettled([database.close(), reads.close(), store.close()]);
+    await node?.stop();
   };
-  await store.sealed().catch(async (error: unknown) => {
-    // A store that is away may come: nothing is read or written before it has said where seals begin.
-    if (error instanceof Unavailable) return;
-    await giveUp(error);
+  await prepare({ config, clock, telemetry, database, store, eventStoreUrl }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
-  await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
-  await firstReadModels(database, telemetry);
-  await refuseOlderLog(database, store, telemetry).catch(giveUp);
   const leases = openLeases({ database, clock });
   const notifications = listen(database, notified);
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
@@ -147,12 +140,27 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     merchants: manageMerchant({ config, handle, clock, database, box, revokedKeys, ...open }),
     async close() {
       await leases.close();
-      await database.close();
-      await reads.close();
-      await store.close();
-      await node?.stop();
+      await close();
     },
   };
+}
+
+type Opened = Pick<Core, 'config' | 'clock' | 'telemetry' | 'database' | 'eventStoreUrl'> & { readonly store: Store };
+type Store = ReturnType<typeof withSeals<OpenEventStore>>;
+
+/** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
+async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
+  const tell = ({ message }: Error, pause_ms: number) =>
+    telemetry.logger.warn({ pause_ms }, `the start waits: ${message}`);
+  const patience = { clock, tell };
+  await patiently(patience, () => migrate(database));
+  await store.sealed().catch((error: unknown) => {
+    // A store that is away may come: nothing is read or written before it has said where seals begin.
+    if (!(error instanceof Unavailable)) throw error;
+  });
+  await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
+  await patiently(patience, () => firstReadModels(database, telemetry));
+  await refuseOlderLog(database, store, telemetry);
 }
 
 /** While the log cannot be asked, nothing is projected from it either: the projections ask again. @throws LogSetBack */
@@ -200,31 +208,6 @@ function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
     told.add(stream);
     alarm('chainBroken', { stream, revision: String(revision) }, message);
   };
-}
-
-function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
-  if (trouble.kind === 'writesAgain') {
-    logger.warn({ directory: trouble.directory }, 'the embedded event store writes again');
-  } else if (trouble.kind === 'cannotWrite') {
-    alarm('eventStoreCannotWrite', { directory: trouble.directory }, trouble.message);
-  } else if (trouble.kind === 'damaged') {
-    alarm('eventStoreDamaged', { directory: trouble.directory }, trouble.message);
-  } else alarm('eventStoreFailed', {}, trouble.message);
-}
-
-async function embeddedNode(config: Config, telemetry: Telemetry) {
-  const dataDir = join(config.dataDir, 'eventstore');
-  mkdirSync(dataDir, { recursive: true });
-  return spawnEmbeddedNode({
-    dataDir,
-    onLost: (loss) =>
-      telemetry.alarm(
-        'eventStoreLost',
-        { ...loss },
-        `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
-      ),
-    onTrouble: (trouble) => tellTrouble(telemetry, trouble),
-  });
 }
 
 type MerchantNeeds = Pick<

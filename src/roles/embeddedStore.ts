@@ -1,0 +1,54 @@
+/** The event store of a service that is given none: a node of its own, whose troubles an operator is told. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { type EmbeddedNode, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import type { Trouble } from '../eventstore/node/trouble.ts';
+import type { Telemetry } from '../runtime/telemetry.ts';
+
+export interface EmbeddedStore extends EmbeddedNode {
+  /** Whether it takes what is to be written: false while its disk is full. */
+  canWrite(): boolean;
+}
+
+/** @throws NodeNotStarted */
+export async function embeddedStore(config: Config, telemetry: Telemetry): Promise<EmbeddedStore> {
+  const dataDir = join(config.dataDir, 'eventstore');
+  mkdirSync(dataDir, { recursive: true });
+  let canWrite = true;
+  const node = await spawnEmbeddedNode({
+    dataDir,
+    onLost(loss) {
+      // Another one begins without a trouble.
+      canWrite = true;
+      telemetry.alarm(
+        'eventStoreLost',
+        { ...loss },
+        `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
+      );
+    },
+    onTrouble(trouble) {
+      if (trouble.kind === 'cannotWrite') canWrite = false;
+      if (trouble.kind === 'writesAgain') canWrite = true;
+      tellTrouble(telemetry, trouble);
+    },
+  });
+  return {
+    url: node.url,
+    get pid() {
+      return node.pid;
+    },
+    stop: node.stop,
+    canWrite: () => canWrite,
+  };
+}
+
+function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
+  if (trouble.kind === 'writesAgain') {
+    logger.warn({ directory: trouble.directory }, 'the embedded event store writes again');
+  } else if (trouble.kind === 'cannotWrite') {
+    alarm('eventStoreCannotWrite', { directory: trouble.directory }, trouble.message);
+  } else if (trouble.kind === 'damaged') {
+    alarm('eventStoreDamaged', { directory: trouble.directory }, trouble.message);
+  } else alarm('eventStoreFailed', {}, trouble.message);
+}
