@@ -1,5 +1,6 @@
-/** Pays as wallets on Solana do, with the plain client: into the receiver's token account, which is created as needed. */
-import { Connection, PublicKey, TransactionMessage, VersionedTransaction } from 'solana-web3-v1';
+/** Pays as new wallets on Solana do, with a transaction of version 1: into the receiver's token account, which is created as needed. */
+import { Connection, PublicKey } from 'solana-web3-v1';
+import { signedAsVersionOne } from './solana/versionOne.ts';
 import { keypairOf, transferInstructions } from './solana/wallet.ts';
 
 export interface SolanaOrder {
@@ -27,10 +28,7 @@ export async function payOnSolana(rpcUrl: string, secretKey: string, order: Sola
     amount: order.amount,
     references: referencesOf(order.walletLink),
   });
-  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
-  const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign([payer]);
-  const signature = await connection.sendRawTransaction(transaction.serialize());
+  const signature = await connection.sendRawTransaction(await signedAsVersionOne(payer, instructions, recentBlockhash));
   const strategy = { signature, blockhash: recentBlockhash, lastValidBlockHeight };
   const { value } = await connection.confirmTransaction(strategy);
   if (value.err !== null) throw new Error(`the transfer ${signature} failed: ${JSON.stringify(value.err)}`);

@@ -34,14 +34,12 @@ describe('the sandbox’s customer on Solana', () => {
     assert.equal(await balance(to), '12345679');
   });
 
-  it('returns when the transfer is confirmed', async () => {
+  it('returns when the transfer is confirmed, which is a transaction of version 1', async () => {
     const signature = await pay(newWallet());
-    const got = await lab.connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: 0,
-    });
-    assert.equal(got?.version, 0);
-    assert.equal(got?.meta?.err, null);
+    const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 1 };
+    const { result } = await lab.call('getTransaction', signature, options);
+    const { version, meta } = result as { version: unknown; meta: { err: unknown } };
+    assert.deepEqual([version, meta.err], [1, null]);
   });
 
   it('names the references of a Solana Pay link, and makes nothing of other links', async () => {

@@ -15,6 +15,7 @@ import {
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { createSolana, type Solana, type SolanaOptions } from '../../sandbox/solana/solana.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
+import { signedAsVersionOne } from '../../sandbox/solana/versionOne.ts';
 import { toWeb3, transferInstructions, tokenAccount as walletsAccount } from '../../sandbox/solana/wallet.ts';
 import { onStop } from './hooks.ts';
 
@@ -24,6 +25,8 @@ export interface Transfer {
   readonly amount: bigint;
   readonly memo?: string;
   readonly reference?: PublicKey;
+  /** Of the transaction; 0 when left out. */
+  readonly version?: 0 | 1;
 }
 
 /** The unmodified clients of a local Solana, wherever it runs. */
@@ -112,7 +115,12 @@ export function solanaClient(rpcUrl: string): SolanaClient {
       return transaction;
     },
     send: (transaction, options) => connection.sendRawTransaction(transaction.serialize(), options),
-    pay: async (transfer) => self.send(await self.signed(transfer.from, await self.payment(transfer))),
+    async pay(transfer) {
+      const instructions = await self.payment(transfer);
+      if (transfer.version !== 1) return self.send(await self.signed(transfer.from, instructions));
+      const { blockhash } = await connection.getLatestBlockhash('processed');
+      return connection.sendRawTransaction(await signedAsVersionOne(transfer.from, instructions, blockhash));
+    },
     async balance(owner, commitment) {
       const { value } = await connection.getTokenAccountBalance(await tokenAccount(owner), commitment);
       return BigInt(value.amount);

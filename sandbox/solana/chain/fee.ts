@@ -8,15 +8,19 @@ import {
   identifyComputeBudgetInstruction,
 } from '@solana-program/compute-budget';
 import { systemProgram } from './account.ts';
-import type { Submitted } from './transaction.ts';
+import type { Message } from './message.ts';
 
 const signature_lamports = 5_000n;
 const microLamports = 1_000_000n;
 const units = { builtin: 3_000, other: 200_000, max: 1_400_000 };
 const builtin: readonly string[] = [systemProgram, COMPUTE_BUDGET_PROGRAM_ADDRESS];
 
-/** In lamports: so much for each signature, and the price of compute units times how many were asked for. */
-export function feeOf(message: Submitted['message']): bigint {
+/** In lamports: so much for each signature, and for priority the price of compute units times how many were asked for, or what version 1 says. */
+export const feeOf = (message: Message): bigint =>
+  signature_lamports * BigInt(message.header.numSignerAccounts) +
+  (message.budget ? (message.budget.priorityFeeLamports ?? 0n) : priorityOf(message));
+
+function priorityOf(message: Message): bigint {
   let price = 0n;
   let limit: number | undefined;
   let usual = 0;
@@ -33,6 +37,5 @@ export function feeOf(message: Submitted['message']): bigint {
     }
   }
   const asked = BigInt(Math.min(limit ?? usual, units.max));
-  const priority = (price * asked + microLamports - 1n) / microLamports;
-  return signature_lamports * BigInt(message.header.numSignerAccounts) + priority;
+  return (price * asked + microLamports - 1n) / microLamports;
 }

@@ -1,17 +1,13 @@
 /** Transactions as they come in: bytes, what they say, and which accounts they name. */
 import {
   type Address,
-  type CompiledTransactionMessage,
-  type CompiledTransactionMessageWithLifetime,
   getAddressDecoder,
   getBase58Decoder,
-  getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   type Transaction,
 } from '@solana/kit';
 import type { Account } from './account.ts';
-
-type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime;
+import { type Message, messageIn } from './message.ts';
 
 export interface Submitted {
   /** The fee payer's, base58: the transaction's name everywhere. */
@@ -28,25 +24,29 @@ export interface LoadedAddresses {
   readonly readonly: readonly Address[];
 }
 
-/** The network carries no larger ones. */
-export const transactionBytesMax = 1_232;
+/** The network carries no larger ones: 1,232 bytes, and 4,096 since version 1 (SIMD-0385), which names 64 accounts at most. */
+const bytesMax = { legacy: 1_232, 0: 1_232, 1: 4_096 };
+const accountsMax = 64;
 
 const base58 = getBase58Decoder();
 const unsigned = new Uint8Array(64);
 
 /** @throws Error when the bytes are no transaction of a version that is known here */
 export function parseTransaction(bytes: Uint8Array): Submitted {
-  if (bytes.length > transactionBytesMax) {
-    throw new Error(`transaction too large: ${bytes.length} bytes (max: ${transactionBytesMax})`);
-  }
+  if (bytes.length > bytesMax[1]) throw tooLarge(bytes, bytesMax[1]);
   const transaction = getTransactionDecoder().decode(bytes);
-  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  if (message.version !== 'legacy' && message.version !== 0) throw new Error(`unknown version ${message.version}`);
+  const message = messageIn(transaction.messageBytes);
+  const { version, staticAccounts } = message;
+  if (bytes.length > bytesMax[version]) throw tooLarge(bytes, bytesMax[version]);
+  if (version === 1 && staticAccounts.length > accountsMax) throw new Error('too many accounts');
   const signatures = Object.values(transaction.signatures).map((each) => base58.decode(each ?? unsigned));
   const [signature] = signatures;
   if (signature === undefined) throw new Error('no signatures');
   return { signature, signatures, bytes, transaction, message };
 }
+
+const tooLarge = ({ length }: Uint8Array, max: number) =>
+  new Error(`transaction too large: ${length} bytes (max: ${max})`);
 
 /** All accounts of a message in the order in which its instructions count them. */
 export const keysOf = ({ message }: Submitted, loaded: LoadedAddresses): readonly Address[] => [
@@ -64,7 +64,7 @@ export function loadAddresses(
   { message }: Submitted,
   accountOf: (address: Address) => Account | undefined,
 ): LoadedAddresses | undefined {
-  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
+  const { lookupTables: lookups } = message;
   const pick = (table: Address, indexes: readonly number[]) =>
     indexes.map((index) => {
       const begin = tableHeader_bytes + index * address_bytes;

@@ -1,7 +1,7 @@
 /** What the node tells of itself, of slots, heights, blockhashes and fees. */
-import { getCompiledTransactionMessageDecoder } from '@solana/kit';
 import { blockhashAge_blocks, firstSlot, heightOf, slotAt } from '../chain/commitments.ts';
 import { feeOf } from '../chain/fee.ts';
+import { type Message, messageIn } from '../chain/message.ts';
 import {
   configParam,
   contextSlot,
@@ -73,14 +73,14 @@ const isBlockhashValid: Method = (view, params) => {
 const getFeeForMessage: Method = (view, params) => {
   const slot = contextSlot(view, configParam(params, 1));
   const bytes = Buffer.from(textParam(params, 0, 'message'), 'base64');
-  let message: ReturnType<ReturnType<typeof getCompiledTransactionMessageDecoder>['decode']>;
+  let message: Message;
   try {
-    message = getCompiledTransactionMessageDecoder().decode(bytes);
+    message = messageIn(bytes);
   } catch {
     throw invalid('failed to deserialize the message');
   }
   const known = view.chain.blockhashes.find(message.lifetimeToken, slot) !== undefined;
-  return inContext(slot, known && message.version !== 1 ? feeOf(message) : null);
+  return inContext(slot, known ? feeOf(message) : null);
 };
 
 /** Fees never rise here, because blocks are never full. */

@@ -1,6 +1,7 @@
 /** A landed transaction as JSON-RPC tells it, in the encoding that was asked for. */
 import { getBase58Decoder } from '@solana/kit';
 import type { TransactionRecord } from '../chain/history.ts';
+import type { Budget } from '../chain/message.ts';
 import { parseTransaction, type Submitted } from '../chain/transaction.ts';
 import { parseInstruction } from './instructions.ts';
 import { type Config, invalid, RpcError, rpcCodes } from './method.ts';
@@ -36,8 +37,7 @@ function encoded(record: TransactionRecord, submitted: Submitted, encoding: Enco
   if (encoding === 'base58') return [base58.decode(submitted.bytes), 'base58'];
   const { signatures, message } = submitted;
   const parsed = encoding === 'jsonParsed';
-  const lookups = 'addressTableLookups' in message ? (message.addressTableLookups ?? []) : [];
-  const addressTableLookups = lookups.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+  const addressTableLookups = message.lookupTables.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
     accountKey: lookupTableAddress,
     writableIndexes,
     readonlyIndexes,
@@ -61,9 +61,17 @@ function encoded(record: TransactionRecord, submitted: Submitted, encoding: Enco
         ),
       ),
       ...(message.version === 0 && { addressTableLookups }),
+      ...(message.budget && { transactionConfig: budgetView(message.budget) }),
     },
   };
 }
+
+const budgetView = ({ computeUnitLimit, heapSize, loadedAccountsDataSizeLimit, priorityFeeLamports }: Budget) => ({
+  computeUnitLimit: computeUnitLimit ?? null,
+  heapSize: heapSize ?? null,
+  loadedAccountsDataSizeLimit: loadedAccountsDataSizeLimit ?? null,
+  priorityFee: priorityFeeLamports ?? null,
+});
 
 const headerView = ({ header }: Submitted['message']) => ({
   numRequiredSignatures: header.numSignerAccounts,

@@ -3,6 +3,13 @@ import { ask, type ChainNode, type Json, list, object, RpcFailed, text, whole } 
 
 export type Commitment = 'confirmed' | 'finalized';
 
+/**
+ * The newest version of transactions that is known here. A node that is asked for less tells nothing of a newer one (-32015). What the
+ * transaction did stands in its `meta`, which is the same for all versions.
+ * @see https://github.com/solana-foundation/solana-improvement-documents/blob/main/proposals/0385-transaction-v1.md
+ */
+export const newestVersion = 1;
+
 /** How a node is asked: as of which commitment, and that it must have come at least so far. */
 export interface AsOf {
   readonly commitment: Commitment;
@@ -79,7 +86,12 @@ export interface Block {
 
 /** @throws RpcFailed also when the slot has no block, or the node does not have it (yet, or any more) */
 export function blockAt(node: ChainNode, slot: bigint, commitment: Commitment): Promise<Block> {
-  const config = { commitment, transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 };
+  const config = {
+    commitment,
+    transactionDetails: 'none',
+    rewards: false,
+    maxSupportedTransactionVersion: newestVersion,
+  };
   return ask(node, 'getBlock', [Number(slot), config], (answer) => {
     const { blockhash, blockHeight, parentSlot, blockTime } = object(answer);
     return {

@@ -1,6 +1,6 @@
 /** What the adapter asks of a node about transactions, as typed values. */
 import { ask, type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
-import { type AsOf, type Commitment, contextSlot, options } from './reads.ts';
+import { type AsOf, type Commitment, contextSlot, newestVersion, options } from './reads.ts';
 
 export interface Seen {
   readonly signature: string;
@@ -53,7 +53,7 @@ export interface Landed {
 
 /** Null when the node does not know it, or it has not come as far as the commitment. */
 export function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
-  const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 };
+  const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: newestVersion };
   return ask(node, 'getTransaction', [signature, config], (answer) =>
     answer === null ? null : landedIn(signature, object(answer)),
   );

@@ -29,7 +29,7 @@ describe('sweeping deposits on Solana', () => {
   /** Pays a deposit; its payment has recorded what `recorded` says. */
   async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<Payment> {
     const payer = await world.lab.person();
-    for (const amount of amounts) await world.lab.pay({ from: payer, to: owner, amount });
+    for (const amount of amounts) await world.lab.pay({ from: payer, to: owner, amount, version: 1 });
     world.settle();
     const watcher = watching(world, [owner]);
     const logs = (await watcher.poll('final'))?.logs ?? [];

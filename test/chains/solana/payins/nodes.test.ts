@@ -1,51 +1,40 @@
 import assert from 'node:assert/strict';
-import { Keypair, type PublicKey } from 'solana-web3-v1';
+import { Keypair } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
 import { addFault, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { honest, startProxy } from '../../proxy.ts';
-import { type SolanaWorld, signal } from '../world.ts';
-import { briefly, depositWorld, watching } from './watching.ts';
+import { signal } from '../world.ts';
+import { briefly, eachWithDeposit, watching } from './watching.ts';
 
 describe('reading payins on Solana from nodes', () => {
-  let world: SolanaWorld;
-  let payer: Keypair;
-  let deposit: PublicKey;
-  beforeEach(async () => {
-    ({ world, payer, deposit } = await depositWorld());
-  });
-  afterEach(() => world.lab.stop());
-
-  const pay = (amount: bigint, to = deposit) => world.lab.pay({ from: payer, to, amount });
-  const paid = (amount: bigint, txHash: string, to = deposit) => ({
-    ...{ to: to.toBase58(), from: payer.publicKey.toBase58(), amount, txHash },
-  });
+  const own = eachWithDeposit();
 
   it('that show a balance before its transaction hold up nothing: the deposit is set aside, and looked at again', async () => {
-    const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getSignaturesForAddress' ? [] : forward(method, params),
     );
-    const watcher = watching(world, [deposit], [node.url]);
-    world.settle(1);
+    const watcher = watching(own.world, [own.deposit], [node.url]);
+    own.world.settle(1);
     const before = (await watcher.poll('final'))?.next;
-    const txHash = await pay(5n);
-    world.settle();
+    const txHash = await own.pay(5n);
+    own.world.settle();
     const meanwhile = await watcher.poll('final');
-    assert.deepEqual([briefly(meanwhile), meanwhile?.unexplained], [[], [deposit.toBase58()]]);
+    assert.deepEqual([briefly(meanwhile), meanwhile?.unexplained], [[], [own.deposit.toBase58()]]);
     assert.ok(before && meanwhile && meanwhile.next.blockNumber > before.blockNumber);
-    const { logs, explained } = (await watcher.ingester.readDeposit?.(deposit.toBase58(), signal)) ?? assert.fail();
+    const { logs, explained } = (await watcher.ingester.readDeposit?.(own.deposit.toBase58(), signal)) ?? assert.fail();
     assert.deepEqual([logs, explained], [[], false]);
     node.behave(honest);
-    world.settle(1);
+    own.world.settle(1);
     const range = await watcher.poll('final');
-    assert.deepEqual([briefly(range), range?.unexplained], [[paid(5n, txHash)], []]);
+    assert.deepEqual([briefly(range), range?.unexplained], [[own.paid(5n, txHash)], []]);
   });
 
   it('must agree, two of them, before a payin is final; one that lags or does not know it is told apart', async () => {
-    const [first, second] = [await startProxy(world.solana.rpcUrl), await startProxy(world.solana.rpcUrl)];
-    const watcher = watching(world, [deposit], [first.url, second.url]);
-    await pay(5n);
-    world.settle();
+    const [first, second] = [await startProxy(own.world.solana.rpcUrl), await startProxy(own.world.solana.rpcUrl)];
+    const watcher = watching(own.world, [own.deposit], [first.url, second.url]);
+    await own.pay(5n);
+    own.world.settle();
     const [log] = (await watcher.poll('final'))?.logs ?? [];
     assert.ok(log);
     const transfer = transferOf(501, log);
@@ -64,8 +53,8 @@ describe('reading payins on Solana from nodes', () => {
 
   it('are not followed, in what ends payments, to slots and times that one of them makes up', async () => {
     const ahead = 1_000_000;
-    const [liar, other] = [await startProxy(world.solana.rpcUrl), await startProxy(world.solana.rpcUrl)];
-    const watcher = watching(world, [deposit], [liar.url, other.url]);
+    const [liar, other] = [await startProxy(own.world.solana.rpcUrl), await startProxy(own.world.solana.rpcUrl)];
+    const watcher = watching(own.world, [own.deposit], [liar.url, other.url]);
     liar.behave(async (method, params, forward) => {
       if (method === 'getSlot') return Number(await forward(method, params)) + ahead;
       if (method !== 'getBlock' || Number(params[0]) < ahead) return forward(method, params);
@@ -74,58 +63,58 @@ describe('reading payins on Solana from nodes', () => {
     });
     const before = await watcher.poll('final');
     assert.ok(before && before.next.blockNumber < BigInt(ahead));
-    const txHash = await pay(5n);
-    world.settle();
-    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
+    const txHash = await own.pay(5n);
+    own.world.settle();
+    assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
   it('that list a transaction before they have it are asked again', async () => {
-    const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) =>
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getTransaction' ? null : forward(method, params),
     );
-    const watcher = watching(world, [deposit], [node.url]);
-    const txHash = await pay(5n);
-    world.settle();
+    const watcher = watching(own.world, [own.deposit], [node.url]);
+    const txHash = await own.pay(5n);
+    own.world.settle();
     assert.deepEqual(briefly(await watcher.poll('final')), []);
     node.behave(honest);
-    world.settle(1);
-    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
+    own.world.settle(1);
+    assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
   it('that have forgotten old transactions keep no other late money from being seen', async () => {
     const forgotten = Array.from({ length: 101 }, () => Keypair.generate().publicKey);
-    for (const owner of forgotten) await fundWallet(world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
-    const watcher = watching(world, []);
-    watcher.late.push(...forgotten.map(String), deposit.toBase58());
-    const txHash = await pay(4n);
-    world.settle();
+    for (const owner of forgotten) await fundWallet(own.world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
+    const watcher = watching(own.world, []);
+    watcher.late.push(...forgotten.map(String), own.deposit.toBase58());
+    const txHash = await own.pay(4n);
+    own.world.settle();
     const range = await watcher.poll('final');
-    assert.deepEqual(briefly(range), [paid(4n, txHash)]);
+    assert.deepEqual(briefly(range), [own.paid(4n, txHash)]);
     assert.equal(range?.unexplained?.length, forgotten.length);
     for (let look = 0; look < 8; look++) {
-      world.settle(150);
+      own.world.settle(150);
       await watcher.poll('final');
     }
-    world.settle(150);
+    own.world.settle(150);
     assert.deepEqual((await watcher.poll('final'))?.unexplained, [], 'it is not asked again for ever');
   });
 
   it('that lag behind the cursor, or answer nothing, are passed over', async () => {
-    const watcher = watching(world, [deposit]);
+    const watcher = watching(own.world, [own.deposit]);
     await watcher.poll('final');
-    await addFault(world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3 });
+    await addFault(own.world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3 });
     await assert.rejects(watcher.poll('final'), ChainUnavailable);
-    const txHash = await pay(5n);
-    world.settle();
-    await addFault(world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'unavailable', times: 1 });
-    assert.deepEqual(briefly(await watcher.poll('final')), [paid(5n, txHash)]);
-    await addFault(world.solana.rpcUrl, { method: '*', kind: 'unavailable', times: 30 });
+    const txHash = await own.pay(5n);
+    own.world.settle();
+    await addFault(own.world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'unavailable', times: 1 });
+    assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
+    await addFault(own.world.solana.rpcUrl, { method: '*', kind: 'unavailable', times: 30 });
     await assert.rejects(watcher.ingester.head(signal), ChainUnavailable);
   });
 
   it('tell how far the chain has come', async () => {
-    const { blockNumber, chainTime } = await watching(world, []).ingester.head(signal);
-    assert.equal(blockNumber, BigInt(world.solana.chain.head() - 1));
+    const { blockNumber, chainTime } = await watching(own.world, []).ingester.head(signal);
+    assert.equal(blockNumber, BigInt(own.world.solana.chain.head() - 1));
     assert.ok(chainTime.endsWith('Z'));
   });
 });

@@ -1,34 +1,27 @@
 /** What strangers can do to a deposit whose address they know, and what it must not do to us. */
 import assert from 'node:assert/strict';
-import { Keypair, type PublicKey, SystemProgram } from 'solana-web3-v1';
+import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { tokenAccount } from '../../../support/solana.ts';
-import { type SolanaWorld, signal } from '../world.ts';
-import { briefly, depositWorld, watching } from './watching.ts';
+import { signal } from '../world.ts';
+import { briefly, eachWithDeposit, watching } from './watching.ts';
 
 describe('strangers at a deposit on Solana', () => {
-  let world: SolanaWorld;
-  let payer: Keypair;
-  let deposit: PublicKey;
-  beforeEach(async () => {
-    ({ world, payer, deposit } = await depositWorld());
-  });
-  afterEach(() => world.lab.stop());
+  const own = eachWithDeposit();
 
-  const pay = (amount: bigint, to = deposit) => world.lab.pay({ from: payer, to, amount });
   /** SOL to the token account itself: a transaction that says nothing of tokens. */
-  const lamports = async (count: number, to = deposit) => {
+  const lamports = async (count: number, to = own.deposit) => {
     const toPubkey = await tokenAccount(to);
-    const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: count });
-    return world.lab.send(await world.lab.signed(payer, [transfer]));
+    const transfer = SystemProgram.transfer({ fromPubkey: own.payer.publicKey, toPubkey, lamports: count });
+    return own.world.lab.send(await own.world.lab.signed(own.payer, [transfer]));
   };
   const amounts = (range: Parameters<typeof briefly>[0]) => briefly(range).map(({ amount }) => amount);
 
   it('send SOL to its token account: nothing changes, neither pass stands still, and money is seen before and after it', async () => {
-    const watcher = watching(world, [deposit]);
-    await pay(1n);
+    const watcher = watching(own.world, [own.deposit]);
+    await own.pay(1n);
     await lamports(1);
     for (const pass of ['head', 'final'] as const) {
-      world.settle();
+      own.world.settle();
       const before = (await watcher.cursor(pass)).blockNumber;
       const range = await watcher.poll(pass);
       assert.deepEqual(amounts(range), [1n]);
@@ -36,31 +29,31 @@ describe('strangers at a deposit on Solana', () => {
       assert.ok((await watcher.cursor(pass)).blockNumber > before);
     }
     await lamports(2);
-    await pay(5n);
+    await own.pay(5n);
     await lamports(3);
-    world.settle();
+    own.world.settle();
     assert.deepEqual(amounts(await watcher.poll('final')), [5n]);
-    const anew = watching(world, [deposit]);
+    const anew = watching(own.world, [own.deposit]);
     assert.deepEqual(amounts(await anew.poll('final')), [1n, 5n]);
     assert.equal((await anew.cursor('final')).blockNumber, (await anew.ingester.head(signal)).blockNumber - 3n);
   });
 
   it('send so much that one look does not read it all: others are seen, and the whole of it is found by itself', async () => {
     const other = Keypair.generate().publicKey;
-    await pay(1n);
+    await own.pay(1n);
     for (let n = 1; n <= 230; n++) {
       await lamports(n);
-      if (n % 50 === 0) world.solana.advanceSlots(1);
+      if (n % 50 === 0) own.world.solana.advanceSlots(1);
     }
-    await pay(7n);
-    await pay(9n, other);
-    world.settle();
-    const watcher = watching(world, [deposit, other]);
+    await own.pay(7n);
+    await own.pay(9n, other);
+    own.world.settle();
+    const watcher = watching(own.world, [own.deposit, other]);
     const range = await watcher.poll('final');
     assert.deepEqual(amounts(range), [1n, 9n]);
-    assert.deepEqual(range?.unexplained, [deposit.toBase58()]);
+    assert.deepEqual(range?.unexplained, [own.deposit.toBase58()]);
     assert.ok((range?.next.blockNumber ?? 0n) > 0n, 'the pass goes on');
-    const found = await watcher.ingester.readDeposit?.(deposit.toBase58(), signal);
+    const found = await watcher.ingester.readDeposit?.(own.deposit.toBase58(), signal);
     assert.deepEqual(
       found?.logs.map(({ amount }) => amount),
       [1n, 7n],

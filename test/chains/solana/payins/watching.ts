@@ -67,3 +67,31 @@ export async function depositWorld() {
   world.settle();
   return { world, payer, deposit: Keypair.generate().publicKey };
 }
+
+/** Within a `describe`: each of its specs has a chain, a payer and a deposit of its own. */
+export function eachWithDeposit() {
+  let made: Awaited<ReturnType<typeof depositWorld>>;
+  beforeEach(async () => {
+    made = await depositWorld();
+  });
+  afterEach(() => made.world.lab.stop());
+  return {
+    get world() {
+      return made.world;
+    },
+    get payer() {
+      return made.payer;
+    },
+    get deposit() {
+      return made.deposit;
+    },
+    /** The payer pays. @returns the transaction's signature */
+    pay: (amount: bigint, to = made.deposit, version: 0 | 1 = 0): Promise<string> =>
+      made.world.lab.pay({ from: made.payer, to, amount, version }),
+    /** That, as `briefly` tells it. */
+    paid: (amount: bigint, txHash: string, to = made.deposit) => ({
+      ...{ to: to.toBase58(), from: made.payer.publicKey.toBase58(), amount, txHash },
+    }),
+    slotOf: (signature: string): number => made.world.solana.chain.history.find(signature)?.slot ?? -1,
+  };
+}

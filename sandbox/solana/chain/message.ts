@@ -1,0 +1,56 @@
+/** What a transaction says: one shape for legacy messages, version 0 and version 1. */
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  decompileTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  type ReadonlyUint8Array,
+} from '@solana/kit';
+
+export interface Instruction {
+  readonly programAddressIndex: number;
+  readonly accountIndices?: readonly number[];
+  readonly data?: ReadonlyUint8Array;
+}
+
+export interface LookupTable {
+  readonly lookupTableAddress: Address;
+  readonly writableIndexes: readonly number[];
+  readonly readonlyIndexes: readonly number[];
+}
+
+type Compiled = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
+
+export interface Message extends Pick<Compiled, 'version' | 'header' | 'staticAccounts' | 'lifetimeToken'> {
+  readonly instructions: readonly Instruction[];
+  /** None but in version 0. */
+  readonly lookupTables: readonly LookupTable[];
+  /** In version 1 alone: the others call the compute budget program instead. */
+  readonly budget: Budget | undefined;
+}
+
+/** What version 1 says of its own limits: one that is left out is zero. The fee is for all units together. */
+export interface Budget {
+  readonly computeUnitLimit?: number;
+  readonly heapSize?: number;
+  readonly loadedAccountsDataSizeLimit?: number;
+  readonly priorityFeeLamports?: bigint;
+}
+
+/** @throws Error when the bytes are no message of a version that is known here */
+export function messageIn(bytes: ReadonlyUint8Array): Message {
+  const message = getCompiledTransactionMessageDecoder().decode(bytes);
+  const { version, header, staticAccounts, lifetimeToken } = message;
+  const common = { version, header, staticAccounts, lifetimeToken };
+  if (message.version !== 1) {
+    const lookupTables = ('addressTableLookups' in message && message.addressTableLookups) || [];
+    return { ...common, instructions: message.instructions, lookupTables, budget: undefined };
+  }
+  const instructions = message.instructionHeaders.map(({ programAccountIndex }, place) => ({
+    programAddressIndex: programAccountIndex,
+    accountIndices: message.instructionPayloads[place]?.instructionAccountIndices ?? [],
+    data: message.instructionPayloads[place]?.instructionData ?? new Uint8Array(),
+  }));
+  return { ...common, instructions, lookupTables: [], budget: decompileTransactionMessage(message).config ?? {} };
+}
