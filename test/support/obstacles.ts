@@ -1,10 +1,23 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What people who cannot see, or not well, would stumble over, by rule and element. */
-export async function obstacles(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`${axe.source};undefined`);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+/** The rules whose outcome is another one when the colours are. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * What people who cannot see, or not well, would stumble over, by rule and element.
+ * @param which `colours`: of a page that was looked at whole before, in other colours
+ */
+export async function obstacles(page: Page, which: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(`${axe.source};undefined`);
+  const options: axe.RunOptions = {
+    resultTypes: ['violations'],
+    ...(which === 'colours' && { runOnly: { type: 'rule', values: colourRules } }),
+  };
+  const { violations } = await page.evaluate(
+    (chosen) => (globalThis as unknown as { axe: typeof axe }).axe.run(chosen),
+    options,
+  );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
   );

@@ -39,7 +39,7 @@ describe('pages of payments in a browser', function () {
           assert.equal(await page.evaluate(() => document.documentElement.lang), language);
           assert.deepEqual(await obstacles(page), [], `${name}, light`);
           await page.emulateMedia({ colorScheme: 'dark' });
-          assert.deepEqual(await obstacles(page), [], `${name}, dark`);
+          assert.deepEqual(await obstacles(page, 'colours'), [], `${name}, dark`);
           assert.deepEqual(await standingOut(page), [], `${name} scrolls sideways`);
         }
       }));
