@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
-import { readConfig } from '../../src/config.ts';
-import { type Service, startService } from '../../src/main.ts';
 import { systemClock } from '../../src/runtime/system.ts';
-import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
-import { type Answer, createShop } from '../support/shop.ts';
+import { createLocalService } from '../support/localService.ts';
+import type { Answer } from '../support/shop.ts';
 
 const source = 8453;
 const destination = 1;
@@ -18,38 +16,19 @@ describe('payments at their expiry', function () {
   this.timeout(60_000);
   let ahead_ms = 0;
   const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
-  let world: LocalWorld;
-  let service: Service;
-  let appId: string;
-  const shop = createShop({
-    baseUrl: () => service.url,
-    operationsUrl: () => service.operationsUrl,
-    rpcUrl: (chainId) => world.rpcUrl(chainId),
-    customerKey: () => world.keys.customer,
-  });
-  const start = async () => {
-    service = await startService(readConfig(world.settings), clock);
-  };
-
-  before(async () => {
-    world = await startLocalWorld([source, destination]);
-    await start();
-    appId = (await world.seed(service)).wallet.appId;
-  });
-  after(async () => {
-    await service.stop();
-    await world.destroy();
-  });
+  const shop = createLocalService([source, destination], clock);
+  before(() => shop.open());
+  after(() => shop.close());
 
   it('completes what was paid in time while the service was down, and ends what was not', async () => {
     const [inTime, tooLate, tooLittle, never] = [await create(), await create(), await create(), await create()];
-    await service.stop();
+    await shop.stop();
     await shop.pay(inTime);
     await shop.pay(tooLittle, '1.00');
     await passOnChain(source, 2 * hour_ms);
     await shop.pay(tooLate);
     ahead_ms += 2 * hour_ms;
-    await start();
+    await shop.start();
 
     const outcomes = await Promise.all([
       shop.follow(inTime.id),
@@ -94,7 +73,7 @@ describe('payments at their expiry', function () {
 
   async function create(more: object = {}): Promise<Answer['body']> {
     const created = await shop.create({
-      appId,
+      appId: shop.wallet().appId,
       type: 'exactOut',
       display: { title: 'Tea' },
       source: { chainId: source, tokenSymbol: 'USDC' },

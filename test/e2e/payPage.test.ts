@@ -6,13 +6,11 @@ import type { Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../../commands/ports.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
-import { readConfig } from '../../src/config.ts';
-import { type Service, startService } from '../../src/main.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import { visitor } from '../support/chromium.ts';
-import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
+import { createLocalService } from '../support/localService.ts';
 import { scanned } from '../support/qr.ts';
-import { type Answer, createShop, type Json } from '../support/shop.ts';
+import type { Answer, Json } from '../support/shop.ts';
 
 const receiver = '0x2222222222222222222222222222222222222222';
 const ethereum = 1;
@@ -21,31 +19,13 @@ describe('the page of a payment, in a browser', function () {
   this.timeout(180_000);
   let ahead_ms = 0;
   const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
-  let world: LocalWorld;
-  let service: Service;
-  let appId: string;
-  const shop = createShop({
-    baseUrl: () => service.url,
-    operationsUrl: () => service.operationsUrl,
-    rpcUrl: (chainId) => world.rpcUrl(chainId),
-    customerKey: () => world.keys.customer,
-    stellarCustomer: () => world.keys.stellar.customer,
-    solanaCustomer: () => world.keys.solana.customer,
-  });
-
-  before(async () => {
-    world = await startLocalWorld([ethereum, 8453, 501, 1500]);
-    service = await startService(readConfig(world.settings), clock);
-    appId = (await world.seed(service)).wallet.appId;
-  });
-  after(async () => {
-    await service.stop();
-    await world.destroy();
-  });
+  const shop = createLocalService([ethereum, 8453, 501, 1500], clock);
+  before(() => shop.open());
+  after(() => shop.close());
 
   async function create(source: Json = {}, more: Json = {}): Promise<Answer['body']> {
     const { status, body } = await shop.create({
-      appId,
+      appId: shop.wallet().appId,
       type: 'exactOut',
       display: { title: 'Tea for two, with a label that a wallet shows', currency: 'USD' },
       source: { chainId: ethereum, tokenSymbol: 'USDC', ...source },
@@ -58,7 +38,7 @@ describe('the page of a payment, in a browser', function () {
 
   /** @param watch while the page is open, which nobody loads again */
   async function watching(payment: Answer['body'], watch: (page: Page) => Promise<void>, query = ''): Promise<void> {
-    const { page, leave } = await visitor(service.url, { viewport: { width: 360, height: 740 } });
+    const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     let loads = 0;
     page.on('load', () => {
       loads += 1;
@@ -93,7 +73,7 @@ describe('the page of a payment, in a browser', function () {
       await shop.pay(payment);
       await toTheEnd(page);
     });
-    const { page, leave } = await visitor(service.url);
+    const { page, leave } = await visitor(shop.url());
     await page.goto(payment.paymentLink);
     await page.getByRole('link', { name: 'Receipt to print' }).click();
     const done = await shop.follow(payment.id);
@@ -185,7 +165,7 @@ describe('the page of a payment, in a browser', function () {
 
   it('weighs less than 100 kB with whatever it loads, and is painted while its scripts are still on their way', async () => {
     const { paymentLink } = await create();
-    const { page, newTab, leave } = await visitor(service.url);
+    const { page, newTab, leave } = await visitor(shop.url());
     const loaded: Request[] = [];
     page.on('requestfinished', (request) => loaded.push(request));
     await page.goto(paymentLink);
@@ -207,7 +187,7 @@ describe('the page of a payment, in a browser', function () {
 
   it('works without scripts: it is loaded again by itself', async () => {
     const payment = await create();
-    const { page, leave } = await visitor(service.url, { javaScriptEnabled: false });
+    const { page, leave } = await visitor(shop.url(), { javaScriptEnabled: false });
     await page.goto(payment.paymentLink);
     await page.getByText('Waiting for your payment').waitFor();
     assert.equal(await scanned(page), await page.locator('.scan a').getAttribute('href'));

@@ -1,47 +1,23 @@
 /** Payers choose what to pay from, in browsers and on local chains: one payment, the first source that is paid in full counts. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../src/config.ts';
-import { type Service, startService } from '../../src/main.ts';
-import { systemClock } from '../../src/runtime/system.ts';
 import { visitor } from '../support/chromium.ts';
-import { type LocalWorld, startLocalWorld } from '../support/localWorld.ts';
+import { createLocalService } from '../support/localService.ts';
 import { scanned } from '../support/qr.ts';
-import { type Answer, createShop } from '../support/shop.ts';
+import type { Answer } from '../support/shop.ts';
 
 const receiver = '0x3333333333333333333333333333333333333333';
 const [ethereum, base, solana] = [1, 8453, 501] as const;
 
 describe('a payment with a choice of chains', function () {
   this.timeout(180_000);
-  let world: LocalWorld;
-  let service: Service;
-  let appId: string;
-  let key: string;
-  const shop = createShop({
-    baseUrl: () => service.url,
-    operationsUrl: () => service.operationsUrl,
-    rpcUrl: (chainId) => world.rpcUrl(chainId),
-    customerKey: () => world.keys.customer,
-    stellarCustomer: () => world.keys.stellar.customer,
-    solanaCustomer: () => world.keys.solana.customer,
-  });
-
-  before(async () => {
-    world = await startLocalWorld([ethereum, base, solana]);
-    service = await startService(readConfig(world.settings), systemClock);
-    const { wallet } = await world.seed(service);
-    appId = wallet.appId;
-    key = wallet.ordersKey;
-  });
-  after(async () => {
-    await service.stop();
-    await world.destroy();
-  });
+  const shop = createLocalService([ethereum, base, solana]);
+  before(() => shop.open());
+  after(() => shop.close());
 
   async function create(): Promise<Answer['body']> {
     const { status, body } = await shop.create({
-      appId,
+      appId: shop.wallet().appId,
       type: 'exactOut',
       display: { title: 'Tea', currency: 'USD' },
       source: { chainId: base, tokenSymbol: 'USDC' },
@@ -68,13 +44,15 @@ describe('a payment with a choice of chains', function () {
   }
 
   const transactionsOf = async ({ id }: Answer['body']) => {
-    const { body } = await shop.call('GET', `/payment-api/payments/${id}/transactions`, { key });
+    const { body } = await shop.call('GET', `/payment-api/payments/${id}/transactions`, {
+      key: shop.wallet().ordersKey,
+    });
     return body.data.map(({ kind, chainId, standing }: Answer['body']) => [kind, chainId, standing]);
   };
 
   it('is created on Base, chosen on Solana without a script, paid there and paid out', async () => {
     const payment = await create();
-    const { page, leave } = await visitor(service.url, { javaScriptEnabled: false });
+    const { page, leave } = await visitor(shop.url(), { javaScriptEnabled: false });
     await page.goto(payment.paymentLink);
     await page.getByRole('group', { name: 'Pay from' }).waitFor();
     const now = await choose(page, /Solana/, solana, payment);
@@ -91,7 +69,7 @@ describe('a payment with a choice of chains', function () {
 
   it('takes the first that is paid in full, and shows the rest as held, to be sent back', async () => {
     const payment = await create();
-    const { page, leave } = await visitor(service.url, { viewport: { width: 360, height: 740 } });
+    const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     await page.goto(payment.paymentLink);
     await shop.pay(payment, '1.00');
     await page.getByText('Send the rest in time').waitFor({ timeout: 60_000 });
