@@ -3,7 +3,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Quote } from '../../domain/payment/create.ts';
 import type { SourceTerms, TokenRef } from '../../domain/payment/events.ts';
-import type { QuoteResponse } from './schemas/responses.ts';
+import type { QuoteResponse } from './schemas/quote.ts';
 
 export function quoteResource({ type, source, destination, fee, limits, alternatives }: Quote): QuoteResponse {
   const { receiverAddress, receiverMemo } = destination;

@@ -9,6 +9,7 @@ import { quoteResource } from '../quote.ts';
 import { createResources, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
 import * as queries from '../schemas/queries.ts';
+import { QuoteResponse } from '../schemas/quote.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 
@@ -34,7 +35,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
       schema: responses.PaymentResponse,
       headers: ['Idempotent-Replayed'],
     },
-    202: { description: 'With dryrun: what it would cost; nothing was created', schema: responses.QuoteResponse },
+    202: { description: 'With dryrun: what it would cost; nothing was created', schema: QuoteResponse },
   };
   const description =
     'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';

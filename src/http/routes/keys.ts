@@ -5,8 +5,9 @@ import { actorText } from '../actors.ts';
 import type { Owner } from '../callers.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type Answer, type AnyRoute, ok, route } from '../route.ts';
+import * as schemas from '../schemas/keys.ts';
 import { pageSize } from '../schemas/queries.ts';
-import * as schemas from '../schemas/settings.ts';
+import { AuditQuery, AuditResponse } from '../schemas/settings.ts';
 
 const tag = 'Merchant';
 const base = '/merchant-api/me';
@@ -101,8 +102,8 @@ const audit = (deps: HttpDeps): AnyRoute =>
     method: 'get',
     path: `${base}/audit`,
     auth: 'owner',
-    query: schemas.AuditQuery,
-    answers: { 200: { description: 'A page of the app’s history', schema: schemas.AuditResponse } },
+    query: AuditQuery,
+    answers: { 200: { description: 'A page of the app’s history', schema: AuditResponse } },
     errors,
     doc: { id: 'listChanges', tag, summary: 'List who changed what of the app and its links, newest first' },
     async handle({ caller: { appId, developerId }, query: { limit = pageSize, cursor } }) {

@@ -56,14 +56,19 @@ export const SourceResponse = Shape(
   { title: 'SourceResponse', description: 'amount is what the customer pays, fee included.' },
 );
 
+/** Who gets what. */
+export const destinationProperties = {
+  chainId: ChainId,
+  receiverAddress: Type.String(),
+  receiverMemo: NullableText,
+  tokenSymbol: TokenSymbol,
+  tokenAddress: Type.String(),
+  amount: DecimalOrNull,
+};
+
 export const DestinationResponse = Shape(
   {
-    chainId: ChainId,
-    receiverAddress: Type.String(),
-    receiverMemo: NullableText,
-    tokenSymbol: TokenSymbol,
-    tokenAddress: Type.String(),
-    amount: DecimalOrNull,
+    ...destinationProperties,
     txHash: TxHashOrNull,
     confirmedAt: TimeOrNull,
   },
@@ -123,50 +128,6 @@ export const PaymentResponse = Shape(paymentProperties, {
     'Every field is always there. Without a key, what belongs to the app is null: orderId, metadata, webhook settings, links.',
 });
 export type PaymentResponse = Static<typeof PaymentResponse>;
-
-const QuotedSource = Shape(
-  {
-    chainId: ChainId,
-    tokenSymbol: TokenSymbol,
-    tokenAddress: Type.String(),
-    amount: DecimalOrNull,
-    fee: DecimalOrNull,
-    feeFixed: Decimal,
-    feeBasisPoints: Integer(),
-    minAmount: DecimalOrNull,
-    maxAmount: DecimalOrNull,
-  },
-  {
-    title: 'QuotedSource',
-    description:
-      'amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount say what is taken, and the fee of what comes is feeFixed and feeBasisPoints of it.',
-  },
-);
-
-export const QuoteResponse = Shape(
-  {
-    type: PaymentType,
-    source: QuotedSource,
-    destination: Shape(
-      {
-        chainId: ChainId,
-        receiverAddress: Type.String(),
-        receiverMemo: NullableText,
-        tokenSymbol: TokenSymbol,
-        tokenAddress: Type.String(),
-        amount: DecimalOrNull,
-      },
-      { title: 'QuotedDestination', description: 'amount is what the receiver would get.' },
-    ),
-    payFrom: Type.Unsafe<Static<typeof QuotedSource>[] | null>(orNull(List(QuotedSource))),
-  },
-  {
-    title: 'QuoteResponse',
-    description:
-      'What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment.',
-  },
-);
-export type QuoteResponse = Static<typeof QuoteResponse>;
 
 export const WebhookPayment = Shape(webhookProperties, {
   title: 'WebhookPayment',

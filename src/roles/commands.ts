@@ -1,0 +1,68 @@
+/** The commands of payments, with their needs filled in. */
+import { chooseSource } from '../../commands/chooseSource.ts';
+import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { registerPayin } from '../../commands/registerPayin.ts';
+import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
+import type { Chain } from '../../domain/chains.ts';
+import { countOpen } from '../../queries/apps.ts';
+import { openObligations, openPromises } from '../../queries/payouts.ts';
+import { addressBook, canonicalTxHash } from '../chains/families.ts';
+import type { Commands } from '../http/deps.ts';
+import { createOpenPlaces } from '../http/openPlaces.ts';
+import { createPayoutCosts } from '../runtime/payoutCosts.ts';
+import { createRouteGuard } from '../runtime/routeGuard.ts';
+import { randomIds } from '../runtime/system.ts';
+import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
+import type { Core } from './core.ts';
+import { followChanges } from './payins.ts';
+
+export async function commandsOf(core: Core, signal: AbortSignal): Promise<Commands> {
+  const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
+  const guard = createRouteGuard({
+    clock,
+    rails: [...chains.values()].map(({ rail }) => rail),
+    perTransfer_usd: config.signer.perTransfer_usd,
+    obligations: () => openObligations(core.database),
+    promised: () => openPromises(core.database),
+    changes: followChanges(core, signal).count,
+    alarm: telemetry.alarm,
+    observeFloat: telemetry.observeFloat,
+  });
+  await guard.refresh(signal).catch(() => {});
+  void guard.watch(signal);
+
+  const create = {
+    handle,
+    clock,
+    ids: randomIds,
+    addresses: addressBook,
+    deposits,
+    canReceive: receiverChecks,
+    feeOf: () => config.fee,
+    payoutCostOf: createPayoutCosts({
+      clock,
+      rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+      coins: new Map(config.chains.map(({ chainId, coin }) => [chainId, coin])),
+    }),
+    cashback_basisPoints: config.cashback.basisPoints,
+    offers: ({ id }: Chain) => chains.has(id),
+    checkRoute: guard.check,
+    takePlace: createOpenPlaces({
+      clock,
+      limits: config.open,
+      countOpen: (appId, kind, max) => countOpen(core.reads, appId, kind, max),
+    }),
+  };
+  const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
+  const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
+  const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
+  const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
+
+  return {
+    createPayment: (request, app, caller) => createPayment(create, request, app, caller),
+    quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
+    chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
+    registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
+  };
+}
