@@ -146,7 +146,10 @@ export interface Ingester {
    * @returns undefined when its block has meanwhile left the chain
    */
   resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
-  /** Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed. */
+  /**
+   * Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed.
+   * @throws while it cannot be read as nodes show it
+   */
   lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
   /**
    * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.

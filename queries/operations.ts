@@ -80,3 +80,42 @@ export const failedWork = (
        FROM ops.work_failures ORDER BY parked DESC, failed_at DESC LIMIT $2`,
     [errorCharacters, max],
   );
+
+/** A transaction that may have paid us and cannot be read as nodes show it. */
+export interface UnreadableTransaction {
+  readonly worker: string;
+  readonly txHash: string;
+  readonly block: string;
+  readonly seenAt: Instant;
+  readonly attempts: number;
+  /** Null once it waits for an operator. */
+  readonly nextAttempt: Instant | null;
+  readonly addresses: readonly string[];
+  readonly evidence: string;
+  readonly lastError: string;
+}
+
+/** Those that wait for an operator first, then the oldest. @throws Unavailable */
+export const unreadableTransactions = (sql: Sql, max: number): Promise<readonly UnreadableTransaction[]> =>
+  sql.query(
+    `SELECT worker, key AS "txHash", u.block_number AS block, u.seen_at AS "seenAt", f.attempts,
+            CASE WHEN f.parked_at IS NULL THEN f.next_attempt_at END AS "nextAttempt", u.addresses, u.evidence,
+            f.last_error AS "lastError"
+       FROM ops.unreadable_transactions u JOIN ops.work_failures f USING (worker, key)
+      ORDER BY f.parked_at IS NULL, u.seen_at, key LIMIT $1`,
+    [max],
+  );
+
+/** Blocks of a chain that hold more transactions which cannot be read than are kept. */
+export interface UnreadBlocksOfChain {
+  readonly chainId: number;
+  readonly from: string;
+  readonly to: string;
+  readonly transactions: bigint;
+}
+
+/** @throws Unavailable */
+export const unreadBlocks = (sql: Sql): Promise<readonly UnreadBlocksOfChain[]> =>
+  sql.query(
+    'SELECT chain_id AS "chainId", from_block AS "from", to_block AS "to", transactions FROM ops.unread_blocks ORDER BY chain_id',
+  );

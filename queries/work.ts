@@ -54,7 +54,7 @@ export interface DueExpiries extends Pick<DuePayments, 'worker' | 'max' | 'now'>
 /**
  * Payments whose end all these passes have come past on every chain that they can be paid on, by the chain's time; `max` of each chain,
  * so that none waits behind another's. A chain where one of them has no cursor yet has none. A payment with a deposit that holds what is
- * not explained yet waits until that was tried often enough. Oldest first. @throws Unavailable
+ * not explained yet, or that a transaction may have paid which cannot be read, waits until that was tried often enough. Oldest first. @throws Unavailable
  */
 export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries): Promise<readonly PaymentKey[]> =>
   sql.query(
@@ -67,7 +67,7 @@ export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries)
        FROM scanned,
             LATERAL (SELECT payment_id, due_at FROM todo_payments AS todo
                       WHERE todo.chain_id = scanned.chain_id AND step = 'expire' AND due_at <= scanned_to
-                        AND ${notWaiting('payment_id')} AND ${depositExplained}
+                        AND ${notWaiting('payment_id')} AND ${depositExplained} AND ${depositRead}
                         AND NOT EXISTS (SELECT FROM todo_payments AS other LEFT JOIN scanned AS there USING (chain_id)
                                          WHERE other.payment_id = todo.payment_id
                                            AND (there.scanned_to IS NULL OR other.due_at > there.scanned_to))
@@ -80,6 +80,11 @@ export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries)
 const depositExplained = `NOT EXISTS (
   SELECT FROM ops.work_failures f JOIN deposits d ON d.address = f.key AND d.memo = ''
    WHERE f.worker = 'payins:' || d.chain_id || ':unexplained' AND f.parked_at IS NULL AND d.payment_id = todo.payment_id)`;
+
+const depositRead = `NOT EXISTS (
+  SELECT FROM ops.unreadable_transactions u JOIN ops.work_failures f USING (worker, key)
+    JOIN deposits d ON d.address = ANY (u.addresses) AND d.memo = ''
+   WHERE f.parked_at IS NULL AND d.payment_id = todo.payment_id)`;
 
 /** A payment event that its app is to be told of. */
 export interface DueWebhook {

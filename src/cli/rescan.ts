@@ -3,7 +3,9 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { lower } from '../chains/bigints.ts';
 import { createFailures } from '../postgres/failures.ts';
+import { createUnreadableNotes } from '../postgres/unreadable.ts';
 import { payinRange } from '../roles/payins.ts';
 import type { HandledTransfer } from '../subscribers/payinRange.ts';
 import { newsMax, type Rescanned, rescan } from '../subscribers/rescan.ts';
@@ -26,11 +28,14 @@ async function run(stated: string, range: Range): Promise<void> {
     const chainId = findChain(stated)?.id;
     const chain = chainId && core.chains.get(chainId);
     if (!chain) throw new Error(`${stated} is no chain that is configured here`);
-    const deps = payinRange(core, createFailures(core.database), chain.ingester);
-    tell(
-      chainOf(chainId).name,
-      await withProgress(range, (onProgress) => rescan({ ...deps, onProgress }, range, interrupted)),
-    );
+    const failures = createFailures(core.database);
+    const deps = payinRange(core, failures, chain.ingester);
+    const began = core.clock.now();
+    const read = await withProgress(range, (onProgress) => rescan({ ...deps, onProgress }, range, interrupted));
+    const reached = [...read.reached.values()].reduce(lower);
+    const notes = createUnreadableNotes(core.database, failures, chainId);
+    if (read.missed.length === 0) await notes.readAgain({ from: range.from, to: reached }, began);
+    tell(chainOf(chainId).name, read);
   });
 }
 

@@ -2,14 +2,18 @@
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { unreadableTransactions, unreadBlocks } from '../../queries/operations.ts';
 import { listUnmatched } from '../../queries/payins.ts';
 import { addressBook } from '../chains/families.ts';
+import { createFailures } from '../postgres/failures.ts';
 import type { Core } from '../roles/core.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
 
 const shownMax = 200;
+/** More than the chains together keep. */
+const unreadableMost = 10_000;
 
 async function show({ database }: Core): Promise<void> {
   const found = await listUnmatched(database, shownMax);
@@ -26,6 +30,28 @@ async function show({ database }: Core): Promise<void> {
     },
   ]);
   console.table(Object.fromEntries(lines));
+}
+
+async function showUnreadable({ database }: Core): Promise<void> {
+  const [found, blocks] = [await unreadableTransactions(database, shownMax), await unreadBlocks(database)];
+  if (found.length + blocks.length === 0) return console.log('Every transaction can be read.');
+  for (const { worker, txHash, block, seenAt, nextAttempt, attempts, addresses, evidence, lastError } of found) {
+    console.log(`${txHash} (${worker}), block ${block}, seen ${seenAt}`);
+    console.log(`  may have paid: ${addresses.join(', ') || 'nothing tells whom'}`);
+    console.log(`  tried ${attempts} times; ${nextAttempt === null ? 'waits for you' : `next at ${nextAttempt}`}`);
+    console.log(`  the node showed: ${evidence}`);
+    if (lastError !== evidence) console.log(`  last error: ${lastError}`);
+  }
+  for (const { chainId, from, to, transactions } of blocks)
+    console.log(`${transactions} more: npm run rescan -- ${chainId} --from ${from} --to ${to}`);
+}
+
+/** After an upgrade, or with another node, all at once. */
+async function retryUnreadable({ database, clock }: Core): Promise<void> {
+  const failures = createFailures(database);
+  const found = await unreadableTransactions(database, unreadableMost);
+  for (const { worker, txHash } of found) await failures.unpark(worker, txHash, clock.now());
+  console.log(`${found.length} are due again.`);
 }
 
 type Decided = Pick<
@@ -53,6 +79,12 @@ program
   .command('list', { isDefault: true })
   .description('what waits for a decision first, then what was decided')
   .action(() => withCore(show));
+
+program
+  .command('unreadable')
+  .description('transactions that may have paid us and cannot be read, with what nodes showed of them')
+  .option('--retry', 'have all of them tried again at once, after an upgrade or with another node')
+  .action(({ retry }: { retry?: true }) => withCore(retry ? retryUnreadable : showUnreadable));
 
 program
   .command('match <id>')

@@ -5,6 +5,11 @@ import type { Sql } from '../../projections/sql.ts';
 export interface FailuresOptions {
   /** A key is parked after so many failures that count. */
   readonly attemptsMax?: number;
+  /** Before the second attempt; each pause after it is twice as long as the one before. */
+  readonly firstPause_ms?: number;
+  readonly pauseMax_ms?: number;
+  /** After what does not count as a failure: an outage of something else. */
+  readonly transientPause_ms?: number;
 }
 
 /** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
@@ -20,10 +25,12 @@ export interface WorkFailures {
   due(worker: string, max: number, now: Instant): Promise<readonly { readonly key: string }[]>;
 }
 
-const attemptsMaxDefault = 10;
-const firstPause_ms = 1_000;
-const pauseMax_ms = 5 * minute_ms;
-const transientPause_ms = 2_000;
+const defaults: Required<FailuresOptions> = {
+  attemptsMax: 10,
+  firstPause_ms: 1_000,
+  pauseMax_ms: 5 * minute_ms,
+  transientPause_ms: 2_000,
+};
 const errorTextMax = 2_000;
 
 /** The class decides, never the name. An error caused by a transient one is transient. */
@@ -32,7 +39,7 @@ const isTransient = (error: unknown): boolean =>
 
 /** Failed work in Postgres: it waits longer each time, then is parked and stays visible. Rebuilds do not touch it. */
 export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {
-  const { attemptsMax = attemptsMaxDefault } = options;
+  const { attemptsMax, firstPause_ms, pauseMax_ms, transientPause_ms } = { ...defaults, ...options };
   return {
     async failed(worker, key, error, at) {
       const counts = isTransient(error) ? 0 : 1;
@@ -46,7 +53,17 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
                 parked_at = CASE WHEN f.attempts + excluded.attempts >= $9::integer
                   THEN coalesce(f.parked_at, excluded.failed_at) END
          RETURNING CASE WHEN f.parked_at IS NULL THEN f.next_attempt_at END AS due`,
-        [worker, key, counts, textOf(error), at, firstRetry(at, counts), firstPause_ms, pauseMax_ms, attemptsMax],
+        [
+          worker,
+          key,
+          counts,
+          textOf(error),
+          at,
+          plus(at, counts === 0 ? transientPause_ms : firstPause_ms),
+          firstPause_ms,
+          pauseMax_ms,
+          attemptsMax,
+        ],
       );
       return noted?.due ?? null;
     },
@@ -80,8 +97,6 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
       ),
   };
 }
-
-const firstRetry = (at: Instant, counts: number): Instant => plus(at, counts === 0 ? transientPause_ms : firstPause_ms);
 
 const textOf = (error: unknown): string =>
   (error instanceof Error ? `${error.name}: ${error.message}` : String(error))

@@ -6,6 +6,7 @@ import type { Ingester } from '../chains/ports.ts';
 import type { Readiness } from '../http/deps.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { countPayoutWaits } from '../postgres/payoutWaits.ts';
+import { unreadableName } from '../postgres/unreadable.ts';
 import { unexplainedName } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 
@@ -72,8 +73,14 @@ async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingeste
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
   if (lag_ms > chainLagMax_ms) throw new NotReady(`the newest block seen is ${Math.round(lag_ms / 1000)} s old`);
-  const aside = await countFailed(reads, unexplainedName(chainId));
-  return aside === 0 ? undefined : `deposits that hold what is not explained: ${aside}; see npm run work -- list`;
+  const [unexplained, unreadable] = await Promise.all(
+    [unexplainedName, unreadableName].map((name) => countFailed(reads, name(chainId))),
+  );
+  const aside = [
+    unexplained ? `deposits that hold what is not explained: ${unexplained}; see npm run work -- list` : [],
+    unreadable ? `transactions that cannot be read: ${unreadable}; see npm run unmatched -- unreadable` : [],
+  ].flat();
+  return aside.length > 0 ? aside.join('; ') : undefined;
 }
 
 type Needs = Pick<Core, 'clock' | 'reads' | 'telemetry'>;

@@ -1,10 +1,8 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
 import { filter, type Observable, Subject } from 'rxjs';
 import type { Ingester } from '../../commands/chainPorts.ts';
-import type { Clock } from '../../commands/ports.ts';
-import type { PaymentRef } from '../../commands/recordPayin.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
-import { epochMs, minute_ms, plus } from '../../domain/time.ts';
+import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import {
   expectedOfChain,
@@ -25,9 +23,10 @@ import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscri
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
 import { unexplainedName, unexplainedWorker } from '../subscribers/unexplained.ts';
-import { boundedTimes } from '../subscribers/worker.ts';
 import type { Core } from './core.ts';
+import { once } from './once.ts';
 import type { RoleWorker } from './roleWorkers.ts';
+import { setsUnreadableAside, unreadable } from './unreadable.ts';
 
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
@@ -36,21 +35,8 @@ const projectedWait_ms = 30_000;
 /** A flood is told of once, and again when it lasts. */
 const flooded_ms = 10 * minute_ms;
 
-function once(pause_ms: number, clock: Pick<Clock, 'now'>, tell: (payment: PaymentRef) => void) {
-  const toldAt = boundedTimes();
-  return (payment: PaymentRef) => {
-    const now_ms = epochMs(clock.now());
-    if (now_ms - (toldAt.get(payment.paymentId) ?? Number.NEGATIVE_INFINITY) < pause_ms) return;
-    toldAt.set(payment.paymentId, now_ms);
-    tell(payment);
-  };
-}
-
-export function payinRange(
-  { workHandle, clock, store, database, projected, telemetry }: Core,
-  failures: WorkFailures,
-  ingester: Ingester,
-): RangeDeps {
+export function payinRange(core: Core, failures: WorkFailures, ingester: Ingester): RangeDeps {
+  const { workHandle, clock, store, database, projected, telemetry } = core;
   const { chainId, largeFrom } = ingester;
   return {
     handle: workHandle,
@@ -76,12 +62,16 @@ export function payinRange(
     }),
     lost: ({ paymentId, txHash }) =>
       telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
-    beyond: once(flooded_ms, clock, ({ paymentId }) =>
-      telemetry.alarm(
-        'payinBeyond',
-        { chainId, paymentId },
-        'a payment takes up no more transfers: what comes is kept apart',
-      ),
+    beyond: once(
+      flooded_ms,
+      clock,
+      ({ paymentId }) => paymentId,
+      ({ paymentId }) =>
+        telemetry.alarm(
+          'payinBeyond',
+          { chainId, paymentId },
+          'a payment takes up no more transfers: what comes is kept apart',
+        ),
     ),
     async park(payment, txHash, error) {
       const paymentId = payment?.paymentId ?? null;
@@ -91,6 +81,7 @@ export function payinRange(
     },
     setAside: (address) =>
       failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
+    setUnreadableAside: setsUnreadableAside(core, failures, chainId),
   };
 }
 
@@ -142,6 +133,7 @@ export function payinWorkers(
     { worker: scan, wake: heads.moved },
     { worker: parked },
     ...unexplained(core, failures, ingester).map((worker) => ({ worker })),
+    unreadable(core, range),
   ];
 }
 

@@ -13,12 +13,16 @@ export interface WorkersDeps {
   readonly wake: Observable<unknown>;
 }
 
-/** A worker, what wakes it (left out: what wakes the role), and the longest pause before it reads its list without a wake. */
+/**
+ * A worker, what wakes it (left out: what wakes the role), the longest pause before it reads its list without a wake, and where its
+ * failures are noted (left out: where the role's are).
+ */
 export interface RoleWorker {
   // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else reads them
   readonly worker: Worker<any>;
   readonly wake?: Observable<unknown>;
   readonly idle_ms?: number;
+  readonly failures?: WorkersDeps['failures'];
 }
 
 /**
@@ -36,12 +40,12 @@ export async function runRoleWorkers(
     telemetry.active.set({ role }, 1);
     await Promise.all(
       workers.map(
-        ({ worker, wake = deps.wake, idle_ms }) =>
+        ({ worker, wake = deps.wake, idle_ms, failures = deps.failures }) =>
           new Promise<void>((resolve, reject) => {
             const run = {
               wake,
               clock,
-              failures: deps.failures,
+              failures,
               signal: held,
               ...(idle_ms !== undefined && { idle_ms }),
             };

@@ -79,6 +79,7 @@ export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
   return {
     name: parkedPayinsName(ingester.chainId),
     concurrency: 2,
+    noted: true,
     due,
     keyOf: ({ key }) => key,
     async act({ key }, signal) {

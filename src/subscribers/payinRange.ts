@@ -6,6 +6,7 @@ import {
   type ScannedRange,
   type TransferLog,
   transferOf,
+  type Unreadable,
 } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
 import { type Clock, type EventStore, TransientError } from '../../commands/ports.ts';
@@ -17,6 +18,7 @@ import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/p
 import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
 import { inParallel } from '../chains/inParallel.ts';
 import type { Confirming } from './confirming.ts';
+import { maybeOurs } from './maybeOurs.ts';
 
 export interface RangeDeps {
   readonly handle: Handle;
@@ -46,11 +48,13 @@ export interface RangeDeps {
   readonly park: (payment: PaymentRef | null, txHash: string, error: unknown) => Promise<void>;
   /** Sets a deposit aside whose balance is not explained: it is read by itself until it is, and its own payment's end waits for a while. */
   readonly setAside: (address: string) => Promise<void>;
+  /** Sets transactions aside that cannot be read and may have paid us: each is tried by itself. They may come again. */
+  readonly setUnreadableAside: (found: readonly Unreadable[]) => Promise<void>;
 }
 
 /** Whether there is anything in it to be handled. */
-export const holdsAnything = ({ logs, orphaned, unexplained = [] }: ScannedRange): boolean =>
-  logs.length + orphaned.length + unexplained.length > 0;
+export const holdsAnything = ({ logs, orphaned, unexplained = [], unreadable = [] }: ScannedRange): boolean =>
+  logs.length + orphaned.length + unexplained.length + unreadable.length > 0;
 
 /** `known`: the log had it and was not changed. */
 export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
@@ -64,7 +68,8 @@ export interface HandledTransfer {
 }
 
 /** Without `next`: something read by itself. */
-type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained'> & Partial<Pick<ScannedRange, 'next'>>;
+type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained' | 'unreadable'> &
+  Partial<Pick<ScannedRange, 'next'>>;
 
 /**
  * The barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid
@@ -78,6 +83,8 @@ export async function handleRange(
 ): Promise<readonly HandledTransfer[]> {
   await deps.projected(await deps.store.tail(), signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
+  const unreadable = await maybeOurs(range.unreadable ?? [], deps);
+  if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
   if (range.orphaned.length > 0) await orphanAbove(deps, range, signal);
   const { ingester, confirming } = deps;
   const deposits = await byAddress(deps, range.logs);

@@ -32,6 +32,7 @@ export function unexplainedWorker(deps: UnexplainedDeps): Worker<SetAside> {
   return {
     name: unexplainedName(ingester.chainId),
     concurrency: 2,
+    noted: true,
     due,
     keyOf: ({ key }) => key,
     async act({ key: address }, signal) {

@@ -30,6 +30,8 @@ export interface Worker<T> {
   nextDue?(now: Instant): Instant | null;
   /** At most so many items of one owner, such as an app, are worked on at a time: a slow one leaves room for others. */
   readonly share?: { readonly max: number; of(item: T): string };
+  /** What its list names was noted among the failures: a success takes the note away, however often the item was noted before. */
+  readonly noted?: true;
   act(item: T, signal: AbortSignal): Promise<void>;
 }
 
@@ -148,7 +150,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     const key = worker.keyOf(item);
     try {
       await worker.act(item, signal);
-      if (!clean.has(key)) await run.failures.succeeded(worker.name, key);
+      if (worker.noted || !clean.has(key)) await run.failures.succeeded(worker.name, key);
       if (clean.size >= rememberedMax) clean.clear();
       clean.add(key);
       return { worker: worker.name, kind: 'done', key };

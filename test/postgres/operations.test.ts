@@ -85,7 +85,7 @@ describe('failures of work', () => {
   before(async () => {
     database = await freshDatabase();
   });
-  beforeEach(() => database.query('TRUNCATE ops.work_failures'));
+  beforeEach(() => database.query('TRUNCATE ops.work_failures CASCADE'));
 
   interface Row {
     readonly attempts: number;

@@ -26,7 +26,7 @@ export function givenReadModels(): Given {
   });
   beforeEach(async () => {
     made.world = createWorld();
-    await made.database.query('TRUNCATE ops.work_failures');
+    await made.database.query('TRUNCATE ops.work_failures CASCADE');
   });
   const project = async () =>
     void (await fill(made.database, made.world.store, workSet, [await wholeLog(made.world.store)]));

@@ -32,7 +32,7 @@ describe('the list of unmatched money', () => {
   });
   beforeEach(async () => {
     world = createWorld();
-    await database.query('TRUNCATE ops.work_failures');
+    await database.query('TRUNCATE ops.work_failures CASCADE');
     const first = created({ from: stellarUsdc });
     if (first.type !== 'PaymentCreated') return assert.fail();
     await append(world, `payment-${paymentId}`, [{ ...first, data: { ...first.data, paymentId } }]);

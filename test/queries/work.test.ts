@@ -9,6 +9,7 @@ import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
 import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
+import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
 import { unexplainedName } from '../../src/subscribers/unexplained.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -111,6 +112,27 @@ describe('the to-do list', () => {
     await failures.note(worker, address, 'again', p.minute(65));
     assert.deepEqual(await failures.due(worker, 10, p.minute(99)), [], 'an operator has it');
     await failures.succeeded(worker, address);
+    assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
+  });
+
+  it('names no payment to expire that a transaction may have paid which cannot be read, while it is tried; others go on', async () => {
+    await given.payments(p.unpaid, p.unpaid);
+    const { database } = given;
+    const at = { blockNumber: 62n, blockHash: 'hash', chainTime: p.minute(62) };
+    await database.query('DELETE FROM ops.chain_cursors');
+    await createCursors(database).save({ chainId: 8453, pass: 'final', ...at }, null);
+    const expiries = async () => {
+      const passes = [{ chainId: 8453, pass: 'final' }];
+      const found = await dueExpiries(database, { worker: 'expiry', passes, max: 10, now: p.minute(90) });
+      return found.map(({ paymentId }) => paymentId).toSorted();
+    };
+    const failures = createFailures(database, { attemptsMax: 2 });
+    const found = { blockNumber: 60n, evidence: 'meta is null' };
+    const notes = createUnreadableNotes(database, failures, 8453);
+    await notes.note([{ ...found, txHash: 'a', addresses: [addressOf(1).toLowerCase()] }], p.minute(62));
+    await notes.note([{ ...found, txHash: 'b', addresses: [] }], p.minute(62));
+    assert.deepEqual(await expiries(), [paymentIdOf(2)]);
+    for (const minute of [63, 64]) await failures.failed(unreadableName(8453), 'a', new Error('no'), p.minute(minute));
     assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
   });
 

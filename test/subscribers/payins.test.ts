@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Agreement, Cursor, Ingester, Pass, ScannedRange } from '../../commands/chainPorts.ts';
+import type { Agreement, Cursor, Ingester, Pass, ScannedRange, Unreadable } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -72,6 +72,26 @@ describe('watching a chain for payins', () => {
     await worker.act('final', signal);
     assert.deepEqual(around.setAside, ['deposit-1 at 99']);
     assert.equal(around.cursor?.blockNumber, 110n);
+  });
+
+  it('sets aside what cannot be read and may have paid us, before the cursor goes on; what else the range holds is recorded', async () => {
+    const { worker, around } = await watching([p.payin()]);
+    const [blockNumber, evidence] = [100n, 'meta is null'];
+    around.unreadable = [
+      { txHash: 'ours', blockNumber, evidence, addresses: [p.depositAddress, '0xELSEWHERE'] },
+      { txHash: 'others', blockNumber, evidence, addresses: ['0xELSEWHERE'] },
+      { txHash: 'shared', blockNumber, evidence, addresses: ['GSHARED'] },
+      { txHash: 'nobody can tell', blockNumber, evidence, addresses: [] },
+    ];
+    around.cursor = at('final', 99);
+    await worker.act('final', signal);
+    assert.deepEqual(around.unread, [
+      `ours of ${payinAddress(p.depositAddress, null).address} at 99`,
+      'shared of  at 99',
+      'nobody can tell of  at 99',
+    ]);
+    assert.equal(around.cursor?.blockNumber, 110n);
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
   it('hands over what is paid to a shared address without a payment’s memo, where it is final, once', async () => {
@@ -426,6 +446,9 @@ async function watching(transfers: readonly Transfer[]) {
     parked: [] as string[],
     unexplained: [] as string[],
     setAside: [] as string[],
+    unreadable: [] as Unreadable[],
+    /** Told that they cannot be read, and where the cursor stood then. */
+    unread: [] as string[],
     unmatched: [] as string[],
     /** Blocks that no node remembers. */
     forgotten: undefined as ScannedRange['missed'],
@@ -451,14 +474,14 @@ async function watching(transfers: readonly Transfer[]) {
     async *scan({ pass, blockNumber }): AsyncIterable<ScannedRange> {
       around.scannedFrom.push(blockNumber);
       if (around.broken) throw new Unavailable('no node answers');
-      const { forgotten: missed, head, fork, unexplained } = around;
+      const { forgotten: missed, head, fork, unexplained, unreadable } = around;
       if (fork) {
         yield { logs: [], orphaned: fork.orphaned, next: at(pass, fork.at) };
         return;
       }
       const logs = blockNumber < 110n ? around.onChain.map(logOf) : [];
       if (blockNumber < head)
-        yield { logs, unexplained, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
+        yield { logs, unexplained, unreadable, orphaned: [], next: at(pass, Number(head)), ...(missed && { missed }) };
     },
     resolve: async (log) => around.onChain.find(({ txHash }) => txHash === log.txHash),
     lookUp: async (txHash) => around.known.filter((transfer) => transfer.txHash === txHash),
@@ -523,6 +546,10 @@ async function watching(transfers: readonly Transfer[]) {
       around.endsPassed.push(around.cursor?.blockNumber ?? 0n);
     },
     park: async (_, txHash) => void around.parked.push(txHash),
+    setUnreadableAside: async (found) =>
+      void around.unread.push(
+        ...found.map(({ txHash, addresses }) => `${txHash} of ${addresses} at ${around.cursor?.blockNumber}`),
+      ),
     setAside: async (address) => void around.setAside.push(`${address} at ${around.cursor?.blockNumber}`),
     missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),
     startFrom: async () => p.created_at,

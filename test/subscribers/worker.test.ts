@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, instant } from '../../domain/time.ts';
@@ -55,6 +56,31 @@ describe('running a worker', () => {
       ['hangs 1', 'hangs 2'],
     );
     hanging.resolve();
+  });
+
+  it('takes the note of an item away at each success where what is noted is its list, also when it was noted again', async () => {
+    const noted = new Set(['one']);
+    const taken: string[] = [];
+    const { reports } = run(
+      {
+        noted: true,
+        due: async () => [...noted].map((key) => ({ key, app: 'noted' })),
+        async act() {},
+      },
+      {
+        failures: {
+          ...failures,
+          async succeeded(_, key) {
+            noted.delete(key);
+            taken.push(key);
+            if (taken.length === 1) noted.add(key);
+            else stop.abort();
+          },
+        },
+      },
+    );
+    await once(stop.signal, 'abort');
+    assert.deepEqual([taken, reports[0]?.kind], [['one', 'one'], 'done']);
   });
 
   it('works on the rest of a share as its places become free', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
 
-export const believing: Pick<RangeDeps, 'beyond' | 'confirming' | 'lost' | 'payinsAbove'> = {
+export const believing: Pick<RangeDeps, 'beyond' | 'confirming' | 'lost' | 'payinsAbove' | 'setUnreadableAside'> = {
   confirming: {
     isDue: () => true,
     later: () => {},
@@ -10,6 +10,7 @@ export const believing: Pick<RangeDeps, 'beyond' | 'confirming' | 'lost' | 'payi
     shown: async () => true,
   },
   payinsAbove: async () => [],
+  setUnreadableAside: async ([first]) => assert.fail(`${first?.txHash} can be read`),
   lost: () => assert.fail('nothing is lost'),
   beyond: () => assert.fail('every transfer is taken up'),
 };

@@ -1,0 +1,122 @@
+/** Transactions that cannot be read, as Postgres remembers them: so many of a chain, and the blocks of whatever is too much. */
+import { evidenceMax, type Unreadable } from '../../commands/chainPorts.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
+import type { WorkFailures } from './failures.ts';
+
+/** Where they are listed and tried again. queries/work.ts knows the name: the end of payments waits for them. */
+export const unreadableName = (chainId: ChainId): string => `payins:${chainId}:unreadable`;
+
+/** Of one chain so many are tried one by one, so that a flood neither fills the table nor keeps the nodes busy. */
+export const unreadableMax = 1_000;
+/** Of one deposit so many: whoever floods his own takes no room from the others. */
+export const unreadablePerDepositMax = 20;
+
+/** Blocks to be read again, for there was no room for each of their transactions. */
+export interface UnreadBlocks {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+export interface Noted {
+  /** Those that were not known. */
+  readonly fresh: readonly Unreadable[];
+  /** Null when there was room for all. */
+  readonly beyond: UnreadBlocks | null;
+}
+
+export interface UnreadableNotes {
+  /** Crash half-way: the range is handled again, and what is noted already stays as it is. @throws Unavailable */
+  note(found: readonly Unreadable[], at: Instant): Promise<Noted>;
+  /** The blocks were read again; what was noted of them since `before` stays. @throws Unavailable */
+  readAgain(blocks: UnreadBlocks, before: Instant): Promise<void>;
+}
+
+export function createUnreadableNotes(
+  sql: Sql,
+  failures: Pick<WorkFailures, 'note'>,
+  chainId: ChainId,
+): UnreadableNotes {
+  const worker = unreadableName(chainId);
+  return {
+    async note(found, at) {
+      const room = await roomOf(sql, worker);
+      const fresh: Unreadable[] = [];
+      const beyond: Unreadable[] = [];
+      for (const each of found) {
+        if (room.isKnown(each)) continue;
+        if (room.take(each)) {
+          fresh.push(each);
+          await keep(sql, failures, worker, each, at);
+        } else beyond.push(each);
+      }
+      return { fresh, beyond: beyond.length > 0 ? await leaveOut(sql, chainId, beyond, at) : null };
+    },
+
+    async readAgain({ from, to }, before) {
+      await sql.query(
+        `DELETE FROM ops.unread_blocks WHERE chain_id = $1 AND from_block >= $2 AND to_block <= $3 AND noted_at < $4`,
+        [chainId, from, to, before],
+      );
+    },
+  };
+}
+
+/** What is kept of the worker's chain, and what may be added to it. */
+async function roomOf(sql: Sql, worker: string) {
+  const rows = await sql.query<{ key: string; addresses: readonly string[] }>(
+    'SELECT key, addresses FROM ops.unreadable_transactions WHERE worker = $1',
+    [worker],
+  );
+  const known = new Set(rows.map(({ key }) => key));
+  const ofDeposit = new Map<string, number>();
+  const count = (addresses: readonly string[]) => {
+    for (const address of addresses) ofDeposit.set(address, (ofDeposit.get(address) ?? 0) + 1);
+  };
+  for (const { addresses } of rows) count(addresses);
+  return {
+    isKnown: ({ txHash }: Unreadable) => known.has(txHash),
+    take({ txHash, addresses }: Unreadable): boolean {
+      const crowded = addresses.some((address) => (ofDeposit.get(address) ?? 0) >= unreadablePerDepositMax);
+      if (crowded || known.size >= unreadableMax) return false;
+      known.add(txHash);
+      count(addresses);
+      return true;
+    },
+  };
+}
+
+async function keep(
+  sql: Sql,
+  failures: Pick<WorkFailures, 'note'>,
+  worker: string,
+  { txHash, blockNumber, addresses, evidence }: Unreadable,
+  at: Instant,
+): Promise<void> {
+  const told = evidence.replaceAll('\0', '').slice(0, evidenceMax);
+  await failures.note(worker, txHash, told, at);
+  await sql.query(
+    `INSERT INTO ops.unreadable_transactions (worker, key, block_number, addresses, evidence, seen_at)
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+    [worker, txHash, blockNumber, addresses, told, at],
+  );
+}
+
+async function leaveOut(
+  sql: Sql,
+  chainId: ChainId,
+  beyond: readonly Unreadable[],
+  at: Instant,
+): Promise<UnreadBlocks | null> {
+  const [row] = await sql.query<{ from: string; to: string }>(
+    `INSERT INTO ops.unread_blocks AS b (chain_id, from_block, to_block, transactions, noted_at)
+     SELECT $1, min(block), max(block), count(*), $3 FROM unnest($2::numeric[]) AS block
+     ON CONFLICT (chain_id) DO UPDATE
+        SET from_block = least(b.from_block, excluded.from_block), to_block = greatest(b.to_block, excluded.to_block),
+            transactions = b.transactions + excluded.transactions, noted_at = excluded.noted_at
+     RETURNING from_block AS "from", to_block AS "to"`,
+    [chainId, beyond.map(({ blockNumber }) => blockNumber), at],
+  );
+  return row ? { from: BigInt(row.from), to: BigInt(row.to) } : null;
+}

@@ -1,0 +1,88 @@
+/** Transactions that cannot be read: each is set aside and tried by itself, so that none holds up its chain, nor another customer. */
+import type { Ingester, TransferLog } from '../../commands/chainPorts.ts';
+import { TransientError } from '../../commands/ports.ts';
+import type { Transfer } from '../../domain/payment/events.ts';
+import { hour_ms, type Instant } from '../../domain/time.ts';
+import { unreadableName } from '../postgres/unreadable.ts';
+import { handleRange, type RangeDeps } from './payinRange.ts';
+import { boundedTimes, type Worker } from './worker.ts';
+
+/** A transaction that was set aside. */
+interface SetAside {
+  /** Its hash. */
+  readonly key: string;
+}
+
+export interface UnreadableDeps extends RangeDeps {
+  /** Noted under this worker's name, due and not left to an operator. */
+  readonly due: (max: number, now: Instant) => Promise<readonly SetAside[]>;
+}
+
+/** How it is tried: about an hour and a half long, ever more seldom; then it waits for an operator, and no payment waits for it. */
+export const unreadablePace = {
+  attemptsMax: 10,
+  firstPause_ms: 10_000,
+  pauseMax_ms: hour_ms,
+  transientPause_ms: 30_000,
+} as const;
+
+/** Nodes that lag or have lost a part of their history show nothing at times: so many empty answers in a row are an answer. */
+const emptyAnswers = 5;
+
+class Unread extends Error {
+  override readonly name = 'Unread';
+}
+
+/**
+ * What is found is recorded as the scan records it, and asked for again until it is final: recording it again changes nothing. A crash
+ * in between leaves the note, so that it is read once more.
+ */
+export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
+  const { ingester, due } = deps;
+  const empties = boundedTimes();
+  return {
+    name: unreadableName(ingester.chainId),
+    concurrency: 2,
+    noted: true,
+    due,
+    keyOf: ({ key }) => key,
+    async act({ key: txHash }, signal) {
+      const transfers = await lookUp(ingester, txHash, signal);
+      if (transfers.length > 0) return record(deps, transfers, signal);
+      const empty = (empties.get(txHash) ?? 0) + 1;
+      empties.set(txHash, empty);
+      if (empty < emptyAnswers) throw new Unread(`nodes show no transfer of ours in ${txHash}: asked again`);
+    },
+  };
+}
+
+/** What a transaction cannot show is its own failure; that no node answers anything is not. @throws Unread, ChainUnavailable */
+async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[]> {
+  try {
+    return await ingester.lookUp(txHash, signal);
+  } catch (error) {
+    if (error instanceof TransientError) await ingester.head(signal);
+    throw new Unread(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function record(deps: UnreadableDeps, transfers: readonly Transfer[], signal: AbortSignal): Promise<void> {
+  const logs = transfers.map(logOf);
+  const { resolve: _, ...ingester } = deps.ingester;
+  for (const pass of ingester.passes.filter((each) => each !== 'head'))
+    await handleRange({ ...deps, ingester }, pass, { logs, orphaned: [] }, signal);
+}
+
+/** As `transferOf` reads it. */
+const logOf = (transfer: Transfer): TransferLog => ({
+  to: transfer.to,
+  memo: transfer.memo ?? null,
+  from: transfer.from,
+  token: transfer.token,
+  amount: BigInt(transfer.amount),
+  txHash: transfer.txHash,
+  blockNumber: BigInt(transfer.blockNumber),
+  blockHash: transfer.blockHash,
+  logIndex: transfer.index,
+  blockTime: transfer.blockTime as Instant,
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { Ingester } from '../../commands/chainPorts.ts';
+import { Unavailable } from '../../commands/ports.ts';
+import type { Transfer } from '../../domain/payment/events.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { unreadableName } from '../../src/postgres/unreadable.ts';
+import { unreadableWorker } from '../../src/subscribers/unreadable.ts';
+import { believing } from '../support/believing.ts';
+import { append, createWorld } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+
+const { signal } = new AbortController();
+const { paymentId, appId } = p.terms();
+
+describe('a transaction that could not be read', () => {
+  const world = async (transfers: readonly Transfer[]) => {
+    const log = createWorld();
+    await append(log, `payment-${paymentId}`, p.unpaid);
+    const around = { transfers, fails: null as Error | null, head: true, unmatched: [] as string[], deep: true };
+    const worker = unreadableWorker({
+      ...believing,
+      confirming: { ...believing.confirming, shown: async () => around.deep },
+      handle: log.handle,
+      clock: log.clock,
+      store: log.store,
+      ingester: {
+        chainId: 8453,
+        passes: ['head', 'final', 'finalLarge'],
+        largeFrom: 1_000n,
+        sharedAddresses: ['GSHARED'],
+        async lookUp() {
+          if (around.fails) throw around.fails;
+          return around.transfers;
+        },
+        async head() {
+          if (!around.head) throw new Unavailable('no node answers');
+          return { blockNumber: 1n, chainTime: p.created_at };
+        },
+      } as Partial<Ingester> as Ingester,
+      projected: async () => {},
+      matchDeposits: async () => [{ paymentId, appId, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
+      unmatched: async ({ txHash }) => around.unmatched.push(txHash) > 0,
+      payinsInBlocks: async () => [],
+      park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
+      setAside: async () => assert.fail('nothing is unexplained'),
+      due: async () => [{ key: 'hash' }],
+    });
+    const payins = async () => {
+      const found = await log.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
+      assert.ok('state' in found && found.state);
+      return found.state.payins.map(({ phase, amount }) => `${phase} ${amount}`);
+    };
+    return { worker, around, payins, act: () => worker.act({ key: 'hash' }, signal) };
+  };
+
+  it('is recorded as the scan records it once it can be read, small and large amounts, once', async () => {
+    const large = p.payin({ tx: 'large', amount: '2000.00' });
+    const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
+    const { worker, act, payins, around } = await world([p.payin(), large, stray]);
+    await act();
+    await act();
+    assert.deepEqual(await payins(), [`confirmed ${p.of('10.01')}`, `confirmed ${p.of('2000.00')}`]);
+    assert.deepEqual(new Set(around.unmatched), new Set([stray.txHash]));
+    assert.equal(worker.name, unreadableName(8453));
+  });
+
+  it('is recorded as seen while it is not deep enough: the final passes ask for it', async () => {
+    const { act, payins, around } = await world([p.payin()]);
+    around.deep = false;
+    await act();
+    assert.deepEqual(await payins(), [`detected ${p.of('10.01')}`]);
+  });
+
+  it('fails by itself while it cannot be read, and not by itself while no node answers', async () => {
+    const { act, around } = await world([p.payin()]);
+    around.fails = new Unavailable('node 1: meta is null');
+    await assert.rejects(act(), { name: 'Unread', message: /meta is null/ });
+    around.head = false;
+    await assert.rejects(act(), Unavailable);
+    around.fails = new TypeError('version 2 is not known');
+    await assert.rejects(act(), { name: 'Unread', message: /version 2/ });
+  });
+
+  it('is not forgotten for one empty answer, nor asked for ever when all are empty', async () => {
+    const { act } = await world([]);
+    for (let asked = 1; asked < 5; asked += 1) await assert.rejects(act(), { name: 'Unread', message: /asked again/ });
+    await act();
+  });
+});
