@@ -150,7 +150,7 @@ async function tendCancel(
   const record = (decide: (state: TreasuryState) => ReturnType<typeof useUpNonce>) =>
     handle(treasury, treasuryInstance(rail.chainId, account), decide, { cause: 'worker:nonces', appId: null });
   const now = clock.now();
-  if (fate.kind === 'final') {
+  if (fate.kind === 'final' || fate.kind === 'short') {
     const detail = `transaction ${fate.hash} in block ${fate.blockNumber} used nonce ${nonce}`;
     await record((state) => useUpNonce(state, { nonce, detail, now }));
   } else if (fate.kind === 'dead') {

@@ -35,7 +35,8 @@ const notAnAttempt = 0;
 export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, account: string): readonly Sent[] {
   const [token] = chainOf(chainId).tokens;
   assert(token !== undefined, 'every chain has a token');
-  const nothing = { attempt: notAnAttempt, account, nonce: nonce.toString(), validUntil: null, token, amount: '0' };
+  const numbered = { attempt: notAnAttempt, account, nonce: nonce.toString(), validUntil: null };
+  const nothing = { ...numbered, token, receiver: account, amount: '0' };
   return signed.map(({ hash, bytes, signedAt }) => ({ ...nothing, hash, bytes: bytes ?? '', signedAt }));
 }
 

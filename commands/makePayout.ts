@@ -1,4 +1,4 @@
-/** A payout's steps: ordered, signed, settled or proven dead, and unsettled when its block left the chain. */
+/** A payout's first steps: ordered, and signed. What becomes of what was signed: settlePayout.ts. */
 import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt, TokenRef } from '../domain/payment/events.ts';
@@ -31,7 +31,6 @@ import {
   wasBusy,
 } from './numberingAccounts.ts';
 import {
-  type Fate,
   PayoutBlocked,
   type PayoutRail,
   type Signer,
@@ -224,29 +223,3 @@ function attemptOf(
     signedAt: now,
   };
 }
-
-/** Records what the destination chain proves about the payout's attempts. */
-export function settlePayout(
-  { handle, clock }: Deps,
-  { terms }: Payment,
-  fate: Extract<Fate, { kind: 'final' | 'dead' }>,
-): Outcome {
-  const decide = (state: PaymentState) => {
-    if (fate.kind === 'dead') return payout.buryPayout(state, fate.attempts, fate.proof);
-    const { attempt, hash, blockHash } = fate;
-    const blockNumber = fate.blockNumber.toString();
-    return payout.confirmPayout(state, { attempt, hash, blockHash, blockNumber, confirmedAt: clock.now() });
-  };
-  return handle(paymentDecider, terms.paymentId, decide, { cause: `worker:payouts ${fate.kind}`, appId: terms.appId });
-}
-
-/** Records that a settled payout's block left the chain: the recorded bytes are sent again. */
-export const unsettlePayout = (
-  { handle }: Pick<Deps, 'handle'>,
-  { terms }: Payment,
-  seen: { hash: string; blockHash: string },
-): Outcome =>
-  handle(paymentDecider, terms.paymentId, (state) => payout.orphanPayout(state, seen), {
-    cause: `worker:payouts orphaned ${seen.blockHash}`,
-    appId: terms.appId,
-  });

@@ -47,13 +47,15 @@ export type Fate =
   | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
   /** Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. */
   | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
+  /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token. */
+  | ({ readonly kind: 'short'; readonly attempt: number; readonly arrived: bigint } & Settled)
   /** None of the attempts of this nonce can land any more. */
   | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
 
 /** What was signed and maybe sent, as far as its fate depends on it. */
 export type Sent = Pick<
   SignedAttempt,
-  'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'amount' | 'signedAt'
+  'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'receiver' | 'amount' | 'signedAt'
 >;
 
 /** Where a transaction landed. */

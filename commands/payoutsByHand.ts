@@ -6,6 +6,7 @@ import { liveAttempts } from '../domain/payment/transfer.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { PayoutRail } from './payoutPorts.ts';
 import type { Clock } from './ports.ts';
+import { isDecided } from './settlePayout.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -25,9 +26,13 @@ const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
 /** Nothing more is signed for the payout until it is tried again. What is signed can still land. */
 export const holdPayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, payout.holdPayout);
 
-/** The payout goes on after a hold, or after its attempts were spent. */
+/** The payout goes on after a hold, after its attempts were spent, or after a transfer that brought nothing. */
 export const retryPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
   decide(deps, byHand, by, payout.retryPayout);
+
+/** The receiver has it all although its transfer fell short: the payout counts as settled. */
+export const acceptPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
+  decide(deps, byHand, by, payout.acceptPayout);
 
 async function decide(
   { handle, clock }: Deps,
@@ -60,7 +65,7 @@ export async function buryPayout(
       return refuse('illegalStep', `attempt ${attempt.attempt} (${attempt.hash}) may still land: wait`);
   }
   const fate = await rail.fate(live, signal);
-  if (fate.kind === 'final' || fate.kind === 'dead') {
+  if (isDecided(fate)) {
     return refuse('illegalStep', 'the nodes know what became of it: the service records it by itself');
   }
   const buried = live.map(({ attempt }) => attempt);

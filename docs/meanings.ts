@@ -68,8 +68,12 @@ export const meanings: {
     PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
     PayoutOrphaned: 'A settled payout left its chain: the process goes on from its recorded bytes',
     PayoutConfirmed: 'The payout is final on its chain',
+    PayoutShort:
+      'The payout is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
+    PayoutAccepted: 'An operator found that the receiver has it all the same: the payout counts as settled',
     PayoutHeld: 'An operator put the payout on hold: nothing more is signed for it',
-    PayoutRetried: 'An operator has the payout tried again: his hold ends, or as many attempts again are allowed',
+    PayoutRetried:
+      'An operator has the payout tried again: his hold ends, as many attempts again are allowed, or one that brought nothing counts as dead',
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
     PaymentBounced: 'Money came and cannot be paid out; it is held for refund',
     RefundAddressSet: 'Where money goes back to',

@@ -96,6 +96,8 @@ export type PaymentFact =
   | ({ readonly type: 'died'; readonly proof: DeathProof['reason'] } & AttemptFact)
   /** Its block left the chain: the same bytes are sent again. */
   | ({ readonly type: 'left' } & AttemptFact)
+  /** It is on its chain for good, and less than was ordered arrived. */
+  | ({ readonly type: 'short'; readonly arrived: Money; readonly ordered: Money } & AttemptFact)
   | ({ readonly type: 'settled'; readonly blockNumber: string } & AttemptFact)
   | { readonly type: 'expired'; readonly chainTime: Instant }
   | { readonly type: 'bounced'; readonly code: BounceCode; readonly received: Money }
@@ -219,6 +221,17 @@ function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
       return { type: 'died', ...which, ...attemptOf(leg, event.data.attempt), proof: event.data.proof.reason };
     case 'PayoutOrphaned':
       return { type: 'left', ...which, ...attemptOf(leg, event.data.attempt) };
+    case 'PayoutShort': {
+      const { token, amount } = leg.order;
+      const { attempt, arrived } = event.data;
+      return {
+        type: 'short',
+        ...which,
+        ...attemptOf(leg, attempt),
+        arrived: money(arrived, token),
+        ordered: money(amount, token),
+      };
+    }
     case 'PayoutConfirmed':
     case 'RefundConfirmed': {
       const { attempt, blockNumber } = event.data;

@@ -89,12 +89,13 @@ export interface UnsettledPayouts {
   readonly but: readonly string[];
 }
 
-/** What payouts that are signed and not settled take of a token on a chain, in smallest units. @throws Unavailable */
+/** What payouts that are signed, and can land and are not settled, take of a token on a chain, in smallest units. @throws Unavailable */
 export async function signedAndUnsettled(sql: Sql, { chainId, token, but }: UnsettledPayouts): Promise<bigint> {
   const [sum] = await sql.query<{ amount: string }>(
     `SELECT coalesce(sum(destination_amount), 0) AS amount FROM payments
       WHERE destination_chain_id = $1 AND destination_token_address = $2
-        AND status = 'payment_payout_started' AND payment_id <> ALL ($3)`,
+        AND status = 'payment_payout_started' AND payment_id <> ALL ($3)
+        AND NOT EXISTS (SELECT FROM todo_payments t WHERE t.payment_id = payments.payment_id AND t.step = 'hold')`,
     [chainId, token.address, but],
   );
   return inUnits({ chainId, tokenAddress: token.address, amount: sum?.amount ?? '0' }).amount;

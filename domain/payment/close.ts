@@ -6,7 +6,7 @@ import { allCounted, awaitedChains, counted, type Payin, type Standing, sumOf } 
 import type { BounceCode, PaymentEvent, PaymentEventData } from './events.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
-import { canLand } from './transfer.ts';
+import { canLand, fallenShort } from './transfer.ts';
 
 export interface Scanned {
   /** How far a chain has been scanned to its final depth, in its own time: our own clock never expires a paid payment. */
@@ -63,6 +63,7 @@ export function bounceImpossible(p: PaymentState, now: Instant): Decision<Paymen
   if (!p.funded || p.payout?.attempts.some(canLand)) {
     return refuse('illegalStep', 'a payout attempt can still land, or the payment is not funded: it cannot be bounced');
   }
+  if (p.payout?.short) return fallenShort(p.payout, p.payout.short);
   return [
     {
       type: 'PaymentBounced',

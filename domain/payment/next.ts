@@ -13,7 +13,7 @@ export type Step =
   | { readonly do: 'sign'; readonly order: Order; readonly attempt: number }
   /** Signed and not settled: send the recorded bytes until their fate is known. */
   | { readonly do: 'broadcast'; readonly order: Order; readonly attempts: readonly SignedAttempt[] }
-  /** Nothing can land, and nothing is signed: the money left its chain, until it is back; or an operator holds the payout. */
+  /** Nothing can land, and nothing is signed: the money left its chain, until it is back; an operator holds the payout; or less arrived than was ordered. */
   | { readonly do: 'hold' }
   | { readonly do: 'done' };
 
@@ -25,6 +25,7 @@ export function nextStep(p: PaymentState, now: Instant): Step {
     return now <= expiresAt ? { do: 'wait', until: expiresAt } : { do: 'expire' };
   }
   if (p.payout?.settled) return { do: 'done' };
+  if (p.payout?.short) return { do: 'hold' };
   const attempts = p.payout ? liveAttempts(p.payout) : [];
   if (p.payout && attempts.length > 0) return { do: 'broadcast', order: p.payout.order, attempts };
   if (lostFunding(p) || p.payoutHeld !== null) return { do: 'hold' };

@@ -5,7 +5,18 @@ import type { Instant } from '../time.ts';
 import { lostFunding } from './counting.ts';
 import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
 import type { PaymentState } from './state.ts';
-import { attemptsEverMax, checkDied, checkSettle, checkSign, isSpent, liveAttempts, type Settled } from './transfer.ts';
+import {
+  attemptsEverMax,
+  checkDied,
+  checkSettle,
+  checkShort,
+  checkSign,
+  fallenShort,
+  isSpent,
+  liveAttempts,
+  type Settled,
+  type Short,
+} from './transfer.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 
@@ -52,6 +63,29 @@ export function confirmPayout(p: PaymentState, settled: Settled): Decision<Payme
     : checked;
 }
 
+/** Said only of what can leave its chain no more: nothing is paid again by itself. */
+export function reportShort(p: PaymentState, short: Short): Decision<PaymentEvent> {
+  if (!p?.payout) return noPayout;
+  const checked = checkShort(p.payout, short);
+  const { attempt, hash, blockNumber, blockHash, arrived, seenAt } = short;
+  const data = { attempt, hash, blockNumber, blockHash, arrived: unitsText(arrived), seenAt };
+  return checked === 'ok' ? [{ type: 'PayoutShort', data }] : checked;
+}
+
+/** An operator's decision: the receiver has it all, whatever its own transfer brought. @param reason as for `holdPayout` */
+export function acceptPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
+  const short = p?.payout?.short;
+  if (!short)
+    return p?.payout?.settled
+      ? []
+      : refuse('illegalStep', 'no transfer of this payout fell short: there is nothing to accept');
+  const { attempt, hash, blockNumber, blockHash } = short;
+  return [
+    { type: 'PayoutAccepted', data: { reason, acceptedAt: now } },
+    { type: 'PayoutConfirmed', data: { attempt, hash, blockNumber, blockHash, confirmedAt: now } },
+  ];
+}
+
 /** A settled payout's block left the chain: its bytes are sent again. */
 export function orphanPayout(p: PaymentState, seen: { hash: string; blockHash: string }): Decision<PaymentEvent> {
   const settled = p?.payout?.settled;
@@ -69,11 +103,13 @@ export function holdPayout(p: PaymentState, reason: string, now: Instant): Decis
   return p.payoutHeld === null ? [{ type: 'PayoutHeld', data: { reason, heldAt: now } }] : [];
 }
 
-/** An operator's decision: the payout goes on, after his hold or a hundred attempts. @param reason as for `holdPayout` */
+/** An operator's decision: the payout goes on, after his hold, a hundred attempts, or a transfer that brought nothing. @param reason as for `holdPayout` */
 export function retryPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
   if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
   const spent = p.payout !== null && isSpent(p.payout);
-  if (p.payoutHeld === null && !spent) return [];
+  const short = p.payout?.short;
+  if (p.payout && short && short.arrived > 0n) return fallenShort(p.payout, short);
+  if (p.payoutHeld === null && !spent && !short) return [];
   if (spent && p.payout.attempts.length >= attemptsEverMax)
     return refuse('illegalStep', `${attemptsEverMax} attempts were signed: no more are allowed`);
   return [{ type: 'PayoutRetried', data: { reason, retriedAt: now } }];

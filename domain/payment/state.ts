@@ -5,7 +5,17 @@ import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } 
 import { type PaymentCreated, type PaymentEvent, type PaymentEventData, type Transfer, transferId } from './events.ts';
 import { fundingOf } from './funding.ts';
 import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
-import { died, newLeg, settle, signed, type TransferLeg, unsettle, withMoreAttempts } from './transfer.ts';
+import {
+  decidedShort,
+  died,
+  fellShort,
+  newLeg,
+  settle,
+  signed,
+  type TransferLeg,
+  unsettle,
+  withMoreAttempts,
+} from './transfer.ts';
 
 export interface Refund extends TransferLeg {
   readonly refund: number;
@@ -105,10 +115,14 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
       return { ...p, payout: unsettle(ordered(p)) };
     case 'PayoutConfirmed':
       return { ...p, payout: settle(ordered(p), event.data) };
+    case 'PayoutShort':
+      return { ...p, payout: fellShort(ordered(p), { ...event.data, arrived: BigInt(event.data.arrived) }) };
+    case 'PayoutAccepted':
+      return { ...p, payout: decidedShort(ordered(p), 'as all') };
     case 'PayoutHeld':
       return { ...p, payoutHeld: event.data.reason };
     case 'PayoutRetried':
-      return { ...p, payoutHeld: null, payout: p.payout && withMoreAttempts(p.payout) };
+      return { ...p, payoutHeld: null, payout: p.payout && withMoreAttempts(decidedShort(p.payout, 'as nothing')) };
     default:
       return undefined;
   }

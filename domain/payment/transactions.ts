@@ -35,7 +35,8 @@ export function transactionsOf(p: Payment): readonly PaymentTransaction[] {
 
 const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly PaymentTransaction[] =>
   leg.attempts.map(({ signed, fate }) => {
-    const settled = leg.settled?.hash === signed.hash ? leg.settled : null;
+    const settled = [leg.settled, leg.short].find((landed) => landed?.hash === signed.hash);
+    const arrived = leg.short?.hash === signed.hash ? leg.short.arrived : BigInt(signed.amount);
     return {
       kind,
       chainId: signed.chainId,
@@ -45,7 +46,7 @@ const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly Paym
       standing: null,
       tokenSymbol: signed.token.symbol,
       tokenAddress: signed.token.address,
-      amount: formatAmount(BigInt(signed.amount), signed.token.decimals),
+      amount: formatAmount(arrived, signed.token.decimals),
       fromAddress: signed.account,
       toAddress: signed.receiver,
       blockNumber: settled?.blockNumber ?? null,

@@ -4,6 +4,7 @@
  */
 import type { ChainId } from '../chains.ts';
 import { type Decision, type Refusal, refuse } from '../decider.ts';
+import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { DeathProof, SignedAttempt, TokenRef } from './events.ts';
 
@@ -15,24 +16,40 @@ export interface Order {
   readonly amount: bigint;
 }
 
-export interface Settled {
+/** Where an attempt landed. */
+interface Landed {
   readonly attempt: number;
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
+}
+
+export interface Settled extends Landed {
   readonly confirmedAt: Instant;
+}
+
+/** An attempt that landed for good, with less than was ordered. */
+export interface Short extends Landed {
+  /** Of the order's token, in smallest units. */
+  readonly arrived: bigint;
+  readonly seenAt: Instant;
 }
 
 export interface Attempt {
   readonly signed: SignedAttempt;
-  /** `lapsed`: it can never land and has not used up its nonce, which the next attempt takes. */
-  readonly fate: 'live' | 'dead' | 'lapsed' | 'settled';
+  /**
+   * `lapsed`: it can never land and has not used up its nonce, which the next attempt takes. `short`: it landed, and less than was ordered
+   * arrived.
+   */
+  readonly fate: 'live' | 'dead' | 'lapsed' | 'short' | 'settled';
 }
 
 export interface TransferLeg {
   readonly order: Order;
   readonly attempts: readonly Attempt[];
   readonly settled: Settled | null;
+  /** Nothing more is signed until an operator has decided about it. */
+  readonly short: Short | null;
   /** So many attempts may be signed. */
   readonly attemptsMax: number;
   /** Whether it was ever confirmed. A confirmation that was orphaned since has been told already: the next one is not told again. */
@@ -48,6 +65,7 @@ export const newLeg = (order: Order): TransferLeg => ({
   order,
   attempts: [],
   settled: null,
+  short: null,
   attemptsMax,
   everSettled: false,
 });
@@ -94,6 +112,22 @@ export const settle = (leg: TransferLeg, settled: Settled): TransferLeg => ({
   attempts: withFate(leg, settled.attempt, 'settled'),
 });
 
+export const fellShort = (leg: TransferLeg, short: Short): TransferLeg => ({
+  ...leg,
+  short,
+  attempts: withFate(leg, short.attempt, 'short'),
+});
+
+/** An operator has decided about what arrived: it counts as all, and the attempt settles; or as nothing, and all attempts of its nonce are dead. */
+export const decidedShort = (leg: TransferLeg, counts: 'as all' | 'as nothing'): TransferLeg => {
+  if (!leg.short) return leg;
+  const fate = counts === 'as all' ? 'live' : 'dead';
+  const attempts = leg.attempts.map((known) =>
+    known.fate === 'short' || known.fate === 'live' ? ({ ...known, fate } as const) : known,
+  );
+  return { ...leg, short: null, attempts };
+};
+
 export const unsettle = (leg: TransferLeg): TransferLeg =>
   leg.settled ? { ...leg, settled: null, attempts: withFate(leg, leg.settled.attempt, 'live') } : leg;
 
@@ -105,6 +139,7 @@ export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<ne
   const { order } = leg;
   if (leg.attempts.some((known) => known.signed.hash === attempt.hash)) return [];
   if (leg.settled) return refuse('illegalStep', 'the transfer is settled: nothing more may be signed for it');
+  if (leg.short) return fallenShort(leg, leg.short);
   if (isSpent(leg)) return attemptsSpent(leg);
   if (attempt.attempt !== leg.attempts.length + 1) {
     return refuse(
@@ -139,6 +174,16 @@ export const attemptsSpent = ({ attempts }: TransferLeg): Refusal =>
     `${attempts.length} attempts were signed: find out why none settled it, then npm run payouts -- retry`,
   );
 
+export const fallenShort = ({ order: { token, amount } }: TransferLeg, { hash, arrived }: Short): Refusal =>
+  refuse(
+    'illegalStep',
+    `${hash} brought the receiver ${formatAmount(arrived, token.decimals)} of ${formatAmount(amount, token.decimals)} ${token.symbol}: find out why; ${
+      arrived === 0n
+        ? 'then npm run payouts -- retry, or pay it by hand and accept'
+        : 'then pay the rest by hand and npm run payouts -- accept'
+    }`,
+  );
+
 /** A fee bump can at most land instead of what it replaces, never besides. */
 function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {
   const caps = Object.entries(live.fee).filter(([name]) => name.startsWith('max'));
@@ -167,9 +212,16 @@ export function checkDied(leg: TransferLeg, attempt: number, proof: DeathProof):
 export function checkSettle(leg: TransferLeg, settled: Settled): Decision<never> | 'ok' {
   if (leg.settled?.hash === settled.hash) return [];
   if (leg.settled) return refuse('illegalStep', `attempt ${leg.settled.attempt} already settled this transfer`);
+  if (leg.short) return fallenShort(leg, leg.short);
   const known = leg.attempts.find((candidate) => candidate.signed.attempt === settled.attempt);
   if (known?.signed.hash !== settled.hash) return refuse('illegalStep', `attempt ${settled.attempt} has another hash`);
   if (!canLand(known))
     return refuse('illegalStep', `attempt ${settled.attempt} was proven dead: an operator must look at it`);
   return 'ok';
+}
+
+export function checkShort(leg: TransferLeg, short: Short): Decision<never> | 'ok' {
+  if (leg.short?.hash === short.hash) return [];
+  if (short.arrived >= leg.order.amount) return refuse('illegalStep', 'all that was ordered arrived: it is settled');
+  return checkSettle(leg, { ...short, confirmedAt: short.seenAt });
 }

@@ -22,7 +22,7 @@ CREATE TABLE transactions (
 COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen, attempts of payouts and refunds signed. Amounts in whole tokens.';
 COMMENT ON COLUMN transactions.kind IS 'payin, payout or refund.';
 COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.';
-COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, dead, lapsed.';
+COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short (less than was ordered arrived: amount is what did), dead, lapsed.';
 COMMENT ON COLUMN transactions.standing IS 'Payins: counted towards the payment, or why the money is held.';
 COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts and refunds: when the attempt was signed.';
 

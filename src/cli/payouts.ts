@@ -1,13 +1,13 @@
 /** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
 import { Command, InvalidArgumentError } from 'commander';
 import { currentState } from '../../commands/handle.ts';
-import { type ByHand, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
+import { acceptPayout, type ByHand, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { isSpent } from '../../domain/payment/transfer.ts';
+import { fallenShort, isSpent } from '../../domain/payment/transfer.ts';
 import { openPayouts } from '../../queries/payouts.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { payoutWaits } from '../postgres/payoutWaits.ts';
@@ -52,6 +52,7 @@ function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record
 }
 
 function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
+  if (payout?.short) return fallenShort(payout, payout.short).message;
   if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
   return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
 }
@@ -104,7 +105,12 @@ decision(
   'sign nothing more for it, for example because it was paid by hand; what is signed can still land',
   async (core, byHand) => tell(await holdPayout(core, byHand, operator())),
 );
-decision('retry', 'go on with it after a hold, or after a hundred attempts', retry);
+decision('retry', 'go on with it after a hold, a hundred attempts, or a transfer that brought nothing', retry);
+decision(
+  'accept',
+  'count it as settled although less than was ordered arrived: you have paid the rest by hand, or the receiver does without',
+  async (core, byHand) => tell(await acceptPayout(core, byHand, operator())),
+);
 decision(
   'bury',
   'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',

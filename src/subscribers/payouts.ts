@@ -2,10 +2,12 @@
 
 import { currentState } from '../../commands/handle.ts';
 import { knownFate, stuckAfter_ms } from '../../commands/knownFate.ts';
-import { mustWait, requestPayout, type SignDeps, settlePayout, signPayout } from '../../commands/makePayout.ts';
+import { mustWait, requestPayout, type SignDeps, signPayout } from '../../commands/makePayout.ts';
 import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
+import { isDecided, settlePayout } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
@@ -185,9 +187,11 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
   async function settle(payment: Payment, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
     const fate = await knownFate(deps, attempts, signal);
     if (isRefusal(fate)) return wait(payment, fate.refused, fate.message);
-    if (fate.kind === 'final' || fate.kind === 'dead') {
+    if (isDecided(fate)) {
       underway.ended(payment.terms.paymentId);
-      return accepted(await settlePayout({ handle, clock }, payment, fate));
+      const moved = accepted(await settlePayout({ handle, clock }, payment, fate));
+      if (moved && fate.kind === 'short') deps.alarm(payment.terms.paymentId, 'payoutShort', shortOf(payment, fate));
+      return moved;
     }
     if (fate.kind === 'pending' && fate.dispute)
       tellOnce(payment.terms.paymentId, fate.dispute.reason, fate.dispute.message);
@@ -236,6 +240,9 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     await crash('payout.afterBroadcast');
   }
 }
+
+const shortOf = ({ terms: { destination, paymentId } }: Payment, fate: Extract<Fate, { kind: 'short' }>): string =>
+  `${fate.hash} is final and brought the receiver ${formatAmount(fate.arrived, destination.token.decimals)} ${destination.token.symbol}, less than was ordered: nothing is paid again by itself; npm run payouts -- list, then accept or retry ${paymentId}`;
 
 function accepted(outcome: { readonly appended: number } | Refusal): boolean {
   if (isRefusal(outcome)) throw new StepRefused(outcome);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { knownFate } from '../../commands/knownFate.ts';
-import { settlePayout } from '../../commands/makePayout.ts';
 import { type Fate, PayoutBlocked } from '../../commands/payoutPorts.ts';
+import { settlePayout } from '../../commands/settlePayout.ts';
 import { explainNoncesOf } from '../../commands/treasuryAccount.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';

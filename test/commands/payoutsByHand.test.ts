@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Fate } from '../../commands/payoutPorts.ts';
-import { buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
+import { acceptPayout, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { attemptsMax } from '../../domain/payment/transfer.ts';
-import { attempt, died, feeCaps, hashOf, landed, signed } from '../support/payments.ts';
+import { attempt, died, feeCaps, hashOf, landed, short, signed } from '../support/payments.ts';
 import { accepted } from '../support/processes.ts';
 import { first, signingWorld } from './signing.ts';
 
@@ -62,6 +62,18 @@ describe('an operator', () => {
     assert.equal(around.signatures, 0);
     await accepted(retryPayout(deps(), said, by));
     await accepted(sign());
+  });
+
+  it('accepts one that fell short, or has it paid again where nothing arrived', async () => {
+    const { sign, deps, record, load, refusal } = await world();
+    await accepted(sign());
+    const { attempts = [] } = (await load()).payout ?? {};
+    const signing = attempts[0]?.signed ?? attempt();
+    await record(first, [short('9.90', signing)]);
+    assert.equal(await refusal(sign()), 'illegalStep');
+    assert.equal(await refusal(retryPayout(deps(), said, by)), 'illegalStep');
+    await accepted(acceptPayout(deps(), said, by));
+    assert.equal((await load()).payout?.settled?.hash, signing.hash);
   });
 
   it('holds a payout, and names none that is not there', async () => {

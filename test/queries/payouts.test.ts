@@ -35,8 +35,8 @@ describe('payouts', () => {
     ]);
   });
 
-  it('sums what signed payouts will take of a token, without those that are named', async () => {
-    await given.payments(p.sent, p.sent, p.done, p.ordered);
+  it('sums what signed payouts will take of a token, without those that are named, or have landed short', async () => {
+    await given.payments(p.sent, p.sent, p.done, p.ordered, [...p.sent, p.short('9.90')]);
     const { token } = p.ethereumUsdc;
     const sum = (but: string[], chainId: 1 | 56 = 1) => signedAndUnsettled(given.database, { chainId, token, but });
     assert.equal(await sum([]), p.of('20.00', p.ethereumUsdc));
@@ -44,10 +44,10 @@ describe('payouts', () => {
     assert.equal(await sum([paymentIdOf(1), paymentIdOf(2)]), 0n);
   });
 
-  it('names payouts that are not settled', async () => {
-    await given.payments(p.unpaid, p.paid, p.sent, p.done);
+  it('names payouts that are not settled, those that fell short among them', async () => {
+    await given.payments(p.unpaid, p.paid, p.sent, p.done, [...p.sent, p.short('0')]);
     const found = await openPayouts(given.database, 5);
-    assert.deepEqual(found.map(({ paymentId }) => paymentId).sort(), [paymentIdOf(2), paymentIdOf(3)]);
+    assert.deepEqual(found.map(({ paymentId }) => paymentId).sort(), [2, 3, 5].map(paymentIdOf));
   });
 
   it('names the payouts of a chain that were settled lately', async () => {

@@ -33,6 +33,20 @@ describe('paying out', () => {
     assert.equal((await payment()).payout?.settled?.hash, hash);
   });
 
+  it('tells an operator of one that brought too little, and neither settles it nor pays it again', async () => {
+    const { act, around, attempts, payment, pass } = await paying();
+    await act();
+    const [{ hash }] = attempts() as [SignedAttempt];
+    around.fate = { kind: 'short', attempt: 1, arrived: 9_900000n, hash, blockNumber: 7n, blockHash: hashOf(7) };
+    for (const _ of [1, 2, 3]) {
+      await act();
+      pass(700 * second);
+    }
+    const { payout } = await payment();
+    assert.deepEqual([payout?.settled, payout?.short?.arrived, payout?.attempts.length], [null, 9_900000n, 1]);
+    assert.deepEqual([around.sent.length, around.alarms], [1, ['payoutShort']]);
+  });
+
   it('sends again what the chain does not show, but not all the time, and not what is mined', async () => {
     const { act, around, pass } = await paying();
     await act();

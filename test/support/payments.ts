@@ -272,6 +272,11 @@ export const signed = (signing: SignedAttempt = attempt()) => event('PayoutSigne
 export const died = (n = 1, proof: DeathProof = nonceUsed) => event('PayoutDied', { attempt: n, proof });
 export const settled = (signing: SignedAttempt = attempt(), block?: number | string) =>
   event('PayoutConfirmed', landed(signing, block));
+/** It is final, and so much arrived. */
+export function short(arrived: string, signing: SignedAttempt = attempt()) {
+  const { confirmedAt: seenAt, ...where } = landed(signing);
+  return event('PayoutShort', { ...where, arrived: digits(arrived), seenAt });
+}
 export const unsettled = (signing: SignedAttempt = attempt(), block: number | string = 200) =>
   event('PayoutOrphaned', { attempt: signing.attempt, hash: signing.hash, blockHash: hashOf('block', block) });
 

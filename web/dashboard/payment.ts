@@ -134,6 +134,7 @@ const stages: Readonly<Record<PaymentTransaction['status'], readonly [State, str
   live: ['wait', 'Sent'],
   lapsed: ['idle', 'Lapsed'],
   dead: ['idle', 'Dead'],
+  short: ['bad', 'Too little arrived'],
   settled: ['ok', 'Final'],
 };
 

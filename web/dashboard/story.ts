@@ -41,6 +41,7 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
     case 'signed':
     case 'died':
     case 'left':
+    case 'short':
     case 'settled':
       return legTold(entry, mode);
     case 'expired':
@@ -135,7 +136,7 @@ const proofs = {
   declared: 'the chain cannot take it any more',
 } as const;
 
-function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'settled'>, mode: Mode): Told {
+function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'short' | 'settled'>, mode: Mode): Told {
   const name = entry.leg === 'payout' ? 'Payout' : 'Refund';
   if (entry.type === 'ordered') {
     return [
@@ -160,6 +161,12 @@ function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'settled'
       return [
         `The ${name.toLowerCase()}’s block left the chain`,
         html`<span>The same bytes are sent again; ${transaction}</span>`,
+        true,
+      ];
+    case 'short':
+      return [
+        `The ${name.toLowerCase()} brought too little`,
+        html`<span>${money(entry.arrived)} arrived of ${money(entry.ordered)}: the operator looks at it; ${transaction}</span>`,
         true,
       ];
     case 'settled':

@@ -116,8 +116,8 @@ export async function isShared(
 const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
 
 /**
- * What became of attempts. The nodes are asked one after the other until one can say; `unknown` when none can. That an attempt is final
- * takes as many nodes as the sum asks for, in the same block. That it is dead takes those, and every other node that answers: a wrong
+ * What became of attempts. The nodes are asked one after the other until one can say; `unknown` when none can. That an attempt is final,
+ * or fell short, takes as many nodes as the sum asks for, in the same block, with the same amount. That it is dead takes those, and every other node that answers: a wrong
  * one would pay twice.
  *
  * @param ask what one node says; undefined when it knows nothing of the attempts and cannot prove them dead
@@ -155,16 +155,21 @@ function judged(first: Fate, needed: number, said: readonly Said<Fate | 'nothing
   return fates.find(({ kind }) => kind === 'pending') ?? undecided;
 }
 
-/** Dead here and landed there, or landed in two blocks. */
+type Landed = Extract<Fate, { kind: 'final' | 'short' }>;
+
+/** Dead here and landed there, or landed in two blocks, or with two amounts. */
 function contradict(fates: readonly Fate[]): boolean {
-  const landed = fates.filter((fate) => fate.kind === 'final');
-  const places = new Set(landed.map(({ hash, blockHash }) => `${hash} ${blockHash}`));
+  const landed = fates.filter((fate) => fate.kind === 'final' || fate.kind === 'short');
+  const places = new Set(landed.map((fate) => `${fate.hash} ${fate.blockHash} ${brought(fate)}`));
   return places.size > 1 || (places.size === 1 && fates.some(({ kind }) => kind === 'dead'));
 }
+
+const brought = (fate: Landed): string => (fate.kind === 'short' ? fate.arrived.toString() : 'all');
 
 function inWords(said: Fate | 'nothing' | undefined): string {
   if (said === undefined) return 'no answer';
   if (said === 'nothing') return 'knows nothing of it';
-  if (said.kind === 'final') return `${said.hash} is final in block ${said.blockNumber} (${said.blockHash})`;
+  if (said.kind === 'final' || said.kind === 'short')
+    return `${said.hash} is final in block ${said.blockNumber} (${said.blockHash})${said.kind === 'short' ? ` and brought ${said.arrived} units` : ''}`;
   return said.kind === 'dead' ? `dead: ${said.proof.detail}` : 'still waits';
 }

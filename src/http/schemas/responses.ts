@@ -169,7 +169,8 @@ const Transaction = Shape(
     txHash: Type.String(),
     index: Integer({ description: 'Payin: place among the transaction’s own logs. Payout and refund: the attempt.' }),
     status: Type.String({
-      description: 'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, dead, lapsed.',
+      description:
+        'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than was ordered arrived; `amount` is what did), dead, lapsed.',
     }),
     standing: Type.Unsafe<string | null>({
       type: ['string', 'null'],

@@ -15,6 +15,8 @@ const { signal } = new AbortController();
 const dead: Fate = { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'by another' } };
 const landed: Fate = { kind: 'final', attempt: 1, hash: '0x1', blockNumber: 7n, blockHash: '0x7' };
 const elsewhere: Fate = { ...landed, blockHash: '0x77' };
+const short: Fate = { ...landed, kind: 'short', arrived: 9n };
+const shorter: Fate = { ...short, arrived: 8n };
 const waiting: Fate = { kind: 'pending', mined: false };
 const undecided: Fate = { kind: 'pending', mined: true };
 const unknown: Fate = { kind: 'unknown' };
@@ -41,6 +43,10 @@ describe('nodes agree on a fate:', () => {
     ['nor against another that does not answer', [landed, 'down'], 'nodesTooFew'],
     ['two of three are enough', ['down', landed, landed], landed],
     ['the same transaction in two blocks is a contradiction', [landed, elsewhere], 'nodesDisagree'],
+    ['two show that it brought too little', [short, short], short],
+    ['of one node alone that is not believed', [short, undefined], undecided],
+    ['all of it here and less there is a contradiction', [landed, short], 'nodesDisagree'],
+    ['as are two amounts', [short, shorter], 'nodesDisagree'],
     ['what all prove is so', [dead, dead], dead],
     ['a node alone can prove it where there is no other', [dead], dead],
     ['but not while the other does not answer', ['down', dead], 'nodesTooFew'],

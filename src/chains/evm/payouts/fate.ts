@@ -14,6 +14,7 @@ import {
   transactionsAt,
 } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
+import { arrivedIn } from './arrived.ts';
 
 /** Attempts that share one nonce of one account. */
 export interface Contenders {
@@ -37,7 +38,7 @@ async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Pr
   for (const attempt of contenders.attempts) {
     const receipt = await receiptOf(node, attempt.hash);
     if (!receipt) continue;
-    return fateOfMined(node, contenders, attempt, receipt, receipt.succeeded ? final : await deepest());
+    return fateOfMined(node, contenders, attempt, receipt, { final, deepest });
   }
   const { account, nonce } = contenders;
   const isUsed = final >= 0n && (await nonceAt(node, account, final)) > nonce;
@@ -66,16 +67,27 @@ const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail
   proof: { reason, detail },
 });
 
+interface Finality {
+  readonly final: bigint;
+  readonly deepest: () => Promise<bigint>;
+}
+
+/** A transaction that succeeded says nothing of the money: tokens may keep a fee, or move nothing and return false. */
 async function fateOfMined(
   node: EvmNode,
   contenders: Contenders,
-  { attempt }: Sent,
-  { hash, succeeded, blockNumber, blockHash }: Receipt,
-  final: bigint,
+  sent: Sent,
+  receipt: Receipt,
+  { final, deepest }: Finality,
 ): Promise<Fate> {
-  const there = blockNumber <= final ? await header(node, blockNumber) : undefined;
+  const { hash, succeeded, blockNumber, blockHash } = receipt;
+  const arrived = succeeded ? arrivedIn(receipt, contenders.account, sent) : 0n;
+  const full = succeeded && arrived >= BigInt(sent.amount);
+  const there = blockNumber <= (full ? final : await deepest()) ? await header(node, blockNumber) : undefined;
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
-  if (succeeded) return { kind: 'final', attempt, hash, blockNumber, blockHash };
+  const landed = { attempt: sent.attempt, hash, blockNumber, blockHash };
+  if (full) return { kind: 'final', ...landed };
+  if (succeeded) return { kind: 'short', ...landed, arrived };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   return dead(contenders, 'reverted', detail);
 }

@@ -6,10 +6,14 @@ import type { Fate } from '../../ports.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { type Status, statusOf } from '../transactions.ts';
+import { arrivedBy, type Transferred } from './arrived.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
 /** What was signed, and maybe sent. */
-export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'>;
+export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'> & {
+  /** What it is to bring its receiver; left out where it pays nobody. */
+  readonly transfer?: Transferred;
+};
 
 /** Blocks after its own that take a blockhash. */
 export const blockhashAge_blocks = 150n;
@@ -52,7 +56,12 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
   if (!final) return { kind: 'pending', mined: true };
   if (error !== null) return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`);
   const { hash: blockHash } = await blockAt(node, slot, 'finalized');
-  return { kind: 'final', attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
+  const landed = { attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
+  const { transfer } = attempt;
+  const arrived = transfer ? await arrivedBy(node, attempt.hash, transfer) : 0n;
+  return arrived >= BigInt(transfer?.amount ?? 0)
+    ? { kind: 'final', ...landed }
+    : { kind: 'short', ...landed, arrived };
 }
 
 /** A second witness beside the last valid height, which was told when the attempt was signed: what the node says of its blockhash now. */

@@ -93,7 +93,7 @@ export function createSolanaPayoutRail(
     async fate(attempts, signal) {
       const [attempt, ...others] = attempts;
       assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
-      return fateOf(rpc, attempt, wholeTokens(attempt), signal);
+      return fateOf(rpc, { ...attempt, transfer: attempt }, wholeTokens(attempt), signal);
     },
 
     canLand: async (attempt, signal) => !(await allDeny(rpc, (node) => canLandAt(node, attempt), signal)),

@@ -81,7 +81,8 @@ const seen = ({ contractId, topics, value }: RawEvent): SeenEvent => ({
   value: xdr.ScVal.fromXDR(value, 'base64'),
 });
 
-function seenInMeta(base64: string): readonly SeenEvent[] {
+/** An event of a transaction's metadata, XDR in base64; none for what no contract has told. */
+export function seenInMeta(base64: string): readonly SeenEvent[] {
   const event = xdr.ContractEvent.fromXDR(base64, 'base64');
   const contractId = event.contractId();
   if (!contractId || event.type().name !== 'contract') return [];

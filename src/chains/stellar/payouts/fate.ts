@@ -6,11 +6,15 @@ import { holdingOf } from '../accounts.ts';
 import { ledgerName } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import { arrivedIn } from './arrived.ts';
 
 /** Attempts that share one sequence number of one account: a transaction and its fee bumps. */
 export interface Contenders {
   readonly account: string;
   readonly nonce: bigint;
+  /** Who pays, whichever account numbers it. */
+  readonly treasury: string;
+  readonly networkPassphrase: string;
   readonly attempts: readonly Sent[];
 }
 
@@ -50,26 +54,34 @@ interface Found {
 }
 
 /** The latest attempt first: a transaction within a fee bump is found by its own hash as well. */
-async function search(node: StellarNode, { attempts }: Contenders): Promise<Found> {
+async function search(node: StellarNode, contenders: Contenders): Promise<Found> {
   let range: LedgerRange | undefined;
   let failed: string | undefined;
-  for (const { attempt, hash } of attempts.toReversed()) {
+  for (const attempt of contenders.attempts.toReversed()) {
+    const { hash } = attempt;
     const found = await transactionOf(node, hash);
     range ??= found.range;
-    if (found.status === 'SUCCESS') return { range, landed: final(attempt, hash, found), failed };
+    if (found.status === 'SUCCESS') return { range, landed: landedBy(node, contenders, attempt, found), failed };
     if (found.status === 'FAILED') failed ??= `transaction ${hash} failed in ledger ${found.ledger}`;
   }
   if (!range) throw new RpcFailed(node.name, 'getTransaction', 'malformed', 'there is no attempt to ask about');
   return { range, landed: undefined, failed };
 }
 
-const final = (attempt: number, hash: string, { ledger }: FoundTransaction): Fate => ({
-  kind: 'final',
-  attempt,
-  hash,
-  blockNumber: ledger,
-  blockHash: ledgerName(ledger),
-});
+/** A cancel moves nothing. @throws RpcFailed when the node does not tell what a transfer moved */
+function landedBy(
+  node: StellarNode,
+  { treasury, networkPassphrase }: Contenders,
+  sent: Sent,
+  found: FoundTransaction,
+): Fate {
+  const { attempt, hash, amount } = sent;
+  const landed = { attempt, hash, blockNumber: found.ledger, blockHash: ledgerName(found.ledger) };
+  const arrived = amount === '0' ? 0n : arrivedIn(found, sent, { treasury, networkPassphrase });
+  if (arrived === undefined)
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', `it tells no events of ${hash}`);
+  return arrived >= BigInt(amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
+}
 
 /** The account was read after the range and had not reached the number: nothing had landed by the range's last ledger, and later it cannot. */
 function expired(contenders: Contenders, { latest }: LedgerRange): Fate | undefined {

@@ -124,7 +124,8 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
       const { account: numberedBy = account } = attempts[0] ?? {};
-      return fateOf(rpc, { account: numberedBy, nonce: BigInt(nonce), attempts }, signal);
+      const contenders = { account: numberedBy, nonce: BigInt(nonce), treasury: account, networkPassphrase, attempts };
+      return fateOf(rpc, contenders, signal);
     },
 
     async canLand({ account: numberedBy, nonce }, signal) {

@@ -2,24 +2,15 @@ import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { instant } from '../../../../domain/time.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
-import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { BroadcastRefused } from '../../../../src/chains/node/nodes.ts';
 import type { Fate, PayoutRail } from '../../../../src/chains/ports.ts';
-import {
-  accountOf,
-  type ChainClient,
-  chainClient,
-  sharedAnvil,
-  treasury,
-  treasuryKey,
-} from '../../../support/anvil.ts';
+import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury } from '../../../support/anvil.ts';
 import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import { evmConfig } from '../world.ts';
+import { signedBy } from './signing.ts';
 
 const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
@@ -194,13 +185,6 @@ const refusing =
 const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
 
 async function signed(rail: PayoutRail, given?: Awaited<ReturnType<PayoutRail['prepare']>>): Promise<SignedAttempt> {
-  const limits = { perTransfer_usd: 100n, perHour_usd: 1_000n };
-  const spending = createSpending(limits, { now: () => instant(0) });
-  const signer = createEvmSigner({ privateKey: treasuryKey, chainIds: [8453], spending });
   const order = { chainId: 8453, token: usdc, receiver: accountOf(41), receiverMemo: null, amount: 5n } as const;
-  const unsigned = given ?? (await rail.prepare(order, await rail.minedNonce(signal)));
-  const { bytes, hash } = await signer.sign(unsigned, { kind: given ? 'cancel' : 'payout', reference: 'test' });
-  const { chainId, account, nonce, validUntil, fee } = unsigned;
-  const terms = { token: usdc, receiver: order.receiver, receiverMemo: null, amount: '5', signedAt: instant(0) };
-  return { attempt: 1, chainId, account, nonce: String(nonce), hash, bytes, validUntil, fee, ...terms };
+  return given ? signedBy(given, 1, 'cancel') : signedBy(await rail.prepare(order, await rail.minedNonce(signal)));
 }

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { type Address, keccak256, parseEther, parseGwei, parseTransaction } from 'viem';
 import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { instant } from '../../../../domain/time.ts';
 import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
 import { createEvmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
 import { prepareSweep } from '../../../../src/chains/evm/deposits/sweep.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
-import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
-import { createSpending } from '../../../../src/chains/money/spending.ts';
-import { type Fate, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
+import { type Fate, PayoutBlocked, type TransferOrder } from '../../../../src/chains/ports.ts';
 import {
   accountOf,
   type ChainClient,
@@ -18,14 +14,11 @@ import {
   isolatedAnvil,
   sharedAnvil,
   treasury,
-  treasuryKey,
 } from '../../../support/anvil.ts';
 import { evmConfig } from '../world.ts';
+import { signedBy } from './signing.ts';
 
 const { signal } = new AbortController();
-const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n };
-const spending = createSpending(limits, { now: () => instant(0) });
-const signer = createEvmSigner({ privateKey: treasuryKey, spending });
 const payoutDepth = 3;
 
 describe('EVM payouts', () => {
@@ -34,7 +27,7 @@ describe('EVM payouts', () => {
       it(`pays ${symbol} on ${name} and sees it become final at the configured depth`, async () => {
         const { rail, client, nonce } = await funded(id);
         const order = orderOf(id, symbol, accountOf(id + 7), 1_000_001n);
-        const attempt = await sign(rail.numbered(await rail.prepare(order, nonce + 16n), nonce));
+        const attempt = await signedBy(rail.numbered(await rail.prepare(order, nonce + 16n), nonce));
         assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
 
         await rail.broadcast(attempt.bytes);
@@ -63,7 +56,7 @@ describe('EVM payouts', () => {
       const [before, untouched] = [await held(ordered), await held(other)];
       const unsigned = await rail.prepare(order, nonce);
       assert.equal((unsigned.payload as EvmPayload).to, order.token.address);
-      await rail.broadcast((await sign(unsigned)).bytes);
+      await rail.broadcast((await signedBy(unsigned)).bytes);
       await client.mine({ blocks: 1 });
       assert.deepEqual(await held(ordered), [before[0]! - order.amount, before[1]! + order.amount]);
       assert.deepEqual(await held(other), untouched);
@@ -80,7 +73,7 @@ describe('EVM payouts', () => {
 
   it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
+    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
     await Promise.all([rail.broadcast(attempt.bytes), rail.broadcast(attempt.bytes)]);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
@@ -91,9 +84,9 @@ describe('EVM payouts', () => {
   it('replaces a pending attempt with an eighth more on both caps, and at most one of them lands', async () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(22));
-    const first = await sign(await rail.prepare(order, nonce));
+    const first = await signedBy(await rail.prepare(order, nonce));
     await rail.broadcast(first.bytes);
-    const second = await sign(await rail.prepare(order, nonce, first), 2);
+    const second = await signedBy(await rail.prepare(order, nonce, first), 2);
     assert.equal(second.fee['gas'], first.fee['gas']);
 
     for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas']) {
@@ -113,14 +106,14 @@ describe('EVM payouts', () => {
   it('never replaces above the configured fee', async () => {
     const { rail, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(23));
-    const dear = { ...(await sign(await rail.prepare(order, nonce))), fee: feeOf(parseGwei('4.9')) };
+    const dear = { ...(await signedBy(await rail.prepare(order, nonce))), fee: feeOf(parseGwei('4.9')) };
     await rejectsAs('gas', rail.prepare(order, nonce, dear));
   });
 
   it('calls attempts dead only once another transaction’s use of the nonce is final, and names it', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(24)), nonce));
-    const cancel = await sign(await rail.prepareCancel(nonce), 2, 'cancel');
+    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(24)), nonce));
+    const cancel = await signedBy(await rail.prepareCancel(nonce), 2, 'cancel');
     await rail.broadcast(cancel.bytes);
     await client.mine({ blocks: 1 });
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
@@ -135,9 +128,9 @@ describe('EVM payouts', () => {
 
   it('outbids a cancel, which lands instead, and can then be asked whether the attempt may still land', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await sign(await rail.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
-    const first = await sign(await rail.prepareCancel(nonce), 2, 'cancel');
-    const second = await sign(await rail.prepareCancel(nonce, undefined, first), 3, 'cancel');
+    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
+    const first = await signedBy(await rail.prepareCancel(nonce), 2, 'cancel');
+    const second = await signedBy(await rail.prepareCancel(nonce, undefined, first), 3, 'cancel');
     for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas'])
       assert.ok(BigInt(second.fee[cap] ?? 0) * 10n >= BigInt(first.fee[cap] ?? 0) * 11n, cap);
     for (const { bytes } of [first, second]) await rail.broadcast(bytes);
@@ -152,7 +145,7 @@ describe('EVM payouts', () => {
   it('calls a reverted attempt dead once its block is final', async () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(25));
-    const attempt = await sign(await rail.prepare(order, nonce));
+    const attempt = await signedBy(await rail.prepare(order, nonce));
     await freeze(client, order.receiver as Address, true);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
@@ -166,7 +159,7 @@ describe('EVM payouts', () => {
     const anvil = await isolatedAnvil(8453);
     const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
     const order = orderOf(8453, 'USDC', accountOf(26));
-    const attempt = await sign(await rail.prepare(order, nonce));
+    const attempt = await signedBy(await rail.prepare(order, nonce));
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 2 + payoutDepth });
     const settled = await rail.fate([attempt], signal);
@@ -187,8 +180,8 @@ describe('EVM payouts', () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(27));
     const [first, second] = [
-      await sign(await rail.prepare(order, nonce)),
-      await sign(await rail.prepare(order, nonce + 1n)),
+      await signedBy(await rail.prepare(order, nonce)),
+      await signedBy(await rail.prepare(order, nonce + 1n)),
     ];
     await rail.broadcast(second.bytes);
     await client.mine({ blocks: 1 });
@@ -260,7 +253,7 @@ describe('EVM payouts', () => {
       usdt,
       nonce,
     );
-    const sweep = await sign(unsigned, 1, 'sweep');
+    const sweep = await signedBy(unsigned, 1, 'sweep');
     await rail.broadcast(sweep.bytes);
     await client.mine({ blocks: 1 + payoutDepth });
     assert.equal((await rail.fate([sweep], signal)).kind, 'final');
@@ -270,11 +263,11 @@ describe('EVM payouts', () => {
   it('signs what was prepared, hash known before anything is sent', async () => {
     const { rail, nonce } = await funded(56);
     const unsigned = await rail.prepare(orderOf(56, 'USDC', accountOf(30)), nonce);
-    const attempt = await sign(unsigned);
+    const attempt = await signedBy(unsigned);
     const parsed = parseTransaction(attempt.bytes as `0x${string}`);
     assert.equal(keccak256(attempt.bytes as `0x${string}`), attempt.hash);
     assert.deepEqual([parsed.chainId, parsed.nonce, parsed.value], [56, Number(nonce), undefined]);
-    assert.equal((await sign(unsigned)).bytes, attempt.bytes);
+    assert.equal((await signedBy(unsigned)).bytes, attempt.bytes);
   });
 });
 
@@ -290,18 +283,6 @@ async function funded(chainId: ChainId, url?: string) {
 
 function orderOf(chainId: ChainId, symbol: TokenSymbol, receiver: Address, amount = 5n): TransferOrder {
   return { chainId, token: findToken(chainOf(chainId), symbol)!, receiver, receiverMemo: null, amount };
-}
-
-async function sign(
-  unsigned: Unsigned,
-  attempt = 1,
-  kind: 'payout' | 'cancel' | 'sweep' = 'payout',
-): Promise<SignedAttempt> {
-  const { order, chainId, account, nonce, validUntil, fee } = unsigned;
-  const { bytes, hash } = await signer.sign(unsigned, { kind, reference: 'test' });
-  const { token, receiver, receiverMemo } = order;
-  const terms = { token, receiver, receiverMemo, amount: String(order.amount), signedAt: instant(0) };
-  return { attempt, chainId, account, nonce: String(nonce), hash, bytes, validUntil, fee, ...terms };
 }
 
 const feeOf = (wei: bigint) => ({ gas: '60000', maxFeePerGas: String(wei), maxPriorityFeePerGas: String(wei) });

@@ -5,6 +5,11 @@ import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { broken, honest, startProxy } from '../../proxy.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
+interface Balance {
+  readonly owner: string;
+  readonly uiTokenAmount: { amount: string };
+}
+
 /** Until no final block takes what is signed now any more. */
 const expiry_slots = 160;
 
@@ -123,6 +128,29 @@ describe('payouts on Solana die only with proof', () => {
     assert.deepEqual(await fateOf(attempt, world.railOf([down.url])), { kind: 'unknown' });
     await assert.rejects(world.railOf([down.url]).broadcast(attempt.bytes), ChainUnavailable);
     await assert.rejects(world.railOf([down.url]).prepare(orderTo(world.nobody()), null), ChainUnavailable);
+  });
+
+  it('and land only with all that was ordered: a mint may keep a fee', async () => {
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    await world.rail.broadcast(attempt.bytes);
+    world.settle();
+    const keeping = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as { meta: { postTokenBalances: Balance[] } };
+      if (method !== 'getTransaction') return answer;
+      const [kept] = answer.meta.postTokenBalances.filter(({ owner }) => owner === attempt.receiver);
+      assert.ok(kept);
+      kept.uiTokenAmount.amount = '4900000';
+      return answer;
+    });
+    const fate = await fateOf(attempt, world.railOf([keeping.url]));
+    assert.deepEqual(fate.kind === 'short' && [fate.attempt, fate.hash, fate.arrived], [1, attempt.hash, 4_900000n]);
+    assert.equal((await fateOf(attempt)).kind, 'final');
+
+    keeping.behave(async (method, params, forward) => {
+      const answer = (await forward(method, params)) as object;
+      return method === 'getTransaction' ? { ...answer, meta: { err: null, fee: 5_000 } } : answer;
+    });
+    assert.deepEqual(await fateOf(attempt, world.railOf([keeping.url])), { kind: 'unknown' });
   });
 
   const heightNow = () => world.lab.connection.getBlockHeight('processed');

@@ -100,6 +100,21 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(fate.kind === 'pending' && fate.dispute?.reason, 'nodesDisagree');
   });
 
+  it('and land only with all that was ordered, by the events of their token', async () => {
+    const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
+    await world.rail.broadcast(attempt.bytes);
+    closeLedgers();
+    assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
+    const more = { ...attempt, amount: String(BigInt(attempt.amount) + 1n) };
+    const fate = await world.rail.fate([more], signal);
+    assert.equal(fate.kind === 'short' && fate.arrived, BigInt(attempt.amount));
+    const silent = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as object;
+      return method === 'getTransaction' ? { ...answer, events: {} } : answer;
+    });
+    assert.deepEqual(await railOf(world, [silent.url]).fate([attempt], signal), { kind: 'unknown' });
+  });
+
   it('and never while no node answers, or all have forgotten', async () => {
     const attempt = await dropped();
     const proxy = await startProxy(world.stellar.rpcUrl, broken);

@@ -122,6 +122,7 @@ const none: SignedAttempt = {
       order: { chainId: 1, token: baseUsdc.token, receiver: merchantWallet, receiverMemo: null, amount: 1n },
       attempts: [],
       settled: null,
+      short: null,
       attemptsMax: 100,
       everSettled: false,
     },
@@ -144,6 +145,14 @@ const confirmPayout = (n: number, block: number): Ask =>
   ask(`payout attempt ${n} is final in block ${block}`, (p) => {
     const settled = landedOf(p.payout, n, block);
     return (state) => payouts.confirmPayout(state, settled);
+  });
+
+/** Nothing of it arrived, or half. */
+const reportShort = (n: number, arrives: boolean): Ask =>
+  ask(`payout attempt ${n} brought ${arrives ? 'half' : 'nothing'}`, (p) => {
+    const { confirmedAt: seenAt, ...where } = landedOf(p.payout, n, 0);
+    const arrived = arrives ? (p.payout?.order.amount ?? 0n) / 2n : 0n;
+    return (state) => payouts.reportShort(state, { ...where, arrived, seenAt });
   });
 
 /** All attempts of a nonce die together; a mistaken caller may name others. */
@@ -191,6 +200,7 @@ export const advance: Ask = ask('advance', (p, now) => {
     case 'broadcast':
       return confirmPayout(step.attempts.at(-1)?.attempt ?? 0, 0).of(p, now);
     case 'hold':
+      if (p.payout?.short) return (p.payout.short.arrived > 0n ? accept : retry).of(p, now);
       return p.payoutHeld === null ? backAgain(p, now) : retry.of(p, now);
     case 'done':
       return () => [];
@@ -222,6 +232,7 @@ const choose = (which: number): Ask =>
 const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
 const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(state, 'paid by hand', now));
 const retry = ask('retry the payout', (_, now) => (state) => payouts.retryPayout(state, 'it was not', now));
+const accept = ask('accept the payout', (_, now) => (state) => payouts.acceptPayout(state, 'by hand', now));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
 const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
 const refundAll = ask('refund', (_, now) => (state) => refunds.requestRefunds(state, now));
@@ -253,7 +264,8 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => buryPayout(...t)) },
   { weight: 2, arbitrary: block.map(orphanPayout) },
   { weight: 1, arbitrary: fc.constant(bounce) },
-  { weight: 1, arbitrary: fc.constantFrom(hold, retry) },
+  { weight: 1, arbitrary: fc.constantFrom(hold, retry, accept) },
+  { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => reportShort(...t)) },
   { weight: 4, arbitrary: fc.constant(advanceRefunds) },
   { weight: 1, arbitrary: fc.nat(1).map(address) },
   { weight: 2, arbitrary: fc.constant(refundAll) },

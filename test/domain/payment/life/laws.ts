@@ -93,6 +93,18 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     }
   },
 
+  'nothing is signed while a transfer has fallen short, nor ever again once some of it arrived'({
+    before,
+    event,
+    after,
+  }) {
+    if (before.payout?.short) assert.notEqual(event.type, 'PayoutSigned');
+    if (event.type !== 'PayoutRetried') return;
+    const gone = before.payout?.short;
+    assert.ok(!gone || gone.arrived === 0n);
+    assert.equal(after.payout?.short ?? null, null);
+  },
+
   'every attempt is the transfer that was ordered'({ after }) {
     for (const { order, attempts } of legsOf(after)) {
       attempts.forEach(({ signed }, index) => {

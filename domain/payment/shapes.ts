@@ -1,0 +1,115 @@
+/** Shapes that several events of a payment share: part of the storage format, like the events themselves. */
+import Type, { type Static } from 'typebox';
+import { chainIds, tokenSymbols } from '../chains.ts';
+import { Address, Amount, closed, Hash, Height, nullable, oneOf, Text, Time } from '../schema.ts';
+
+export const Chain = oneOf(chainIds);
+export const Memo = nullable(Text(128));
+export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
+/** Of an operator, for whoever asks why. */
+export const Reason = Type.String({ minLength: 1, maxLength: 400 });
+
+export const TokenRef = Type.Object(
+  { symbol: oneOf(tokenSymbols), address: Address, decimals: Type.Integer({ minimum: 0, maximum: 18 }) },
+  closed,
+);
+
+export const Deposit = Type.Object(
+  {
+    /** Which scheme and version of it derived the address, so that old deposits stay sweepable. */
+    scheme: Text(32),
+    address: Address,
+    memo: Memo,
+    /** Stellar contract intent: the contract to call and the memo to pass, which is `memo` as well. Null there in older ones. */
+    contract: nullable(Address),
+    contractMemo: Memo,
+    /** One-way derivation that the address was made from; never the payment id. */
+    salt: Text(128),
+  },
+  closed,
+);
+
+export const Fee = Type.Object(
+  {
+    /** In source units. */
+    fixed: Amount,
+    basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    /** In source units; null for anyAmount until funded. */
+    amount: nullable(Amount),
+  },
+  closed,
+);
+/** Bounds of what anyAmount accepts, in source units. */
+export const Limits = nullable(Type.Object({ min: Amount, max: Amount }, closed));
+
+/** What a payment can be paid from, and what is paid there. */
+export const SourceTerms = Type.Object(
+  { chainId: Chain, token: TokenRef, amount: nullable(Amount), fee: Fee, limits: Limits },
+  closed,
+);
+
+/** A transfer that a chain shows. Its identity is (chainId, txHash, index). */
+export const Transfer = Type.Object(
+  {
+    chainId: Chain,
+    txHash: Hash,
+    /** Place among the transaction's own logs or effects: it survives a re-inclusion in another block. */
+    index: Type.Integer({ minimum: 0 }),
+    blockNumber: Height,
+    blockHash: Hash,
+    blockTime: Time,
+    token: TokenRef,
+    from: Address,
+    /** The account, or the payin contract that the payer called. */
+    to: Address,
+    /** What the payer wrote beside the address; missing where the chain has no memos. */
+    memo: Type.Optional(Memo),
+    amount: Amount,
+  },
+  closed,
+);
+
+export const TransferId = Type.String({ minLength: 1, maxLength: 200 });
+
+/** Signed bytes and all that is needed to send them again, replace them, or prove them dead. */
+export const SignedAttempt = {
+  attempt: Attempt,
+  chainId: Chain,
+  account: Address,
+  /** EVM nonce, Stellar sequence; null where a chain has none. */
+  nonce: nullable(Height),
+  hash: Hash,
+  bytes: Type.String({ minLength: 2, maxLength: 8_192 }),
+  /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
+  validUntil: nullable(Text(64)),
+  /** The chain's fee terms, so that a bump can be compared with what it replaces. */
+  fee: Type.Record(Type.String(), Type.String({ maxLength: 78 })),
+  token: TokenRef,
+  receiver: Address,
+  receiverMemo: Memo,
+  amount: Amount,
+  signedAt: Time,
+};
+
+export const DeathProof = Type.Object(
+  {
+    /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
+    reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
+    detail: Text(400),
+  },
+  closed,
+);
+
+/** Where an attempt landed. */
+export const Landed = { attempt: Attempt, hash: Hash, blockNumber: Height, blockHash: Hash };
+export const Settled = { ...Landed, confirmedAt: Time };
+
+export type Deposit = Static<typeof Deposit>;
+export type Transfer = Static<typeof Transfer>;
+export type TokenRef = Static<typeof TokenRef>;
+export type SourceTerms = Static<typeof SourceTerms>;
+export type DeathProof = Static<typeof DeathProof>;
+
+/** `8453:0xabc…:0` */
+export const transferId = (transfer: Pick<Transfer, 'chainId' | 'txHash' | 'index'>): string =>
+  `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;
