@@ -31,20 +31,28 @@ export const payinsInBlocks = (
 ): Promise<readonly RecordedPayin[]> =>
   sql.query(`${recorded} WHERE chain_id = $1 AND block_hash = ANY ($3)`, [chainId, largeFrom_usd, blockHashes]);
 
-/** Payins that count as being on a chain, in blocks above one; a reading after a fork asks for them. @throws Unavailable */
+/**
+ * Payins that count as being on a chain, in blocks above one, a page at a time; a reading after a fork asks for them.
+ * @param after the last one of the page before; null for the first page @throws Unavailable
+ */
 export const payinsAbove = (
   sql: Sql,
-  chainId: number,
-  above: bigint,
-  largeFrom_usd: bigint | null,
+  { chainId, above, largeFrom_usd }: AboveBlock,
+  after: Pick<RecordedPayin, 'blockNumber' | 'transferId'> | null,
+  max: number,
 ): Promise<readonly RecordedPayin[]> =>
   sql.query(
     `${recorded} WHERE chain_id = $1 AND phase IN ('detected', 'confirmed') AND block_number > $3
-      ORDER BY block_number DESC LIMIT ${aboveMax}`,
-    [chainId, largeFrom_usd, above],
+        AND (block_number, transfer_id) > ($4, $5)
+      ORDER BY block_number, transfer_id LIMIT $6`,
+    [chainId, largeFrom_usd, above, after?.blockNumber ?? above, after?.transferId ?? '', max],
   );
 
-const aboveMax = 1_000;
+export interface AboveBlock {
+  readonly chainId: number;
+  readonly above: bigint;
+  readonly largeFrom_usd: bigint | null;
+}
 
 /** What was confirmed on a chain and counts, in micro-USD, in blocks that its deepest pass has not come past. @throws Unavailable */
 export async function unfinalised(sql: Sql, chainId: number): Promise<bigint> {

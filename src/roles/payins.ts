@@ -53,7 +53,7 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
       return isNew;
     },
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
-    payinsAbove: (blockNumber) => payinsAbove(database, chainId, blockNumber, largeFrom),
+    payinsAbove: (above, after, max) => payinsAbove(database, { chainId, above, largeFrom_usd: largeFrom }, after, max),
     confirming: createConfirming({
       ingester,
       clock,

@@ -35,7 +35,7 @@ export interface RangeDeps {
   readonly unmatched: (transfer: Transfer) => Promise<boolean>;
   readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
   /** Seen or confirmed, in blocks above this one. */
-  readonly payinsAbove: (blockNumber: bigint) => Promise<readonly RecordedPayin[]>;
+  readonly payinsAbove: (above: bigint, after: RecordedPayin | null, max: number) => Promise<readonly RecordedPayin[]>;
   readonly confirming: Confirming;
   /** Told when money that funded a payment has left its chain. */
   readonly lost: (payin: RecordedPayin) => void;
@@ -129,6 +129,8 @@ async function record(
 
 /** Transfers that nodes are asked about side by side. */
 const asksAtOnce = 8;
+/** Rows that one page holds of payins above a fork. */
+const aboveMax = 1_000;
 
 /**
  * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that is not there
@@ -137,9 +139,14 @@ const asksAtOnce = 8;
 async function orphanAbove(deps: RangeDeps, { orphaned, next }: Handed, signal: AbortSignal): Promise<void> {
   const named = await deps.payinsInBlocks(orphaned);
   for (const payin of named) await orphan(deps, payin);
-  for (const payin of next ? await deps.payinsAbove(next.blockNumber) : []) {
-    const known = named.some(({ transferId }) => transferId === payin.transferId);
-    if (!known && (await deps.ingester.hasLeft(payin, signal))) await orphan(deps, payin);
+  if (!next) return;
+  for (let page = await deps.payinsAbove(next.blockNumber, null, aboveMax); page.length > 0; ) {
+    for (const payin of page) {
+      const known = named.some(({ transferId }) => transferId === payin.transferId);
+      if (!known && (await deps.ingester.hasLeft(payin, signal))) await orphan(deps, payin);
+    }
+    // Each page begins behind the one before: there are so many at the most as rows above the fork.
+    page = page.length < aboveMax ? [] : await deps.payinsAbove(next.blockNumber, page.at(-1) ?? null, aboveMax);
   }
 }
 

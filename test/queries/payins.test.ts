@@ -63,9 +63,14 @@ describe('recorded payins', () => {
       p.detected(gone),
       p.orphaned(gone),
     ]);
-    const found = await payinsAbove(given.database, 8453, 100n, 500n);
+    const above = { chainId: 8453, above: 100n, largeFrom_usd: 500n };
+    const found = await payinsAbove(given.database, above, null, 10);
     assert.deepEqual(transfers(found), [[transferId(high), false]]);
-    assert.deepEqual(await payinsAbove(given.database, 8453, 102n, 500n), []);
+    assert.deepEqual(await payinsAbove(given.database, { ...above, above: 102n }, null, 10), []);
+    const [first] = await payinsAbove(given.database, { ...above, above: 99n }, null, 1);
+    assert.ok(first);
+    const rest = await payinsAbove(given.database, { ...above, above: 99n }, first, 10);
+    assert.deepEqual(transfers([first, ...rest]), transfers([{ transferId: transferId(low), large: false }, ...found]));
   });
 
   it('are unfinalised until the deepest pass has come past their block', async () => {

@@ -278,6 +278,19 @@ describe('money that has left its chain', () => {
     assert.deepEqual(phases(await around.payment()), ['lost']);
   });
 
+  it('is found behind however many that are on the other branch as well', async () => {
+    const { restart, around } = await fundedAt(105);
+    around.others = Array.from({ length: 2_500 }, (_, n) => ({
+      ...ref,
+      ...{ transferId: `other-${n}`, txHash: `0x${n}` },
+      ...{ blockNumber: 101n, blockHash: p.hashOf('block', 101), ...notLarge },
+    }));
+    around.fork = forkAt(100, p.hashOf('block', 110));
+    around.left = true;
+    await restart().act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+  });
+
   it('is not what stands below the fork, nor what is on the other branch as well', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(105, p.hashOf('block', 110));
@@ -428,6 +441,8 @@ async function watching(transfers: readonly Transfer[]) {
     /** How often nodes were asked about a transfer. */
     asks: 0,
     lost: [] as string[],
+    /** Rows of others above a fork, in a block that is on both branches. */
+    others: [] as RecordedPayin[],
     beyond: [] as string[],
     /** Blocks that the next scan says have left, and where the chain forked. */
     fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
@@ -489,7 +504,8 @@ async function watching(transfers: readonly Transfer[]) {
       around.asks += 1;
       return around.agreement;
     },
-    hasLeft: async () => around.left,
+    hasLeft: async ({ blockNumber }) =>
+      around.left && !around.others.some((other) => other.blockNumber === blockNumber),
     head: async () => assert.fail('not asked for'),
     nodeHeads: [],
   };
@@ -513,7 +529,11 @@ async function watching(transfers: readonly Transfer[]) {
     matchDeposits: async () => [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
     unmatched: async (transfer) => around.unmatched.push(transferId(transfer)) > 0,
     payinsInBlocks: async (hashes) => (await recorded()).filter(({ blockHash }) => hashes.includes(blockHash)),
-    payinsAbove: async (above) => (await recorded()).filter(({ blockNumber }) => blockNumber > above),
+    async payinsAbove(above, after, max) {
+      const rows = [...around.others, ...(await recorded())].filter(({ blockNumber }) => blockNumber > above);
+      const from = after ? rows.findIndex(({ transferId }) => transferId === after.transferId) + 1 : 0;
+      return rows.slice(from, from + max);
+    },
     confirming: createConfirming({
       ingester,
       clock: world.clock,
