@@ -18,7 +18,7 @@ export interface Chain {
   readonly id: ChainId;
   readonly name: string;
   readonly family: ChainFamily;
-  /** Usual time between blocks, for polling. */
+  /** Usual time between blocks. A network may change it on any day: nothing is final by this alone. */
   readonly block_ms: number;
   readonly tokens: readonly Token[];
 }
@@ -31,7 +31,8 @@ const mainnet: readonly Chain[] = [
     id: 8453,
     name: 'Base',
     family: 'evm',
-    block_ms: 2_000,
+    // Five blocks share each second of time.
+    block_ms: 200,
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },
   {

@@ -65,6 +65,12 @@ describe('configuration', () => {
     assert.match(problemsOf({ ...good, ...twice }).join(), /RPC_URLS_8453: a node is named twice/);
   });
 
+  it('takes depths as time, alone or with a tag', () => {
+    const [base] = readConfig({ ...good, CONFIRMATIONS_8453: '20s', CONFIRMATIONS_LARGE_8453: 'finalized+7s' }).chains;
+    assert.deepEqual(base?.confirmations, { blocks: 0, tag: null, after_ms: 20_000 });
+    assert.deepEqual(base?.confirmationsLarge, { blocks: 0, tag: 'finalized', after_ms: 7_000 });
+  });
+
   it('takes depths as blocks, a tag, or both', () => {
     const [base] = readConfig({
       ...good,
@@ -135,7 +141,7 @@ describe('configuration', () => {
     RPC_URLS_8453: 'wss://base.example.com',
     CONFIRMATIONS_8453: 'latest',
     CONFIRMATIONS_LARGE_8453: '123456',
-    PAYOUT_CONFIRMATIONS_8453: 'safe+',
+    PAYOUT_CONFIRMATIONS_8453: 'safe+s',
     LARGE_FROM_USD_8453: '1e3',
     POLL_MS_8453: '1',
   };

@@ -4,10 +4,12 @@ import type { Reader } from '../environment/reader.ts';
 import { type CoinSettings, readCoin } from './money/coins.ts';
 import { usuallyAgree } from './node/agreement.ts';
 
-/** How deep is final: a number of blocks, a tag, or a tag and at least so many blocks. */
+/** How deep is final: a number of blocks or a time, a tag, or a tag and at least so many blocks or so much time. */
 export interface DepthSetting {
   readonly blocks: number;
   readonly tag: 'safe' | 'finalized' | null;
+  /** In place of blocks. */
+  readonly after_ms?: number;
 }
 
 /** Undefined: the chain's default. */
@@ -104,10 +106,11 @@ function readDepths(read: Reader, id: ChainId): DepthSettings {
 function readDepth(read: Reader, name: string): DepthSetting | undefined {
   const value = read.text(name, '');
   if (value === '') return undefined;
-  const match = /^(?:(\d{1,5})|(safe|finalized)(?:\+(\d{1,5}))?)$/.exec(value);
-  if (
-    !read.check(match !== null, `${name}: ${value} is neither blocks (12), a tag (finalized) nor both (finalized+15)`)
-  )
-    return undefined;
-  return { blocks: Number(match?.[1] ?? match?.[3] ?? 0), tag: (match?.[2] as DepthSetting['tag']) ?? null };
+  const match = /^(?:(\d{1,5}s?)|(safe|finalized)(?:\+(\d{1,5}s?))?)$/.exec(value);
+  const known = 'neither blocks (12), seconds (20s), a tag (finalized) nor a tag with one of them (finalized+15)';
+  if (!read.check(match !== null, `${name}: ${value} is ${known}`)) return undefined;
+  const amount = match?.[1] ?? match?.[3] ?? '0';
+  const tag = (match?.[2] as DepthSetting['tag']) ?? null;
+  const count = Number.parseInt(amount, 10);
+  return amount.endsWith('s') ? { blocks: 0, tag, after_ms: count * 1_000 } : { blocks: count, tag };
 }

@@ -21,6 +21,8 @@ export interface PayinLookUpDeps {
 
 const underWayMax = 50;
 const triesMax = 8;
+/** Several blocks a second bring a transaction no sooner to those who send it. */
+const pauseLeast_ms = 1_000;
 
 /**
  * A registered payin is looked for at once instead of waiting for the scan. Only speeds things up: losing it loses nothing.
@@ -47,7 +49,7 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
       const ours = transfers.filter((transfer) => paysInto(deposits, transfer));
       for (const transfer of ours) await recordPayin({ handle, clock }, terms, { transfer, final: false });
       if (transfers.length > 0) return;
-      await clock.sleep(chainOf(terms.source.chainId).block_ms, signal);
+      await clock.sleep(Math.max(chainOf(terms.source.chainId).block_ms, pauseLeast_ms), signal);
     }
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { defaultEvmChainConfig, evmChainIds } from '../../src/chains/evm/config.ts';
+import { defaultEvmChainConfig, after as timeOnTop } from '../../src/chains/evm/config.ts';
 import { defaultAgree } from '../../src/chains/node/agreement.ts';
 import { solanaChainId } from '../../src/chains/solana/config.ts';
 import { stellarChainId } from '../../src/chains/stellar/config.ts';
@@ -91,11 +91,15 @@ describe('.env.example', () => {
   it('shows the defaults of Base as they are', () => {
     const [base] = readConfig({ ...parseEnv(uncommented), ...filled }).chains;
     const { depths, largeFrom_usd, exposureMax_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
-    const blocks = (count: number) => ({ blocks: count, tag: null });
-    assert.deepEqual(depths, { final: 10, finalLarge: 'finalized', payout: 10 });
-    assert.deepEqual(base?.confirmations, blocks(10));
+    const seconds = (count: number) => ({ blocks: 0, tag: null, after_ms: count * 1_000 });
+    assert.deepEqual(depths, {
+      final: timeOnTop(8453, 20_000),
+      finalLarge: 'finalized',
+      payout: timeOnTop(8453, 20_000),
+    });
+    assert.deepEqual(base?.confirmations, seconds(20));
     assert.deepEqual(base?.confirmationsLarge, { blocks: 0, tag: 'finalized' });
-    assert.deepEqual(base?.payoutConfirmations, blocks(10));
+    assert.deepEqual(base?.payoutConfirmations, seconds(20));
     assert.equal(base?.largeFrom_usd, BigInt(largeFrom_usd));
     assert.equal(base?.poll_ms, pollInterval_ms);
     assert.equal(base?.exposureMax_usd, exposureMax_usd);

@@ -9,8 +9,14 @@ export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as rea
 
 export type FinalityTag = 'safe' | 'finalized';
 
-/** When a block counts as final: a number of blocks on top of it, the node's tag, or both. */
-export type Depth = number | FinalityTag | { readonly tag: FinalityTag; readonly atLeast: number };
+/**
+ * When a block counts as final: so many blocks on top of it, the node's tag, or all that is named. `after_ms`: the newest block's time
+ * is so much later; `atLeast` is then what comes in that time at the catalogue's pace, so that a chain which slows down is no less deep.
+ */
+export type Depth =
+  | number
+  | FinalityTag
+  | { readonly tag?: FinalityTag; readonly atLeast: number; readonly after_ms?: number };
 
 export interface EvmFees {
   /** Nothing is signed while the chain asks for more than this per unit of gas. */
@@ -44,6 +50,13 @@ export interface EvmChainConfig {
 const gwei = 1_000_000_000n;
 const milliGwei = gwei / 1_000n;
 
+/** So much of a chain's time on top of a block. */
+export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag): Depth => ({
+  atLeast: Math.ceil(after_ms / chainOf(chainId).block_ms),
+  after_ms,
+  ...(tag && { tag }),
+});
+
 const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
 const fees = (max_gwei: bigint, minTip_milliGwei: bigint, { gasUsual = 65_000n, gasMax = 500_000n } = {}): EvmFees => ({
   maxFeePerGas_wei: max_gwei * gwei,
@@ -53,25 +66,30 @@ const fees = (max_gwei: bigint, minTip_milliGwei: bigint, { gasUsual = 65_000n, 
 });
 
 /**
- * Finality per chain. Ethereum: 12 blocks, large sums wait for Casper finality. Base and Arbitrum: the sequencer's word for small sums,
- * for large ones the batch must be final on Ethereum. Polygon and BNB: their fast finality, with more blocks for large sums.
+ * Finality per chain. Ethereum: as long as 12 blocks take, large sums wait for Casper finality. Base and Arbitrum: 20 and 10 seconds of
+ * the sequencer's word for small sums, for large ones the batch must be final on Ethereum. Polygon and BNB: their fast finality, with
+ * more time for large sums.
  */
 const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'largeFrom_usd' | 'fees'>>> = {
-  1: { depths: depths(12, 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n) },
-  8453: { depths: depths(10, 'finalized'), largeFrom_usd: 1_000, fees: fees(5n, 0n, { gasUsual: 100_000n }) },
+  1: { depths: depths(after(1, 144_000), 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n) },
+  8453: {
+    depths: depths(after(8453, 20_000), 'finalized'),
+    largeFrom_usd: 1_000,
+    fees: fees(5n, 0n, { gasUsual: 100_000n }),
+  },
   // Arbitrum charges for Ethereum's data in units of gas: its gas figures are large and its price is small.
   42161: {
-    depths: depths(40, 'finalized'),
+    depths: depths(after(42161, 10_000), 'finalized'),
     largeFrom_usd: 1_000,
     fees: fees(5n, 0n, { gasUsual: 200_000n, gasMax: 10_000_000n }),
   },
   137: {
-    depths: depths('finalized', { tag: 'finalized', atLeast: 64 }),
+    depths: depths('finalized', after(137, 128_000, 'finalized')),
     largeFrom_usd: 10_000,
     fees: fees(2_000n, 30_000n),
   },
   56: {
-    depths: depths({ tag: 'finalized', atLeast: 15 }, { tag: 'finalized', atLeast: 64 }),
+    depths: depths(after(56, 7_000, 'finalized'), after(56, 29_000, 'finalized')),
     largeFrom_usd: 1_000,
     fees: fees(20n, 50n),
   },
@@ -80,7 +98,8 @@ const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'lar
 /** Ten payins that are just not large. */
 export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_usd;
 
-const pollLeast_ms = 500;
+/** Several blocks a second are read together, so often that a payin is seen within a second and a half. */
+const pollLeast_ms = 1_250;
 
 /** The recommended settings of a chain, to be overridden by the operator's. */
 export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly string[]): EvmChainConfig {

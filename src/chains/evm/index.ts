@@ -2,7 +2,15 @@ import type { Address, Hex } from 'viem';
 import type { Family, OpenChain } from '../family.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
-import { type Depth, defaultEvmChainConfig, type EvmChainConfig, exposureFor, isEvmChain } from './config.ts';
+import {
+  after,
+  type Depth,
+  defaultEvmChainConfig,
+  type EvmChainConfig,
+  type EvmChainId,
+  exposureFor,
+  isEvmChain,
+} from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
@@ -53,6 +61,7 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
 
 /** The operator's settings over the chain's defaults. */
 function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
+  const { chainId } = defaults;
   const { agree, confirmations, confirmationsLarge, payoutConfirmations, poll_ms } = setting;
   const { largeFrom_usd = BigInt(defaults.largeFrom_usd) } = setting;
   const { exposureMax_usd = exposureFor(largeFrom_usd) } = setting;
@@ -60,9 +69,9 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
     ...defaults,
     agree: { ...agree, largeFrom_usd },
     depths: {
-      final: confirmations ? depthOf(confirmations) : defaults.depths.final,
-      finalLarge: confirmationsLarge ? depthOf(confirmationsLarge) : defaults.depths.finalLarge,
-      payout: payoutConfirmations ? depthOf(payoutConfirmations) : defaults.depths.payout,
+      final: confirmations ? depthOf(chainId, confirmations) : defaults.depths.final,
+      finalLarge: confirmationsLarge ? depthOf(chainId, confirmationsLarge) : defaults.depths.finalLarge,
+      payout: payoutConfirmations ? depthOf(chainId, payoutConfirmations) : defaults.depths.payout,
     },
     largeFrom_usd: Number(largeFrom_usd),
     exposureMax_usd,
@@ -70,7 +79,8 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
   };
 }
 
-function depthOf({ blocks, tag }: DepthSetting): Depth {
+function depthOf(chainId: EvmChainId, { blocks, tag, after_ms }: DepthSetting): Depth {
+  if (after_ms !== undefined) return after(chainId, after_ms, tag ?? undefined);
   if (tag === null) return blocks;
   return blocks > 0 ? { tag, atLeast: blocks } : tag;
 }

@@ -9,9 +9,7 @@ import {
   numberToHex,
   stringToBytes,
 } from 'viem';
-import { lower } from '../bigints.ts';
 import { ask, list, object, optional } from '../node/jsonRpc.ts';
-import type { Depth, FinalityTag } from './config.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
 export type BlockTag = bigint | 'latest' | 'safe' | 'finalized' | 'pending';
@@ -178,25 +176,6 @@ function hex(value: unknown): Hex {
 
 function quantity(value: unknown): bigint {
   return BigInt(hex(value));
-}
-
-/**
- * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
- * While a tag stalls, the height stays where it is: nothing becomes final by other means.
- * @param head the node's newest height
- * @param tagged what the node has just said of its tags
- * @throws RpcFailed when the node lacks the tag
- */
-export async function finalHeight(
-  node: EvmNode,
-  head: bigint,
-  depth: Depth,
-  tagged: ReadonlyMap<FinalityTag, Header> = new Map(),
-): Promise<bigint> {
-  if (typeof depth === 'number') return head - BigInt(depth);
-  const { tag, atLeast } = typeof depth === 'string' ? { tag: depth, atLeast: 0 } : depth;
-  const { number } = tagged.get(tag) ?? (await knownHeader(node, tag));
-  return lower(number, head - BigInt(atLeast));
 }
 
 /** Whether a block is on a node's chain. Undefined when the node has not come so far and does not know the block. */

@@ -1,6 +1,6 @@
 /**
- * Blocks after a cursor, read from one node by their hashes. Those that were read are remembered, so that a fork is seen and what it
- * removed can be named.
+ * Blocks after a cursor, read from one node by their hashes: asked for a hash that it lacks, it must fail (EIP-234), where it may answer
+ * a range of heights with nothing.
  */
 import type { Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
@@ -13,11 +13,8 @@ import { mayHoldTransfers } from './bloom.ts';
 import { callsAtOnce } from './headers.ts';
 import { toTransferLog } from './transfers.ts';
 
-/**
- * Nearer to the head than this, blocks are read by hash; so are those that nobody else can vouch for. A node behind a balancer may lag and
- * answer a range with nothing; asked for a hash that it lacks, it must fail (EIP-234).
- */
-export const nearHead_blocks = 64n;
+/** Most blocks that are read by hash at a time. */
+const most_blocks = 64n;
 
 export interface BlocksRead {
   readonly logs: readonly TransferLog[];
@@ -30,7 +27,7 @@ export const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<re
   inParallel(heights, callsAtOnce, (height) => knownHeader(node, height));
 
 /**
- * Up to `nearHead_blocks` blocks, each linked to its parent. Each pass reads their logs itself: what a node left out once is read again
+ * Up to `most_blocks` blocks, each linked to its parent. Each pass reads their logs itself: what a node left out once is read again
  * before it is final. An answer without logs, of a block whose header says that there may be some, is compared with another node's.
  * @param others the other nodes of the chain
  * @returns undefined when the first is no child of the cursor: a fork just came
@@ -43,7 +40,7 @@ export async function readByHash(
   headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>,
 ): Promise<BlocksRead | undefined> {
   const first = cursor.blockNumber + 1n;
-  const last = lower(end, first + nearHead_blocks - 1n);
+  const last = lower(end, first + most_blocks - 1n);
   const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
   const headers = linked(cursor.blockHash, await headersAt(heights));
   if (headers.length === 0) return undefined;
@@ -87,73 +84,4 @@ export const addressesOf = (chain: Chain): readonly string[] => chain.tokens.map
 export function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
-}
-
-/** How many blocks a pass remembers by hash, to say which of them a fork has removed. */
-const remembered_blocks = 256;
-const recalled_blocks = 32;
-/** How far a pass steps back when it remembers no block that is still on the chain, as after a restart. Reading again is harmless. */
-const stepBack_blocks = 128n;
-
-interface Block {
-  readonly number: bigint;
-  readonly hash: string;
-}
-
-interface Fork {
-  /** The newest block that is still on the chain. */
-  readonly from: Header;
-  readonly orphaned: readonly string[];
-}
-
-/** The blocks that one pass has lately handled. They are kept in memory: after a restart, not all blocks that a fork removed can be named. */
-interface Trail {
-  /** As after a restart. */
-  isEmpty(): boolean;
-  /** After a restart: learns the blocks before a cursor that is on the node's chain. */
-  recall(node: EvmNode, cursor: Cursor): Promise<void>;
-  /** Blocks that follow on a cursor; what was above it is forgotten only now, so that a fork whose range failed is told of again in full. */
-  add(cursor: Block, blocks: readonly Block[]): void;
-  /** Finds where the node's chain left the one that this pass has followed up to `cursor`. */
-  fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
-}
-
-export function createTrail(): Trail {
-  const hashes = new Map<bigint, string>();
-
-  function add(cursor: Block, blocks: readonly Block[]): void {
-    for (const number of hashes.keys()) if (number > cursor.number) hashes.delete(number);
-    for (const { number, hash } of [cursor, ...blocks]) hashes.set(number, hash);
-    for (const number of hashes.keys()) {
-      if (hashes.size <= remembered_blocks) break;
-      hashes.delete(number);
-    }
-  }
-
-  async function newestShared(node: EvmNode, cursor: Cursor): Promise<Header> {
-    const known = [...hashes].filter(([number]) => number < cursor.blockNumber).sort(([a], [b]) => Number(b - a));
-    for (const [number, hash] of known) {
-      // A missing answer proves nothing: a back end that lags behind its balancer's head lacks blocks that never left.
-      const found = await knownHeader(node, number);
-      if (found.hash === hash) return found;
-    }
-    const oldest = known.at(-1)?.[0] ?? cursor.blockNumber;
-    return knownHeader(node, oldest > stepBack_blocks ? oldest - stepBack_blocks : 0n);
-  }
-
-  return {
-    add,
-    isEmpty: () => hashes.size === 0,
-    async recall(node, cursor) {
-      if (hashes.size > 0) return;
-      const count = Number(lower(cursor.blockNumber, BigInt(recalled_blocks)));
-      const heights = Array.from({ length: count }, (_, at) => cursor.blockNumber - BigInt(count - at));
-      add({ number: cursor.blockNumber, hash: cursor.blockHash }, await headersAt(node, heights));
-    },
-    async fork(node, cursor) {
-      const from = await newestShared(node, cursor);
-      const left = [...hashes].filter(([number]) => number > from.number);
-      return { from, orphaned: [...new Set([cursor.blockHash, ...left.map(([, hash]) => hash)])] };
-    },
-  };
 }

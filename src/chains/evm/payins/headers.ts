@@ -11,8 +11,6 @@ import { type EvmNode, RpcFailed } from '../rpc.ts';
 
 /** Calls to one node at a time. */
 export const callsAtOnce = 8;
-/** Of each node: all that are read by hash, near its head. */
-const remembered_blocks = 128;
 
 /** A node's newest block, and the newest of each tag that it could tell. */
 export interface Shown {
@@ -22,6 +20,7 @@ export interface Shown {
 
 /** What one node has said: what another says is never mixed with it. */
 interface Known {
+  readonly kept: number;
   readonly byHash: Map<string, Header>;
   readonly underWay: Map<string, Promise<Header>>;
   shown?: Shown;
@@ -39,11 +38,12 @@ export interface Headers {
   below(node: EvmNode, latest: Header, heights: readonly bigint[]): Promise<readonly Header[]>;
 }
 
-export function createHeaders(tags: readonly FinalityTag[]): Headers {
+/** @param kept how many of each node's blocks are remembered */
+export function createHeaders(tags: readonly FinalityTag[], kept: number): Headers {
   const nodes = new Map<string, Known>();
 
   function knownOf({ name }: EvmNode): Known {
-    const known = nodes.get(name) ?? { byHash: new Map(), underWay: new Map(), takenBy: new Set() };
+    const known = nodes.get(name) ?? { kept, byHash: new Map(), underWay: new Map(), takenBy: new Set() };
     nodes.set(name, known);
     return known;
   }
@@ -80,10 +80,10 @@ export function createHeaders(tags: readonly FinalityTag[]): Headers {
   };
 }
 
-function keep({ byHash }: Known, block: Header): Header {
+function keep({ byHash, kept }: Known, block: Header): Header {
   byHash.set(block.hash, block);
   for (const oldest of byHash.keys()) {
-    if (byHash.size <= remembered_blocks) break;
+    if (byHash.size <= kept) break;
     byHash.delete(oldest);
   }
   return block;
@@ -106,7 +106,7 @@ async function closeGap(node: EvmNode, known: Known, latest: Header): Promise<vo
   const before = [...known.byHash.values()].map(({ number }) => number).filter((number) => number < latest.number);
   const newest = before.reduce(higher, -1n);
   const missing = Number(latest.number - newest - 1n);
-  if (newest < 0n || missing > remembered_blocks / 2) return;
+  if (newest < 0n || missing > known.kept / 2) return;
   const heights = Array.from({ length: missing }, (_, at) => newest + 1n + BigInt(at));
   await inParallel(heights, callsAtOnce, (height) => ask(node, known, latest, height)).catch((error: unknown) => {
     // A node that does not answer at all is not waited for twice.

@@ -4,12 +4,15 @@ import { higher, lower } from '../../bigints.ts';
 import { allDeny, isShared } from '../../node/agreement.ts';
 import { type Cursor, type Ingester, type Pass, passes, type ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { finalHeight, type Header, header, isOnChain, knownHeader } from '../reads.ts';
+import { blocksOnTop, finalHeight, tagOf } from '../finality.ts';
+import { type Header, header, isOnChain, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { type BlocksRead, createTrail, headersAt, nearHead_blocks, readByHash } from './blocks.ts';
+import { type BlocksRead, headersAt, readByHash } from './blocks.ts';
 import { createHeaders, type Headers } from './headers.ts';
 import { type RangeSize, readByRange } from './ranges.ts';
+import { createTrail } from './trail.ts';
 import { createReceipts } from './transfers.ts';
+import { windowsOf } from './windows.ts';
 import { createWitnesses } from './witnesses.ts';
 
 /** A log of EVM does not tell which of its transaction's transfers it is. */
@@ -17,7 +20,7 @@ export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;
 
 /** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable when no node can answer. */
 export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEvmRpc(config)): EvmIngester {
-  const headers = createHeaders(tagsOf(config));
+  const headers = createHeaders(tagsOf(config), 2 * Number(windowsOf(chainOf(config.chainId)).near_blocks));
   const { reached, ...scanner } = createScanner(config, rpc, headers);
   const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, reached);
   return {
@@ -26,10 +29,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     largeFrom: BigInt(config.largeFrom_usd),
     exposureMax_usd: config.exposureMax_usd,
     sharedAddresses: [],
-    blocksOnTop(pass) {
-      const depth = pass === 'head' ? 0 : config.depths[pass];
-      return typeof depth === 'number' ? depth : null;
-    },
+    blocksOnTop: (pass) => (pass === 'head' ? 0 : blocksOnTop(config.depths[pass])),
     ...scanner,
     resolve,
     lookUp,
@@ -49,12 +49,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
 
 /** The tags by which this chain's blocks are final: they move while the newest block stands. */
 const tagsOf = ({ depths }: EvmChainConfig): readonly FinalityTag[] => [
-  ...new Set(
-    [depths.final, depths.finalLarge].flatMap((depth) => {
-      if (typeof depth === 'number') return [];
-      return typeof depth === 'string' ? depth : depth.tag;
-    }),
-  ),
+  ...new Set([depths.final, depths.finalLarge].flatMap((depth) => tagOf(depth) ?? [])),
 ];
 
 interface RangeFound {
@@ -78,7 +73,8 @@ interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
  */
 function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): EvmScanner {
   const chain = chainOf(config.chainId);
-  const trails = { head: createTrail(), final: createTrail(), finalLarge: createTrail() };
+  const windows = windowsOf(chain);
+  const trails = { head: createTrail(windows), final: createTrail(windows), finalLarge: createTrail(windows) };
   const size: RangeSize = {
     blocks: lower(firstRange_blocks, BigInt(config.rangeBlocksMax)),
     good: 0,
@@ -89,7 +85,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
 
   async function endOf(node: EvmNode, pass: Pass): Promise<{ latest: Header; end: bigint }> {
     const { latest, tagged } = await headers.shownTo(pass, node);
-    const end = pass === 'head' ? latest.number : await finalHeight(node, latest.number, config.depths[pass], tagged);
+    const end = pass === 'head' ? latest.number : await finalHeight(node, latest, config.depths[pass], { tagged });
     return { latest, end };
   }
 
@@ -97,7 +93,7 @@ function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): E
     const { latest, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
     const trail = trails[cursor.pass];
-    const far = latest.number - nearHead_blocks;
+    const far = latest.number - windows.near_blocks;
     const near = cursor.blockNumber >= far;
     // What is far behind is not remembered: it would crowd out what the watcher and the passes share.
     const read = (heights: readonly bigint[]) =>

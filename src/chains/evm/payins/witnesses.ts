@@ -4,9 +4,10 @@ import type { Transfer } from '../../../../domain/payment/events.ts';
 import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Ingester, type Pass, sameTransfer } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { finalHeight, knownHeader, receiptOf } from '../reads.ts';
+import { finalHeight } from '../finality.ts';
+import { type Header, knownHeader, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import type { Headers } from './headers.ts';
+import type { Headers, Shown } from './headers.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
@@ -30,11 +31,11 @@ export function createWitnesses(config: EvmChainConfig, rpc: EvmRpc, headers: He
 
   /** By what the watcher of heads saw of the node, or by asking it. */
   async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
-    const endOf = (head: bigint, tagged?: Parameters<typeof finalHeight>[3]) =>
-      pass === 'head' ? head : finalHeight(node, head, config.depths[pass], tagged);
+    const endOf = (head: Header, tagged?: Shown['tagged']) =>
+      pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], tagged && { tagged });
     const seen = headers.seen(node);
-    if (seen && (await endOf(seen.latest.number, seen.tagged)) >= height) return true;
-    return (await endOf((await knownHeader(node, 'latest')).number)) >= height;
+    if (seen && (await endOf(seen.latest, seen.tagged)) >= height) return true;
+    return (await endOf(await knownHeader(node, 'latest'))) >= height;
   }
 
   return (transfer, { pass, usd }, signal) =>

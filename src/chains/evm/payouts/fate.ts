@@ -3,16 +3,8 @@ import { higher, lower } from '../../bigints.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import {
-  finalHeight,
-  header,
-  knownHeader,
-  nonceAt,
-  type Receipt,
-  receiptOf,
-  transactionOf,
-  transactionsAt,
-} from '../reads.ts';
+import { finalHeight } from '../finality.ts';
+import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
 import { arrivedIn } from './arrived.ts';
 
@@ -31,7 +23,7 @@ export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, sign
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Promise<Fate | undefined> {
-  const head = (await knownHeader(node, 'latest')).number;
+  const head = await knownHeader(node, 'latest');
   const final = await finalHeight(node, head, depths.payout);
   // What a shallow block says may be undone: an attempt is dead only at the chain's deepest finality.
   const deepest = async () => lower(final, await finalHeight(node, head, depths.finalLarge));
@@ -57,7 +49,7 @@ async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Pr
 
 /** The account's next nonce where the chain is deepest final: what has a lower one cannot land any more. @throws RpcFailed */
 export async function finalNonce(node: EvmNode, account: string, { finalLarge }: Depths): Promise<bigint> {
-  const final = await finalHeight(node, (await knownHeader(node, 'latest')).number, finalLarge);
+  const final = await finalHeight(node, await knownHeader(node, 'latest'), finalLarge);
   return final < 0n ? 0n : nonceAt(node, account, final);
 }
 
