@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WeatherFacts } from './weather/world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 interface DemoApp {
@@ -31,6 +32,8 @@ export interface SandboxFile {
   readonly stellar: { readonly contract: string; readonly treasury: string; readonly merchantWallet: string } | null;
   /** Addresses on the local Solana; `merchantWallet` has no token account yet. */
   readonly solana: { readonly treasury: string; readonly merchantWallet: string } | null;
+  /** What stands between service and chains; null when nothing does. */
+  readonly weather: WeatherFacts | null;
   readonly pids: { readonly service: number };
 }
 

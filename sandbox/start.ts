@@ -16,11 +16,15 @@ import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { writeSettings as writeShopSettings } from './shop/settings.ts';
 import { summary } from './summary.ts';
+import { chosenWeather } from './weather/choice.ts';
+import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
 const chains = chosenChains(process.env['SANDBOX_CHAINS']);
+const weatherName = chosenWeather(process.argv.slice(2), process.env['WEATHER']);
+const weatherSeed = process.env['WEATHER_SEED'] ?? '1';
 const steps = ['Postgres', 'Webhook receiver', 'Demo shop', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
 
 mkdirSync(dataDir, { recursive: true });
@@ -45,7 +49,8 @@ async function main(): Promise<Service> {
   const chainIds = chains.map(({ id }) => id);
   const options = { dataDir, children, keys, chainIds, blockTime_s, step: shown.done };
   const world = await startWorld(options);
-  const settings = { ...settingsFor(world, keys, blockTime_s), DATA_DIR: dataDir };
+  const { seen, weather } = await keepWeather(world, { dataDir, children, name: weatherName, seed: weatherSeed });
+  const settings = { ...settingsFor(seen, keys, blockTime_s), DATA_DIR: dataDir };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Both have come or failed before either is heard of: what was started is recorded, and can be ended.
@@ -82,6 +87,7 @@ async function main(): Promise<Service> {
     demoEmail,
     mailbox: { url: world.mailbox.url, folder: join(dataDir, 'mail') },
     ...chainsOf(world, privateKeyToAddress(keys.customer)),
+    weather,
     pids: { service: process.pid },
   };
   writeSandboxFile(dataDir, file);

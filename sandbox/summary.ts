@@ -1,6 +1,8 @@
 import { relative } from 'node:path';
 import { chains } from '../domain/chains.ts';
 import type { SandboxFile } from './sandboxFile.ts';
+import { presetNamed } from './weather/presets.ts';
+import type { WeatherFacts } from './weather/world.ts';
 
 /** What a newcomer needs next, ready to paste. */
 export function summary(sandbox: SandboxFile, dataDir: string): string {
@@ -15,7 +17,7 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
     API reference   ${baseUrl}/docs
     Operations      ${operationsUrl}/readyz · ${operationsUrl}/metrics
     Chains          ${names.join(' · ')}
-    Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
+${sandbox.weather ? weatherLine(sandbox.weather) : ''}    Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
     Keys and URLs   ${relative(process.cwd(), dataDir)}/sandbox.json
 
     ${merchant.appId}   orders ${merchant.ordersKey}
@@ -25,6 +27,9 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
 ${sandbox.chains['8453'] && sandbox.chains['1'] ? tryIt(sandbox) : ''}  Ctrl-C stops everything; npm start goes on from here.
 `;
 }
+
+const weatherLine = ({ name, seed }: WeatherFacts): string =>
+  `    Weather         ${name}, seed ${seed}: ${presetNamed(name).says}\n`;
 
 function tryIt({ baseUrl, merchant, wallet, customer }: SandboxFile): string {
   const receiver = merchant.settlement.receiverAddress;

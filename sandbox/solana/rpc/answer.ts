@@ -2,7 +2,7 @@
 import { getAccountInfo, getBalance, getMultipleAccounts } from './accounts.ts';
 import { getBlock, getBlocks, getBlockTime } from './blocks.ts';
 import * as cluster from './cluster.ts';
-import { addFault, advanceSlots, clearFaults, fork, fund, plant } from './controls.ts';
+import { addFault, advanceSlots, behindOf, clearFaults, fork, fund, plant } from './controls.ts';
 import { configParam, type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
 import { requestAirdrop, sendTransaction, simulateTransaction, submittedOf } from './send.ts';
 import { getTokenAccountBalance, getTokenAccountsByOwner, getTokenSupply } from './tokens.ts';
@@ -40,10 +40,16 @@ export type Answer = { readonly result: unknown } | 'lost' | 'unavailable';
 
 /** @throws RpcError */
 export async function answer(node: Node, name: string, params: Params): Promise<Answer> {
+  if (name !== 'sandbox_behind') return answerAt(node, node.chain.head(), name, params);
+  const call = behindOf(params);
+  return answerAt(node, node.chain.head() - call.slots, call.method, call.params);
+}
+
+async function answerAt(node: Node, head: number, name: string, params: Params): Promise<Answer> {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
   if (!method) throw new RpcError(rpcCodes.methodNotFound, 'Method not found');
   const { chain, faults } = node;
-  const view: View = { chain, faults, head: chain.head() };
+  const view: View = { chain, faults, head };
   const fault = name.startsWith('sandbox_') ? undefined : faults.take(name);
   switch (fault?.kind) {
     case undefined:

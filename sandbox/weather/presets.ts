@@ -1,0 +1,100 @@
+/** The weathers to choose from: which quirks the nodes of each chain have, and how often. */
+import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
+import type { Weather } from './quirks.ts';
+
+export interface Preset {
+  /** In a sentence, for the start's summary. */
+  readonly says: string;
+  /** The nodes of each chain of a family, in the order in which the service prefers them. */
+  readonly nodes: Readonly<Record<ChainFamily, readonly Weather[]>>;
+  /** Quirks that the first node of a chain has beside those of its family. */
+  readonly first?: Partial<Readonly<Record<ChainId, Weather>>>;
+}
+
+/** What every node does now and then. */
+const always: Weather = {
+  slow: { chance: 0.1, most_ms: 300 },
+  unavailable: { chance: 0.01 },
+  htmlBody: { chance: 0.01 },
+  emptyBody: { chance: 0.01, body: '{}' },
+  cutBody: { chance: 0.005 },
+};
+
+const rough: Preset = {
+  says: 'two nodes a chain, each behind a balancer with back ends up to two blocks apart, with limits, clipped pages and broken answers',
+  nodes: {
+    evm: [
+      {
+        ...always,
+        balancer: { lags: [0, 0, 1, 2] },
+        rateLimit: { perSecond: 60, burst: 90, form: 'seconds' },
+        rangeLimit: { blocks: 100 },
+        batchLimit: { calls: 20 },
+        missingFields: { fields: ['blockTimestamp', 'effectiveGasPrice'] },
+        nullReceipt: { asks: 2 },
+      },
+      {
+        ...always,
+        lag: { blocks: 1 },
+        rateLimit: { perSecond: 60, burst: 90, form: 'date' },
+        rangeLimit: { blocks: 10 },
+        batchLimit: { calls: 1 },
+        logsBehind: { blocks: 2 },
+        dearTip: { gwei: 3 },
+      },
+    ],
+    solana: [
+      {
+        ...always,
+        balancer: { lags: [0, 0, 1, 2] },
+        rateLimit: { perSecond: 60, burst: 90, form: 'body' },
+        v1Transactions: {},
+        clippedPage: { most: 100 },
+        nullMeta: { asks: 2 },
+      },
+      {
+        ...always,
+        lag: { blocks: 1 },
+        rateLimit: { perSecond: 60, burst: 90, form: 'seconds' },
+        v1Transactions: {},
+        missingFields: { fields: ['owner', 'programId'] },
+        newestBlockMissing: { slots: 1 },
+        historyGap: { asks: 2 },
+      },
+    ],
+    stellar: [
+      {
+        ...always,
+        balancer: { lags: [0, 0, 1] },
+        rateLimit: { perSecond: 40, burst: 60, form: 'bare' },
+        clippedPage: { most: 10 },
+      },
+      {
+        ...always,
+        lag: { blocks: 1 },
+        rateLimit: { perSecond: 40, burst: 60, form: 'date' },
+        clippedPage: { most: 100 },
+      },
+    ],
+  },
+  first: {
+    // As bsc-dataseed: no logs at all.
+    56: { disabledMethods: { names: ['eth_getLogs'], code: -32005, message: 'limit exceeded' } },
+  },
+};
+
+export const presets = { rough } as const;
+
+export type PresetName = keyof typeof presets | 'calm';
+
+export const presetNames: readonly PresetName[] = ['calm', 'rough'];
+
+/** @throws Error for a weather that there is not */
+export function presetNamed(name: string): Preset {
+  if (name === 'rough') return presets.rough;
+  throw new Error(`${name} is no weather: choose from ${presetNames.join(', ')}`);
+}
+
+/** The weather of each node of a chain. */
+export const nodesIn = ({ nodes, first = {} }: Preset, { id, family }: Chain): readonly Weather[] =>
+  nodes[family].map((weather, at) => (at === 0 ? { ...weather, ...first[id] } : weather));

@@ -1,0 +1,21 @@
+/**
+ * So many calls in one request at most, or batches not at all: go-ethereum's --rpc.batch-request-limit ("batch too large", 1,000 when
+ * nothing is set; geth.ethereum.org/docs/fundamentals/command-line-options), lower limits on providers' plans and public nodes.
+ */
+import { jsonHeaders } from '../call.ts';
+import { everywhere, type Quirk } from '../quirk.ts';
+
+export interface BatchLimitSettings {
+  /** 1 takes no batches. */
+  readonly calls: number;
+}
+
+export const batchLimit: Quirk<BatchLimitSettings> = {
+  families: everywhere,
+  says: 'so many calls in one request at most, or no batches',
+  begin: ({ calls: most }) => {
+    const error = { code: -32600, message: `batch too large: up to ${most} requests are allowed` };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+    return (calls) => (calls.length <= most ? {} : { http: async () => ({ status: 200, headers: jsonHeaders, body }) });
+  },
+};

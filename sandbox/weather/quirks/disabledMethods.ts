@@ -1,0 +1,23 @@
+/**
+ * Methods that a node does not serve: `eth_getLogs` on bsc-dataseed, told as "limit exceeded" with −32005
+ * (github.com/bnb-chain/bsc/issues/1215, github.com/bnb-chain/docs-site/issues/621), others as −32601, method not found (JSON-RPC 2.0).
+ */
+import { Refusal } from '../call.ts';
+import { everywhere, onCalls, type Quirk } from '../quirk.ts';
+
+export interface DisabledMethodsSettings {
+  readonly names: readonly string[];
+  /** −32601 when left out. */
+  readonly code?: number;
+  readonly message?: string;
+}
+
+export const disabledMethods: Quirk<DisabledMethodsSettings> = {
+  families: everywhere,
+  says: 'methods that are switched off',
+  begin: ({ names, code = -32601, message }) =>
+    onCalls(async ({ method, params }, next) => {
+      if (!names.includes(method)) return next(method, params);
+      throw new Refusal(code, message ?? `the method ${method} does not exist/is not available`);
+    }),
+};

@@ -1,0 +1,26 @@
+/**
+ * The newest slot has a block that cannot be had yet: −32004 "Block not available for slot" (agave rpc-client-api, custom_error.rs,
+ * BlockNotAvailable), where the slot is told before the block is stored.
+ */
+import { listOf, optionsOf, Refusal } from '../call.ts';
+import { onCalls, type Quirk } from '../quirk.ts';
+
+export interface NewestBlockMissingSettings {
+  /** How many of the newest slots. */
+  readonly slots: number;
+}
+
+export const newestBlockMissing: Quirk<NewestBlockMissingSettings> = {
+  families: ['solana'],
+  says: 'the newest blocks not available',
+  begin: ({ slots }) =>
+    onCalls(async (call, next) => {
+      const { method, params } = call;
+      if (method === 'getBlock') {
+        const slot = Number(listOf(params)[0]);
+        const head = Number(await next('getSlot', [{ commitment: optionsOf(call)['commitment'] ?? 'finalized' }]));
+        if (slot > head - slots) throw new Refusal(-32004, `Block not available for slot ${slot}`);
+      }
+      return next(method, params);
+    }),
+};

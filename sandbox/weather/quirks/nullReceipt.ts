@@ -1,0 +1,27 @@
+/**
+ * A transaction whose log is there and whose receipt is not: for a while, where transactions are indexed behind the blocks
+ * (go-ethereum, "transaction indexing is in progress"), or for ever, as for bor's state sync on Erigon
+ * (github.com/erigontech/erigon/issues/6574 and 8866).
+ */
+import { listOf } from '../call.ts';
+import { firstAsks, onCalls, type Quirk } from '../quirk.ts';
+
+export interface NullReceiptSettings {
+  /** How often a receipt is asked for in vain; for ever when left out. */
+  readonly asks?: number;
+  /** Of these transactions alone; of all when left out. */
+  readonly hashes?: readonly string[];
+}
+
+export const nullReceipt: Quirk<NullReceiptSettings> = {
+  families: ['evm'],
+  says: 'a log without its receipt',
+  begin({ asks, hashes }) {
+    const isMissing = firstAsks(asks);
+    return onCalls(async ({ method, params }, next) => {
+      const hash = String(listOf(params)[0]);
+      const meant = method === 'eth_getTransactionReceipt' && (hashes?.includes(hash) ?? true);
+      return meant && isMissing(hash) ? null : next(method, params);
+    });
+  },
+};

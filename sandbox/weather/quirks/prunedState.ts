@@ -1,0 +1,22 @@
+/** A full node keeps the states of its newest 128 blocks: "missing trie node" beyond (go-ethereum, gcmode full; only archive nodes know more). */
+import { listOf, quantityOf, Refusal } from '../call.ts';
+import { headOf } from '../heights/evm.ts';
+import { onCalls, type Quirk } from '../quirk.ts';
+
+export interface PrunedStateSettings {
+  /** 128 when left out. */
+  readonly blocks?: number;
+}
+
+const ofState = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'];
+
+export const prunedState: Quirk<PrunedStateSettings> = {
+  families: ['evm'],
+  says: 'states of the newest blocks alone',
+  begin: ({ blocks = 128 }, { chain }) =>
+    onCalls(async ({ method, params }, next) => {
+      const at = ofState.includes(method) ? quantityOf(listOf(params)[1]) : undefined;
+      if (at !== undefined && at < (await headOf(chain, blocks))) throw new Refusal(-32000, 'missing trie node');
+      return next(method, params);
+    }),
+};

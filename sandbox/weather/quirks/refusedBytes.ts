@@ -1,0 +1,21 @@
+/**
+ * Signed bytes that no node takes: "Transaction rejected by chain policy" (Nitro 3.11.3), "txpool is full" (reth, geth), try_again_later
+ * (stellar-core's queue). What is refused may be taken later.
+ */
+import { Refusal } from '../call.ts';
+import { onCalls, type Quirk } from '../quirk.ts';
+
+export interface RefusedBytesSettings {
+  readonly code?: number;
+  readonly message?: string;
+}
+
+export const refusedBytes: Quirk<RefusedBytesSettings> = {
+  families: ['evm', 'solana'],
+  says: 'signed transactions that are refused',
+  begin: ({ code = -32000, message = 'Transaction rejected by chain policy' }) =>
+    onCalls(async ({ method, params }, next) => {
+      if (method === 'eth_sendRawTransaction' || method === 'sendTransaction') throw new Refusal(code, message);
+      return next(method, params);
+    }),
+};

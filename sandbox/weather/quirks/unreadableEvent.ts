@@ -1,0 +1,29 @@
+/**
+ * An event whose value an older SDK cannot decode: a new kind of value after an upgrade of the protocol (stellar.org, Bell upgrade guide:
+ * "SDK upgrade is not optional"; js-stellar-sdk, "unknown ScValType member").
+ */
+import { fieldsOf, listOf } from '../call.ts';
+import { onCalls, type Quirk } from '../quirk.ts';
+
+export interface UnreadableEventSettings {
+  /** Of these transactions alone; of all when left out. */
+  readonly hashes?: readonly string[];
+}
+
+/** XDR of a kind of value that no SDK knows. */
+const unknownKind = 'AAAAZQ==';
+
+export const unreadableEvent: Quirk<UnreadableEventSettings> = {
+  families: ['stellar'],
+  says: 'events that cannot be decoded',
+  begin: ({ hashes }) =>
+    onCalls(async ({ method, params }, next) => {
+      const answer = await next(method, params);
+      if (method !== 'getEvents') return answer;
+      const events = listOf(fieldsOf(answer)['events']).map((each) => {
+        const event = fieldsOf(each);
+        return (hashes?.includes(String(event['txHash'])) ?? true) ? { ...event, value: unknownKind } : event;
+      });
+      return { ...fieldsOf(answer), events };
+    }),
+};
