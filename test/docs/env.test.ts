@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { defaultEvmChainConfig, after as timeOnTop } from '../../src/chains/evm/config.ts';
+import { defaultEvmChainConfig, evmChainIds, after as timeOnTop } from '../../src/chains/evm/config.ts';
 import { defaultAgree } from '../../src/chains/node/agreement.ts';
 import { solanaChainId } from '../../src/chains/solana/config.ts';
 import { stellarChainId } from '../../src/chains/stellar/config.ts';
