@@ -52,20 +52,49 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
   answerRpc(node, body, response);
 }
 
+interface Call {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: Params;
+}
+
+/** What goes beyond is left unanswered. */
+const batchMax = 100;
+
+/** One call, or a list of them that is answered in its order. */
 function answerRpc(node: Node, body: string, response: ServerResponse): void {
-  let id: unknown = null;
+  const asked = parsed(body);
+  const calls = asked === undefined ? [] : [asked].flat();
+  const answers = calls.slice(0, batchMax).map((call) => answerCall(node, call));
+  const [first] = answers;
+  if (first === undefined) reply(response, 200, refusal(null, rpcCodes.invalidRequest, 'no JSON'));
+  else if (answers.includes('lost')) response.destroy();
+  else if (answers.includes('unavailable')) reply(response, 503, { error: 'unavailable' });
+  else reply(response, 200, Array.isArray(asked) ? answers : Object(first));
+}
+
+function parsed(body: string): Call | readonly Call[] | undefined {
   try {
-    const call = JSON.parse(body) as { id?: unknown; method?: unknown; params?: Params };
-    id = call.id ?? null;
-    const answered = answer(node, String(call.method), call.params ?? {});
-    if (answered === 'lost') response.destroy();
-    else if (answered === 'unavailable') reply(response, 503, { error: 'unavailable' });
-    else reply(response, 200, { jsonrpc: '2.0', id, result: answered.result });
-  } catch (error) {
-    const code = error instanceof RpcError ? error.code : rpcCodes.internal;
-    reply(response, 200, { jsonrpc: '2.0', id, error: { code, message: (error as Error).message } });
+    return JSON.parse(body);
+  } catch {
+    return undefined;
   }
 }
+
+function answerCall(node: Node, { id = null, method, params = {} }: Call): object | 'lost' | 'unavailable' {
+  try {
+    const answered = answer(node, String(method), params);
+    return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
+  } catch (error) {
+    return refusal(id, error instanceof RpcError ? error.code : rpcCodes.internal, (error as Error).message);
+  }
+}
+
+const refusal = (id: unknown, code: number, message: string): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
 
 function reply(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));

@@ -20,6 +20,8 @@ export interface StellarOptions {
   readonly stateFile?: string | undefined;
   /** The public network's when left out, so that assets have their production contract ids. */
   readonly networkPassphrase?: string | undefined;
+  /** 27 when left out. From 30 on the node shows ledger headers that the SDK cannot read. */
+  readonly protocol?: number | undefined;
   /** How many ledgers the node remembers. */
   readonly retention_ledgers?: number;
   /** Unix seconds. */
@@ -41,7 +43,7 @@ const retention_ledgers = 120_960;
 
 export async function createStellar(options: StellarOptions): Promise<Stellar> {
   const { ledger_ms, stateFile, now_s = () => Math.floor(Date.now() / 1_000) } = options;
-  const network = createNetwork(options.networkPassphrase);
+  const network = createNetwork(options.networkPassphrase, options.protocol);
   const chain: Chain = openChain({
     network,
     stateFile,

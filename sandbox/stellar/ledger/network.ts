@@ -5,6 +5,8 @@ import { sha256 } from '../xdr.ts';
 export interface Network {
   readonly passphrase: string;
   readonly id: Buffer;
+  /** The protocol that its node speaks of. Contracts run as in `protocolVersion`. */
+  readonly protocol: number;
 }
 
 /** The last closed ledger, or the one that is being closed. */
@@ -19,7 +21,8 @@ export const protocolVersion = 27;
 export const baseFee = 100n;
 
 /** The public network's passphrase gives assets the contract ids that they have in production. */
-export const createNetwork = (passphrase: string = Networks.PUBLIC): Network => ({
+export const createNetwork = (passphrase: string = Networks.PUBLIC, protocol = protocolVersion): Network => ({
   passphrase,
   id: sha256(passphrase),
+  protocol,
 });

@@ -1,7 +1,8 @@
 /** What the network, the node and the ledger are. */
 import { xdr } from '@stellar/stellar-sdk';
-import { baseFee, type LedgerHead, protocolVersion } from '../ledger/network.ts';
+import { baseFee, type LedgerHead } from '../ledger/network.ts';
 import { base64, int64, sha256, uint64 } from '../xdr.ts';
+import { inMilliseconds, millisecondsSince } from './closeTimes.ts';
 import { invalid, ledgerRange, listParam, type Method } from './method.ts';
 
 const retentionWindow = 120_960;
@@ -15,15 +16,15 @@ export const getHealth: Method = ({ chain }) => ({
 export const getNetwork: Method = ({ chain, friendbotUrl }) => ({
   friendbotUrl: friendbotUrl(),
   passphrase: chain.network.passphrase,
-  protocolVersion,
+  protocolVersion: chain.network.protocol,
 });
 
-export const getVersionInfo: Method = () => ({
+export const getVersionInfo: Method = ({ chain }) => ({
   version: 'sandbox',
   commitHash: '',
   buildTimestamp: '',
   captiveCoreVersion: 'sandbox',
-  protocolVersion,
+  protocolVersion: chain.network.protocol,
 });
 
 const percentiles = ['max', 'min', 'mode', ...[10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99].map((n) => `p${n}`)];
@@ -39,7 +40,8 @@ export const getFeeStats: Method = ({ chain }) => {
 
 export const getLatestLedger: Method = ({ chain }) => {
   const head = chain.history.head();
-  const header = headerOf(head);
+  const { protocol } = chain.network;
+  const header = headerOf(head, protocol);
   const meta = new xdr.LedgerCloseMetaV0({
     ledgerHeader: new xdr.LedgerHeaderHistoryEntry({
       hash: ledgerHash(head.sequence),
@@ -51,22 +53,30 @@ export const getLatestLedger: Method = ({ chain }) => {
     upgradesProcessing: [],
     scpInfo: [],
   });
+  const headerBytes = protocol < millisecondsSince ? header.toXDR() : inMilliseconds(header, head);
   return {
     id: ledgerHash(head.sequence).toString('hex'),
-    protocolVersion,
+    protocolVersion: protocol,
     sequence: head.sequence,
     closeTime: String(head.closedAt_s),
-    headerXdr: base64(header),
-    metadataXdr: base64(new xdr.LedgerCloseMeta(0, meta)),
+    headerXdr: headerBytes.toString('base64'),
+    metadataXdr: metaWith(headerBytes, new xdr.LedgerCloseMeta(0, meta)).toString('base64'),
   };
 };
+
+/** The meta of a ledger with another header: it stands behind the version and the header's hash. */
+function metaWith(header: Buffer, meta: xdr.LedgerCloseMeta): Buffer {
+  const bytes = meta.toXDR();
+  const old = meta.v0().ledgerHeader().header().toXDR();
+  return Buffer.concat([bytes.subarray(0, 36), header, bytes.subarray(36 + old.length)]);
+}
 
 /** Used as the hash of a ledger's contents: one for each number. */
 const ledgerHash = (sequence: number): Buffer => sha256(`ledger ${sequence}`);
 
-function headerOf({ sequence, closedAt_s }: LedgerHead): xdr.LedgerHeader {
+function headerOf({ sequence, closedAt_s }: LedgerHead, protocol: number): xdr.LedgerHeader {
   return new xdr.LedgerHeader({
-    ledgerVersion: protocolVersion,
+    ledgerVersion: protocol,
     previousLedgerHash: ledgerHash(sequence - 1),
     scpValue: new xdr.StellarValue({
       txSetHash: Buffer.alloc(32),

@@ -22,7 +22,8 @@ export interface FoundTransaction {
   /** Zero when it was not found. */
   readonly ledger: bigint;
   readonly createdAt_s: number;
-  readonly feeBump: boolean;
+  /** Of the transaction inside a fee bump, which is found by its own hash too; null for any other. */
+  readonly innerHash: string | null;
   readonly envelopeXdr: string;
   /** Contract events of each operation, XDR in base64. */
   readonly events: readonly (readonly string[])[];
@@ -65,11 +66,17 @@ export const transactionOf = (node: ChainNode, hash: string): Promise<FoundTrans
       range: rangeIn(found),
       ledger: status === 'NOT_FOUND' ? 0n : whole(found['ledger']),
       createdAt_s: Number(found['createdAt'] ?? 0),
-      feeBump: found['feeBump'] === true,
+      innerHash: found['feeBump'] === true ? innerHashIn(text(found['resultXdr'])) : null,
       envelopeXdr: optional(found['envelopeXdr'], text) ?? '',
       events: (optional(events, list) ?? []).map((own) => (optional(own, list) ?? []).map(text)),
     };
   });
+
+/**
+ * The result of a fee bump begins with the fee (8 bytes), its code (4) and the hash of the transaction inside. Read by hand: what a newer
+ * protocol puts behind that is none of our business.
+ */
+const innerHashIn = (resultXdr: string): string => Buffer.from(resultXdr, 'base64').subarray(12, 44).toString('hex');
 
 /** The first ledger from here on that holds a transaction; undefined when the node knows none. @throws RpcFailed */
 export const firstLedgerWithTransaction = (node: ChainNode, from: bigint): Promise<LedgerHead | undefined> =>
@@ -80,7 +87,9 @@ export const firstLedgerWithTransaction = (node: ChainNode, from: bigint): Promi
 
 export interface EventPage {
   readonly events: readonly RawEvent[];
-  /** Where the next page begins; undefined when this one was not full. */
+  /** Whether the node had nothing to show, not even of failed transactions. */
+  readonly isEmpty: boolean;
+  /** Where the next page begins; undefined when the node names no place. */
   readonly cursor: string | undefined;
   readonly range: LedgerRange;
 }
@@ -88,23 +97,23 @@ export interface EventPage {
 /** A page begins at a ledger and ends before `endLedger`, or follows a cursor. */
 export type PageStart = { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string };
 
-export const pageEvents = 1_000;
-
-/** One page of events, without those of failed transactions. @throws RpcFailed */
-export function eventsPage(node: ChainNode, filters: readonly EventFilter[], start: PageStart): Promise<EventPage> {
+/** What `getEvents` is asked. @param limit most events of the page */
+export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): Json {
   const { cursor, ...ledgers } = 'cursor' in start ? start : { ...start, cursor: undefined };
-  const pagination = { limit: pageEvents, ...(cursor !== undefined && { cursor }) };
-  const asked = filters.map((filter) => ({ type: 'contract', ...filter }));
-  return ask(node, 'getEvents', { ...ledgers, pagination, filters: asked }, (answer) => {
-    const page = object(answer);
-    const raw = list(page['events']).map(object);
-    const full = raw.length >= pageEvents;
-    return {
-      events: raw.filter((event) => event['inSuccessfulContractCall'] !== false).map(eventOf),
-      cursor: full ? text(page['cursor'] ?? raw.at(-1)?.['id']) : undefined,
-      range: rangeIn(page),
-    };
-  });
+  const pagination = { limit, ...(cursor !== undefined && { cursor }) };
+  return { ...ledgers, pagination, filters: filters.map((filter) => ({ type: 'contract', ...filter })) };
+}
+
+/** One page of events, without those of failed transactions. @throws Error for what is no answer to `eventsQuery` */
+export function eventsPageIn(answer: unknown): EventPage {
+  const page = object(answer);
+  const raw = list(page['events']).map(object);
+  return {
+    events: raw.filter((event) => event['inSuccessfulContractCall'] !== false).map(eventOf),
+    isEmpty: raw.length === 0,
+    cursor: optional(page['cursor'] ?? raw.at(-1)?.['id'], text),
+    range: rangeIn(page),
+  };
 }
 
 const eventOf = (event: Json): RawEvent => ({
@@ -135,10 +144,12 @@ export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): 
     return { found: new Map(found), latestLedger: whole(latestLedger) };
   });
 
-const rangeIn = (answer: Json): LedgerRange => ({
-  oldest: headOf(answer['oldestLedger'], answer['oldestLedgerCloseTime']),
-  latest: headOf(answer['latestLedger'], answer['latestLedgerCloseTime']),
-});
+function rangeIn(answer: Json): LedgerRange {
+  const { oldestLedger, oldestLedgerCloseTime, latestLedger, latestLedgerCloseTime } = answer;
+  if (oldestLedger === undefined || latestLedgerCloseTime === undefined)
+    throw new Error('it does not say which ledgers it remembers: Stellar RPC 23 or later does');
+  return { oldest: headOf(oldestLedger, oldestLedgerCloseTime), latest: headOf(latestLedger, latestLedgerCloseTime) };
+}
 
 const headOf = (ledger: unknown, closedAt: unknown): LedgerHead => ({
   ledger: whole(ledger),

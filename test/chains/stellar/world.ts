@@ -1,6 +1,6 @@
 /** A Stellar network with a treasury and its payin contract, and what the service reads of it. */
 import { type Keypair, type Memo, Operation } from '@stellar/stellar-sdk';
-import type { Cursor, ScannedRange, TransferLog } from '../../../commands/chainPorts.ts';
+import type { Cursor, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
 import { defaultStellarConfig, type StellarConfig } from '../../../src/chains/stellar/config.ts';
 import { createStellarIngester } from '../../../src/chains/stellar/payins/ingester.ts';
@@ -71,11 +71,16 @@ export const cursorAt = (ledger: number): Cursor => ({
 /** The service's eyes. */
 export const watching = (config: StellarConfig) => ({ ingester: createStellarIngester(config) });
 
+export async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of all) found.push(each);
+  return found;
+}
+
 /** Scans once from a cursor. */
 export async function scanned(config: StellarConfig, from: Cursor) {
   const { ingester } = watching(config);
-  const ranges: ScannedRange[] = [];
-  for await (const range of ingester.scan(from, signal)) ranges.push(range);
+  const ranges = await collected(ingester.scan(from, signal));
   /** Ledgers that no node remembers. */
   const missed = ranges.flatMap((range) => range.missed ?? []);
   return { logs: ranges.flatMap(({ logs }) => logs), ranges, missed, ingester, cursor: ranges.at(-1)?.next ?? from };

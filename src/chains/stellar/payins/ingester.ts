@@ -1,23 +1,21 @@
 import { xdr } from '@stellar/stellar-sdk';
 import type { Transfer } from '../../../../domain/payment/events.ts';
-import { epochMs, instant } from '../../../../domain/time.ts';
+import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { agreedOn, isShared, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, sameTransfer } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import {
   type EventFilter,
-  eventsPage,
+  type FoundTransaction,
   firstLedgerWithTransaction,
   type LedgerHead,
-  type LedgerRange,
   ledgerRange,
-  type PageStart,
-  type RawEvent,
   transactionOf,
 } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
+import { createPages, Forgotten, type RangeRead } from './pages.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
@@ -38,9 +36,9 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     async lookUp(txHash, signal) {
       const found = await rpc.first(async (node) => {
         const transaction = await transactionOf(node, txHash);
-        return transaction.status === 'NOT_FOUND' ? undefined : transaction;
+        return transaction.status === 'NOT_FOUND' ? undefined : transfersIn(node, reader, transaction, txHash);
       }, signal);
-      return found ? reader.transfers(found, txHash) : [];
+      return found ?? [];
     },
 
     agreed: (transfer, { usd }, signal) =>
@@ -61,6 +59,16 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
   };
 }
 
+/** @throws RpcFailed when what it moved cannot be read: the SDK may know it later, or another node show it otherwise */
+function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTransaction, txHash: string) {
+  try {
+    return reader.transfers(found, txHash);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it cannot be decoded';
+    throw new RpcFailed(node.name, 'getTransaction', 'malformed', `transaction ${txHash}: ${why}`);
+  }
+}
+
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
 async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
   const { txHash } = transfer;
@@ -73,14 +81,14 @@ async function stated(node: StellarNode, reader: TransferReader, transfer: Trans
     throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
   }
   if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
-  const shown = reader.transfers(found, txHash).find((each) => sameTransfer(each, transfer));
+  const shown = transfersIn(node, reader, found, txHash).find((each) => sameTransfer(each, transfer));
   return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
 }
 
 /** Ranges that one call of `scan` may yield: a long catch-up returns to its caller now and then. */
 const rangesMax = 50;
-/** Pages of one range; a range with more pages is read as smaller ranges. */
-const pagesMax = 20;
+/** How often a node is asked whether it has forgotten ledgers before they are given up: one URL may stand for several nodes. */
+const forgottenAsks = 12;
 
 /**
  * Moves the one pass of Stellar forward: a closed ledger is final. Each range comes from one node alone, and only from a node
@@ -92,9 +100,9 @@ function createScanner(
   { watched, logs }: TransferReader,
 ): Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   const chain = stellarChain();
-  const filters = filtersOf(watched);
+  const pages = createPages(filtersOf(watched), config.networkPassphrase);
 
-  async function nextRange(node: StellarNode, cursor: Cursor): Promise<ScannedRange | undefined> {
+  async function nextRange(node: StellarNode, cursor: Cursor, signal: AbortSignal): Promise<ScannedRange | undefined> {
     const { oldest, latest } = await ledgerRange(node);
     const from = cursor.blockNumber + 1n;
     if (latest.ledger < from) return undefined;
@@ -102,8 +110,13 @@ function createScanner(
     let ledgers = BigInt(config.rangeLedgersMax);
     for (;;) {
       const to = lower(latest.ledger, from + ledgers - 1n);
-      const read = await readRange(node, filters, { from, to });
-      if (read) return { logs: logs(read.events), orphaned: [], next: cursorAt(cursor, to, read) };
+      const read = await pages.read(node, { from, to });
+      if (read) {
+        const next = cursorAt(cursor, read);
+        await mustBeShared(rpc, node, next, signal);
+        const { logs: moved, unreadable } = logs(read.events);
+        return { logs: moved, orphaned: [], ...(unreadable.length > 0 && { unreadable }), next };
+      }
       if (to === from) throw new RpcFailed(node.name, 'getEvents', 'malformed', `ledger ${from} has no end of events`);
       ledgers = (to - from + 1n) / 2n;
     }
@@ -113,7 +126,7 @@ function createScanner(
   async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
     if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
       throw error;
-    const asked = await rpc.each(async (node) => (await ledgerRange(node)).oldest.ledger, signal);
+    const asked = await rpc.each(oldestOf, signal);
     const oldest = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     // A node that does not answer now may remember: the cursor waits for it.
     if (oldest.length < asked.length) throw error;
@@ -139,7 +152,7 @@ function createScanner(
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
         const range = await rpc
-          .first((node) => nextRange(node, cursor), signal)
+          .first((node) => nextRange(node, cursor, signal), signal)
           .catch((error: unknown) => skipForgotten(cursor, error, signal));
         if (!range) return;
         cursor = range.next;
@@ -149,40 +162,35 @@ function createScanner(
   };
 }
 
-/** The node has forgotten the next ledger: another node may remember it. */
-class Forgotten extends RpcFailed {
-  constructor(node: string, oldest: bigint, wanted: bigint) {
-    super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ledger ${wanted} is wanted`);
-  }
+/** The oldest ledger that a node remembers, or one of the nodes behind its URL. @throws RpcFailed */
+async function oldestOf(node: StellarNode): Promise<bigint> {
+  let oldest = (await ledgerRange(node)).oldest.ledger;
+  for (let asks = 1; asks < forgottenAsks; asks++) oldest = lower(oldest, (await ledgerRange(node)).oldest.ledger);
+  return oldest;
 }
 
-interface RangeRead {
-  readonly events: readonly RawEvent[];
-  readonly range: LedgerRange;
+/**
+ * The end of a range and its time end payments, so that one node's word is not enough for them.
+ * @throws RpcFailed when other nodes answer and none shows the ledger as closed at that time or later
+ */
+async function mustBeShared(rpc: StellarRpc, node: StellarNode, next: Cursor, signal: AbortSignal): Promise<void> {
+  const { blockNumber, chainTime } = next;
+  if (await isShared(rpc, node, (other) => hasClosed(other, blockNumber, chainTime), signal)) return;
+  const detail = `no other node shows ledger ${blockNumber} as closed by ${chainTime}`;
+  throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
 }
 
-/** All events of the ledgers from `from` to `to`; undefined when they are more than `pagesMax` pages. @throws RpcFailed */
-async function readRange(
-  node: StellarNode,
-  filters: readonly EventFilter[],
-  { from, to }: { from: bigint; to: bigint },
-): Promise<RangeRead | undefined> {
-  const events = new Map<string, RawEvent>();
-  let start: PageStart = { startLedger: Number(from), endLedger: Number(to) + 1 };
-  for (let pages = 0; pages < pagesMax; pages++) {
-    const page = await eventsPage(node, filters, start);
-    // One URL may stand for several nodes, and this answer may come from one that lags.
-    if (page.range.latest.ledger < to)
-      throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);
-    for (const event of page.events) if (event.ledger >= from && event.ledger <= to) events.set(event.id, event);
-    const last = page.events.at(-1);
-    if (!page.cursor || (last && last.ledger > to)) {
-      const sorted = [...events.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      return { events: sorted, range: page.range };
-    }
-    start = { cursor: page.cursor };
-  }
-  return undefined;
+/**
+ * Whether a ledger has closed, at a time or later. Nodes tell the times of ledgers that hold a transaction: what follows a ledger is no
+ * earlier than it, and holds no payin where there is no transaction.
+ */
+async function hasClosed(node: StellarNode, ledger: bigint, at: Instant): Promise<boolean> {
+  const { oldest, latest } = await ledgerRange(node);
+  if (latest.ledger < ledger) return false;
+  const knows = latest.ledger > ledger && oldest.ledger <= ledger;
+  const next = knows ? await firstLedgerWithTransaction(node, ledger) : undefined;
+  const { closedAt_s } = next ?? (oldest.ledger > ledger ? oldest : latest);
+  return instant(closedAt_s * 1_000) >= at;
 }
 
 /**
@@ -212,7 +220,7 @@ const cursorOf = (pass: Pass, ledger: bigint, closedAt_s: number): Cursor => ({
 });
 
 /** At the head the time is the ledger's own. Before the head it is the time of an earlier event: a payment may expire late, never early. */
-function cursorAt(cursor: Cursor, to: bigint, { events, range }: RangeRead): Cursor {
+function cursorAt(cursor: Cursor, { events, to, range }: RangeRead): Cursor {
   const at_head = range.latest.ledger === to ? instant(range.latest.closedAt_s * 1_000) : undefined;
   const seen = events.at(-1)?.closedAt;
   const chainTime = at_head ?? (seen ? instant(Date.parse(seen)) : cursor.chainTime);

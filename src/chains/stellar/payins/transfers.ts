@@ -1,7 +1,7 @@
 import { StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
-import { type TransferLog, transferOf } from '../../ports.ts';
+import { evidenceMax, type TransferLog, transferOf, type Unreadable } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import type { FoundTransaction, RawEvent } from '../reads.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
@@ -19,13 +19,20 @@ export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
 export interface TransferReader {
   readonly watched: Watched;
   /** What the events of a range of ledgers moved. @param events of whole operations, in order, each once */
-  logs(events: readonly RawEvent[]): readonly TransferLog[];
-  /** What a transaction moved; nothing if it failed. @param hash as asked for */
+  logs(events: readonly RawEvent[]): Moved;
+  /** What a transaction moved; nothing if it failed. @param hash as asked for @throws Error when what it moved cannot be read */
   transfers(found: FoundTransaction, hash: string): readonly Transfer[];
+}
+
+export interface Moved {
+  readonly logs: readonly TransferLog[];
+  /** Operations with an event that cannot be decoded: none of their events counts. Newer protocols add values that the SDK does not know. */
+  readonly unreadable: readonly Unreadable[];
 }
 
 export function createTransferReader({ networkPassphrase, treasury, payinContract }: Networked): TransferReader {
   const watched = watchedBy({ networkPassphrase, treasury, payinContract });
+  const isWatched = (contract: string) => watched.tokens.has(contract) || watched.payin?.contract === contract;
 
   const logOf = (movement: Movement, nth: number, where: Where): TransferLog => ({
     ...movement,
@@ -39,20 +46,28 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
   return {
     watched,
     logs(events) {
-      const operations = Map.groupBy(events, ({ txHash, operation }) => `${txHash} ${operation}`);
-      return [...operations.values()].flatMap((own) => {
+      const operations = [...Map.groupBy(events, ({ txHash, operation }) => `${txHash} ${operation}`).values()];
+      const read = operations.map((own) => {
         const [first] = own;
-        if (!first) return [];
-        const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
-        return movementsOf(watched, own.map(seen)).map((movement, nth) => logOf(movement, nth, where));
+        if (!first) return { logs: [], unreadable: [] };
+        try {
+          const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
+          return {
+            logs: movementsOf(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
+            unreadable: [],
+          };
+        } catch (error) {
+          return { logs: [], unreadable: [setAside(watched, first, own, error)] };
+        }
       });
+      return { logs: read.flatMap(({ logs }) => logs), unreadable: read.flatMap(({ unreadable }) => unreadable) };
     },
     transfers(found, asked) {
       if (found.status !== 'SUCCESS') return [];
-      const txHash = found.feeBump ? hashOf(found.envelopeXdr, networkPassphrase) : asked;
+      const txHash = asked === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : asked;
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
-        movementsOf(watched, events.flatMap(seenInMeta)).map((movement, nth) =>
+        movementsOf(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
           transferOf(stellarChainId, logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
         ),
       );
@@ -81,15 +96,41 @@ const seen = ({ contractId, topics, value }: RawEvent): SeenEvent => ({
   value: xdr.ScVal.fromXDR(value, 'base64'),
 });
 
-/** An event of a transaction's metadata, XDR in base64; none for what no contract has told. */
-export function seenInMeta(base64: string): readonly SeenEvent[] {
-  const event = xdr.ContractEvent.fromXDR(base64, 'base64');
-  const contractId = event.contractId();
-  if (!contractId || event.type().name !== 'contract') return [];
-  const body = event.body().v0();
-  const contract = StrKey.encodeContract(Buffer.from(contractId as unknown as Uint8Array));
-  return [{ contract, topics: body.topics(), value: body.data() }];
+/** Addresses are shared, so that the end of every payment waits for what cannot be read. */
+function setAside(
+  { treasury, payin }: Watched,
+  { txHash, ledger }: RawEvent,
+  own: readonly RawEvent[],
+  error: unknown,
+): Unreadable {
+  const why = error instanceof Error ? error.message : 'it cannot be decoded';
+  const shown = own.map(({ id, contractId, topics, value }) => ({ id, contractId, topics, value }));
+  return {
+    txHash,
+    blockNumber: ledger,
+    addresses: payin === null ? [treasury] : [treasury, payin.contract],
+    evidence: `${why}: ${JSON.stringify(shown)}`.slice(0, evidenceMax),
+  };
 }
+
+/**
+ * An event of a transaction's metadata, XDR in base64; none for what no contract has told. Other contracts' events are not decoded: what
+ * they hold is theirs, and need not be known to the SDK.
+ */
+export const seenInMeta =
+  (isWanted: (contract: string) => boolean) =>
+  (base64: string): readonly SeenEvent[] => {
+    const contract = contractIn(Buffer.from(base64, 'base64'));
+    if (contract === undefined || !isWanted(contract)) return [];
+    const event = xdr.ContractEvent.fromXDR(base64, 'base64');
+    if (event.type().name !== 'contract') return [];
+    const body = event.body().v0();
+    return [{ contract, topics: body.topics(), value: body.data() }];
+  };
+
+/** An event begins with 4 bytes for extensions, 4 that say whether a contract follows, and the contract's 32. */
+const contractIn = (event: Buffer): string | undefined =>
+  event.length >= 40 && event.readUInt32BE(4) === 1 ? StrKey.encodeContract(event.subarray(8, 40)) : undefined;
 
 /** A transaction inside a fee bump is found by its own hash too; events carry the hash of the fee bump. */
 const hashOf = (envelopeXdr: string, passphrase: string): string =>

@@ -15,7 +15,7 @@ export function arrivedIn(
   { token, receiver }: Pick<Sent, 'token' | 'receiver'>,
   { treasury, networkPassphrase }: { readonly treasury: string; readonly networkPassphrase: string },
 ): bigint | undefined {
-  const told = events.flatMap((operation) => operation.flatMap(seenInMeta));
+  const told = events.flatMap((operation) => operation.flatMap(seenInMeta(() => true)));
   if (told.length === 0) return undefined;
   const tokens = new Map([[assetContractOf(token, networkPassphrase), token]]);
   const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };

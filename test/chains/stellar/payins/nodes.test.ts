@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { transferOf } from '../../../../commands/chainPorts.ts';
+import { instant } from '../../../../domain/time.ts';
 import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { createStellarIngester } from '../../../../src/chains/stellar/payins/ingester.ts';
@@ -33,13 +34,74 @@ describe('reading payins from several Stellar nodes', () => {
       const alone = scanned(world.config([proxy.url]), from);
       if (claims === 'theRealHead') await assert.rejects(alone, ChainUnavailable);
       else assert.deepEqual((await alone).ranges, []);
-      const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
+      const other = await startProxy(world.stellar.rpcUrl);
+      const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl, other.url]), from);
       assert.deepEqual(
         logs.map(({ memo }) => memo),
         ['late'],
       );
     });
   }
+
+  describe('one of which lies', () => {
+    /** Claims ledgers that have not closed, and times that have not come. */
+    const ahead =
+      (ledgers: number, seconds: number): Behaviour =>
+      async (method, params, forward) => {
+        const asked = params as { startLedger?: number };
+        const unborn = asked.startLedger !== undefined && asked.startLedger > Number(world.here().blockNumber);
+        const startLedger = Number(world.here().blockNumber);
+        const answer = (await forward(
+          method,
+          unborn ? ({ ...asked, startLedger, endLedger: startLedger + 1 } as never) : params,
+        )) as Record<string, unknown>;
+        if (!('latestLedger' in answer)) return answer;
+        return {
+          ...answer,
+          latestLedger: Number(answer['latestLedger']) + ledgers,
+          latestLedgerCloseTime: String(Number(answer['latestLedgerCloseTime']) + seconds),
+          ...(method === 'getEvents' && { cursor: '9'.repeat(19).concat('-0000000000') }),
+        };
+      };
+
+    for (const [what, ledgers, seconds] of [
+      ['that ledgers have closed which have not', 1_000, 5_000],
+      ['that the newest ledger closed later than it did', 0, 3_600],
+    ] as const) {
+      it(`(${what}) do not move the cursor, which ends payments, further than another node goes`, async () => {
+        const from = world.here();
+        const liar = await startProxy(world.stellar.rpcUrl, ahead(ledgers, seconds));
+        await world.send('1', Memo.text('in time'));
+        const { cursor, logs } = await scanned(world.config([liar.url, world.stellar.rpcUrl]), from);
+        const head = world.stellar.chain.history.head();
+        assert.deepEqual(
+          [cursor.blockNumber, cursor.chainTime],
+          [BigInt(head.sequence), instant(head.closedAt_s * 1_000)],
+        );
+        assert.equal(logs.length, 1);
+      });
+    }
+
+    it('about the time of a ledger that others have gone past do not move it either', async () => {
+      const from = world.here();
+      const liar = await startProxy(world.stellar.rpcUrl, ahead(0, 3_600));
+      await world.send('1');
+      const other = await startProxy(world.stellar.rpcUrl);
+      const config = world.config([liar.url, world.stellar.rpcUrl, other.url]);
+      const at = world.here().blockNumber;
+      const behind: Behaviour = async (method, params, forward) => {
+        const answer = (await ahead(0, 60)(method, params, forward)) as Record<string, unknown>;
+        return 'latestLedger' in answer ? { ...answer, latestLedger: Number(at) } : answer;
+      };
+      liar.behave(behind);
+      world.stellar.closeLedgers(1, 5);
+      await world.send('1');
+      const { ranges } = await scanned(config, from);
+      const head = world.stellar.chain.history.head();
+      assert.ok(ranges.every(({ next }) => next.chainTime <= instant(head.closedAt_s * 1_000)));
+      assert.equal(ranges.at(-1)?.next.blockNumber, BigInt(head.sequence));
+    });
+  });
 
   it('that fail are replaced by the others; when all fail the chain is unavailable', async () => {
     const from = world.here();
@@ -106,6 +168,32 @@ describe('reading payins from several Stellar nodes', () => {
       const { logs, missed } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
       assert.equal(logs.length, 1);
       assert.deepEqual(missed, []);
+    });
+
+    it('are not given up where some of the nodes behind one URL remember them', async () => {
+      const own = await stellarWorld();
+      const from = own.here();
+      await own.send('1', Memo.text('kept by some'));
+      own.stellar.closeLedgers(10);
+      let calls = 0;
+      const short = forgetful(Number(from.blockNumber) + 5);
+      const honest: Behaviour = (method, params, forward) => forward(method, params);
+      const proxy = await startProxy(own.stellar.rpcUrl, (...call) =>
+        (Math.floor(++calls / 5) % 2 ? honest : short)(...call),
+      );
+      const memos: (string | null)[] = [];
+      let cursor = from;
+      for (let looks = 0; looks < 40 && cursor.blockNumber < own.here().blockNumber; looks++) {
+        const seen = await scanned(own.config([proxy.url]), cursor).catch((error: unknown) => {
+          assert.ok(error instanceof ChainUnavailable);
+          return undefined;
+        });
+        assert.deepEqual(seen?.missed ?? [], []);
+        memos.push(...(seen?.logs.map(({ memo }) => memo) ?? []));
+        cursor = seen?.cursor ?? cursor;
+      }
+      assert.deepEqual(memos, ['kept by some']);
+      await own.lab.stop();
     });
 
     it('hold the cursor while a node that may remember does not answer', async () => {
