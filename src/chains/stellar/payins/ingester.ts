@@ -1,21 +1,14 @@
 import { xdr } from '@stellar/stellar-sdk';
-import type { Transfer } from '../../../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedOn, isShared, nodesNeeded, type Statement } from '../../node/agreement.ts';
-import { type Cursor, type Ingester, type Pass, type ScannedRange, sameTransfer } from '../../ports.ts';
+import { agreedOn, isShared, nodesNeeded } from '../../node/agreement.ts';
+import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
-import {
-  type EventFilter,
-  type FoundTransaction,
-  firstLedgerWithTransaction,
-  type LedgerHead,
-  ledgerRange,
-  transactionOf,
-} from '../reads.ts';
+import { type EventFilter, firstLedgerWithTransaction, type LedgerHead, ledgerRange } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
 import { createPages, Forgotten, type RangeRead } from './pages.ts';
+import { lookUp, stated } from './shown.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
@@ -33,13 +26,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
     ...createScanner(config, rpc, reader),
 
-    async lookUp(txHash, signal) {
-      const found = await rpc.first(async (node) => {
-        const transaction = await transactionOf(node, txHash);
-        return transaction.status === 'NOT_FOUND' ? undefined : transfersIn(node, reader, transaction, txHash);
-      }, signal);
-      return found ?? [];
-    },
+    lookUp: (txHash, signal) => lookUp(rpc, reader, txHash, signal),
 
     agreed: (transfer, { usd }, signal) =>
       agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, reader, transfer), signal),
@@ -57,32 +44,6 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
       return { blockNumber: latest.ledger, mark: String(latest.ledger) };
     }),
   };
-}
-
-/** @throws RpcFailed when what it moved cannot be read: the SDK may know it later, or another node show it otherwise */
-function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTransaction, txHash: string) {
-  try {
-    return reader.transfers(found, txHash);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'it cannot be decoded';
-    throw new RpcFailed(node.name, 'getTransaction', 'malformed', `transaction ${txHash}: ${why}`);
-  }
-}
-
-/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
-async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
-  const { txHash } = transfer;
-  const ledger = BigInt(transfer.blockNumber);
-  const found = await transactionOf(node, txHash);
-  const { oldest, latest } = found.range;
-  const knows = found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger);
-  if (!knows) {
-    const detail = `it knows ledgers ${oldest.ledger} to ${latest.ledger}, not ledger ${ledger}`;
-    throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
-  }
-  if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
-  const shown = transfersIn(node, reader, found, txHash).find((each) => sameTransfer(each, transfer));
-  return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
 }
 
 /** Ranges that one call of `scan` may yield: a long catch-up returns to its caller now and then. */

@@ -96,6 +96,11 @@ describe('what cannot be decoded on Stellar', () => {
     const proxy = await startProxy(world.stellar.rpcUrl, newerIn(odd));
     const { ingester } = watching(world.config([proxy.url]));
     await assert.rejects(ingester.lookUp(odd, signal), { name: 'ChainUnavailable', message: new RegExp(odd) });
+    const lagging = await startProxy(world.stellar.rpcUrl, (method, params, forward) =>
+      forward(method, method === 'getTransaction' ? ({ hash: '1'.repeat(64) } as never) : params),
+    );
+    const both = watching(world.config([proxy.url, lagging.url])).ingester;
+    await assert.rejects(both.lookUp(odd, signal), { name: 'ChainUnavailable' });
     const [log] = (await scanned(world.config(), from)).logs;
     assert.ok(log);
     const agreed = await ingester.agreed(transferOf(1500, log), { pass: 'final', usd: 2n }, signal);

@@ -1,0 +1,53 @@
+/** What nodes show of one transaction. */
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { Statement } from '../../node/agreement.ts';
+import { sameTransfer } from '../../ports.ts';
+import { type FoundTransaction, transactionOf } from '../reads.ts';
+import { ChainUnavailable, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
+import type { TransferReader } from './transfers.ts';
+
+/**
+ * What a transaction moved to us; nothing when the nodes that answer know nothing of it.
+ * @throws ChainUnavailable when no node answers, and while one of them shows it and it cannot be read
+ */
+export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: string, signal: AbortSignal) {
+  const unread: Error[] = [];
+  const found = await rpc.first(async (node) => {
+    const transaction = await transactionOf(node, txHash);
+    if (transaction.status === 'NOT_FOUND') return undefined;
+    try {
+      return transfersIn(node, reader, transaction, txHash);
+    } catch (error) {
+      if (error instanceof RpcFailed) unread.push(error);
+      throw error;
+    }
+  }, signal);
+  if (found === undefined && unread.length > 0) throw new ChainUnavailable(rpc.chainId, unread);
+  return found ?? [];
+}
+
+/** @throws RpcFailed when what it moved cannot be read: the SDK may know it later, or another node show it otherwise */
+function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTransaction, txHash: string) {
+  try {
+    return reader.transfers(found, txHash);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it cannot be decoded';
+    throw new RpcFailed(node.name, 'getTransaction', 'malformed', `transaction ${txHash}: ${why}`);
+  }
+}
+
+/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
+export async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
+  const { txHash } = transfer;
+  const ledger = BigInt(transfer.blockNumber);
+  const found = await transactionOf(node, txHash);
+  const { oldest, latest } = found.range;
+  const knows = found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger);
+  if (!knows) {
+    const detail = `it knows ledgers ${oldest.ledger} to ${latest.ledger}, not ledger ${ledger}`;
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
+  }
+  if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
+  const shown = transfersIn(node, reader, found, txHash).find((each) => sameTransfer(each, transfer));
+  return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
+}
