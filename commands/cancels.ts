@@ -75,6 +75,31 @@ async function cancel(
   return true;
 }
 
+/**
+ * Gives up what was signed with a nonce, because no node takes it: a cancel outbids it, so that later nonces of the account can land.
+ * Whichever of the two lands, the other is dead by it; then the payment's payout is signed anew. `tendNonces` sends the cancel again.
+ * @returns false where nothing may be signed, or the nonce is cancelled already
+ */
+export async function giveUpNonce(
+  deps: CancelDeps,
+  { account, nonce, hash, fee }: Pick<SignedAttempt, 'account' | 'nonce' | 'hash' | 'fee'>,
+): Promise<boolean> {
+  if (nonce === null || (await isCancelled(deps, account, BigInt(nonce)))) return false;
+  const cancelling = (outbid?: Pick<SignedAttempt, 'fee'>) =>
+    cancel(deps, account, BigInt(nonce), `give up ${hash}`, outbid);
+  return cancelling({ fee: { ...fee } }).catch((error) => {
+    // Too dear to outbid what no node has: at today's price it can land all the same.
+    if (!(error instanceof PayoutBlocked)) throw error;
+    return cancelling();
+  });
+}
+
+export const isCancelled = async (
+  deps: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
+  account: string,
+  nonce: bigint,
+): Promise<boolean> => (await stateOf(deps, account)).cancelled.some((each) => each.nonce === nonce);
+
 /** A nonce that needs an operator. */
 export interface Trouble {
   readonly account: string;

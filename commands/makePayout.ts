@@ -1,5 +1,5 @@
 /** A payout's first steps: ordered, and signed. What becomes of what was signed: settlePayout.ts. */
-import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { SignedAttempt, TokenRef } from '../domain/payment/events.ts';
 import * as payout from '../domain/payment/payout.ts';
@@ -16,7 +16,7 @@ import type { Instant } from '../domain/time.ts';
 import type { Purpose } from '../domain/treasury/events.ts';
 import { allowTransfer } from '../domain/treasury/nonces.ts';
 import { outstandingMax, treasury, treasuryInstance } from '../domain/treasury/state.ts';
-import { releaseNonce } from './cancels.ts';
+import { isCancelled, releaseNonce } from './cancels.ts';
 import type { Handle, Handled } from './handle.ts';
 import {
   type Chosen,
@@ -129,6 +129,8 @@ async function bump(deps: SignDeps, order: TransferOrder, replaced: SignedAttemp
   assert(replaced.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
   const objection = await objectionToSigning(deps, replaced.account);
   if (objection) return objection;
+  if (await isCancelled(deps, replaced.account, BigInt(replaced.nonce)))
+    return refuse('treasuryBusy', `nonce ${replaced.nonce} was given up: its cancel is on the way`);
   const unsigned = await deps.rail.prepare(order, BigInt(replaced.nonce), replaced, replaced.account);
   // The chain was asked meanwhile: payouts may have been paused.
   return (await objectionToSigning(deps, replaced.account)) ?? unsigned;

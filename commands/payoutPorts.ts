@@ -2,6 +2,7 @@
 import type { ChainId } from '../domain/chains.ts';
 import type { DeathProof, SignedAttempt, TokenRef } from '../domain/payment/events.ts';
 import type { Dispute } from './chainPorts.ts';
+import { TransientError } from './ports.ts';
 
 /** One transfer to make: a payout or a refund. */
 export interface TransferOrder {
@@ -100,8 +101,10 @@ export interface PayoutRail {
    * @throws PayoutBlocked when outbidding would cost more than the configured maximum
    */
   prepareCancel(nonce: bigint, numberedBy?: string, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned>;
-  /** Sends bytes; idempotent: known, mined or outbid bytes are no error. */
+  /** Sends bytes; idempotent: known, mined or outbid bytes are no error. @throws BroadcastRefused when every node that answers refuses them */
   broadcast(bytes: string): Promise<void>;
+  /** What a node means that refuses bytes in these words, in one word; `unknown` for new words. Left out where nodes answer with codes. */
+  refusalKind?(detail: string): string;
   /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
   fate(attempts: readonly Sent[], signal: AbortSignal): Promise<Fate>;
   /** Whether the chain may still take the bytes: false only when it provably cannot, whether it took them before or not. */
@@ -121,6 +124,17 @@ export interface ReceiverCost {
   readonly coin: bigint;
   /** Whether that is for the receiver's account for the token. Left out where none is needed. */
   readonly opensAccount?: boolean;
+}
+
+/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
+export class BroadcastRefused extends TransientError {
+  override readonly name = 'BroadcastRefused';
+  /** The nodes' own words. */
+  readonly refusals: readonly string[];
+  constructor(message: string, refusals: readonly string[] = []) {
+    super(message);
+    this.refusals = refusals;
+  }
 }
 
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */

@@ -99,6 +99,7 @@ function payouts(
           await recall();
           return await duePayments(database, { worker, chainIds: [chainId], steps, max, now });
         },
+        refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
         alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
         noteWait: (paymentId, reason, message) =>
           void notePayoutWait(database, { paymentId, chainId, reason, message }, clock.now()).catch(() => {}),

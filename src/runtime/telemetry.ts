@@ -60,6 +60,12 @@ export function createTelemetry(logger: Logger) {
     labelNames: ['reason'],
     registers,
   });
+  const refusals = new Counter({
+    name: 'pi_broadcast_refusals_total',
+    help: 'Answers of nodes that took no payout’s bytes while none took them, by what they mean',
+    labelNames: ['chain', 'kind'],
+    registers,
+  });
   const signIns = new Counter({
     name: 'pi_sign_in_total',
     help: 'Registrations, codes asked for and codes tried, by step and result',
@@ -112,6 +118,12 @@ export function createTelemetry(logger: Logger) {
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
+    /** @param kind `unknown` for words that are not in the table: they are logged, so that they get there */
+    countRefusal(chainId: number, kind: string, detail: string): void {
+      refusals.inc({ chain: chainId, kind });
+      if (kind === 'unknown')
+        logger.warn({ chainId, detail: detail.slice(0, 400) }, 'a node refuses bytes in unknown words');
+    },
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),

@@ -1,13 +1,13 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
+import { giveUpNonce } from '../../commands/cancels.ts';
 import { currentState } from '../../commands/handle.ts';
 import { knownFate, stuckAfter_ms } from '../../commands/knownFate.ts';
 import { mustWait, requestPayout, type SignDeps, signPayout } from '../../commands/makePayout.ts';
-import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
+import { BroadcastRefused, type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
 import { isDecided, settlePayout } from '../../commands/settlePayout.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { formatAmount } from '../../domain/money.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
@@ -15,10 +15,11 @@ import { isSpent, liveAttempts } from '../../domain/payment/transfer.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import type { ProveFunding } from './fundingProof.ts';
+import { createPayoutNews, type PayoutNewsDeps } from './payoutNews.ts';
 import type { Underway } from './underway.ts';
 import { boundedTimes, type Worker } from './worker.ts';
 
-export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
+export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'>, Omit<PayoutNewsDeps, 'clock'> {
   readonly underway: Underway;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly PayoutItem[]>;
@@ -28,10 +29,8 @@ export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'> {
   readonly poll_ms: number;
   /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
-  readonly alarm: (paymentId: string, reason: string, message: string) => void;
-  /** Told why a payout waits, now and then. It never fails. */
-  readonly noteWait?: (paymentId: string, reason: string, message: string) => void;
+  /** Told each time that every node that answers refuses bytes. @param kind what they mean, in one word */
+  readonly refused?: (kind: string, detail: string) => void;
 }
 
 export interface PayoutItem extends PaymentKey {
@@ -51,11 +50,6 @@ const rebroadcast_ms = 4_000;
 const bumpAfter_ms = 90_000;
 /** A payout that waits for float, gas or an operator is tried again so often. Waiting is no failure: it is never parked for it. */
 const blockedRetry_ms = 5_000;
-const noteAgain_ms = minute_ms;
-const tellAgain_ms = 10 * minute_ms;
-
-/** What a chain has taken is final within minutes on all chains that are served. */
-const finalBy_ms = hour_ms;
 
 const waitsFor: ReadonlySet<string> = new Set([
   'treasuryBusy',
@@ -94,8 +88,9 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
   const { handle, clock, crash, rail, poll_ms, inTurn, underway } = deps;
   const sentAt = boundedTimes();
   const recheckAt = boundedTimes();
-  const toldAt = boundedTimes();
-  const notedAt = boundedTimes();
+  /** Since when every node that answers refuses what a payment's payout sends. */
+  const refusedSince = boundedTimes();
+  const news = createPayoutNews(deps);
   /** Until when nothing is tried for an app that has used up its share: what one of its payouts was told the others need not ask. */
   const appFullUntil = boundedTimes();
 
@@ -165,17 +160,9 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     const now_ms = epochMs(clock.now());
     const waited_ms = now_ms - epochMs(funded?.fundedAt ?? clock.now());
     const nothingLands = payout === null || liveAttempts(payout).length === 0;
-    if (reason !== 'treasuryBusy') deps.alarm(terms.paymentId, reason, message);
-    noteNowAndThen(terms.paymentId, reason, message);
+    news.waits(terms.paymentId, reason, message);
     recheckAt.set(terms.paymentId, now_ms + pause_ms(reason, nothingLands ? waited_ms : 0));
     return false;
-  }
-
-  function noteNowAndThen(paymentId: string, reason: string, message: string): void {
-    const [key, now_ms] = [`${paymentId} ${reason}`, epochMs(clock.now())];
-    if (now_ms - (notedAt.get(key) ?? Number.NEGATIVE_INFINITY) < noteAgain_ms) return;
-    notedAt.set(key, now_ms);
-    deps.noteWait?.(paymentId, reason, message);
   }
 
   function pause_ms(reason: string, waited_ms: number): number {
@@ -190,59 +177,70 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     if (isDecided(fate)) {
       underway.ended(payment.terms.paymentId);
       const moved = accepted(await settlePayout({ handle, clock }, payment, fate));
-      if (moved && fate.kind === 'short') deps.alarm(payment.terms.paymentId, 'payoutShort', shortOf(payment, fate));
+      if (moved && fate.kind === 'short') news.fellShort(payment, fate);
       return moved;
     }
     if (fate.kind === 'pending' && fate.dispute)
-      tellOnce(payment.terms.paymentId, fate.dispute.reason, fate.dispute.message);
-    tellIfStuck(payment, attempts, fate);
+      news.tellOnce(payment.terms.paymentId, fate.dispute.reason, fate.dispute.message);
+    news.ifStuck(payment, attempts[0], fate);
     const latest = attempts.at(-1);
-    if (latest && !(fate.kind === 'pending' && fate.mined)) {
-      const late =
-        !(payment.payout && isSpent(payment.payout)) && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
-      // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
-      const outbid =
-        late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
-      await send(latest).catch((error) => {
-        if (!outbid) throw error;
-      });
-      if (outbid) return await sign(payment, signal);
-    }
+    const signed =
+      latest && !(fate.kind === 'pending' && fate.mined) ? await push(payment, latest, fate, signal) : undefined;
+    if (signed !== undefined) return signed;
     recheckAt.set(payment.terms.paymentId, epochMs(clock.now()) + Math.min(poll_ms, rebroadcast_ms));
     return false;
   }
 
-  function tellIfStuck({ terms }: Payment, [first]: readonly SignedAttempt[], fate: Fate): void {
-    if (!first) return;
-    const waited_ms = epochMs(clock.now()) - epochMs(first.signedAt);
-    const mined = fate.kind === 'pending' && fate.mined;
-    if (waited_ms < (mined ? finalBy_ms : stuckAfter_ms)) return;
-    const minutes = Math.floor(waited_ms / minute_ms);
-    const message = `attempt ${first.attempt} (${first.hash}) is ${mined ? 'not final' : 'not mined'} after ${minutes} minutes: npm run payouts -- list`;
-    tellOnce(terms.paymentId, 'payoutStuck', message);
+  /**
+   * Sends the latest attempt again; outbids it when that is in vain for long, and gives its nonce up when no node takes it for longer.
+   * @returns whether it was outbid; undefined when it was not yet to be
+   */
+  async function push(
+    payment: Payment,
+    latest: SignedAttempt,
+    fate: Fate,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
+    const { paymentId } = payment.terms;
+    const late =
+      !(payment.payout && isSpent(payment.payout)) && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
+    // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
+    const outbid = late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
+    const failure = await send(paymentId, latest).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (fate.kind === 'unknown' && isRefusedForLong(paymentId)) await inTurn(() => giveUpNonce(deps, latest));
+    if (failure && !outbid) throw failure.error;
+    return outbid ? await sign(payment, signal) : undefined;
   }
 
-  /** Nodes are asked every few seconds: the same is told of now and then. */
-  function tellOnce(paymentId: string, reason: string, message: string): void {
-    const [key, now_ms] = [`${paymentId} ${reason}`, epochMs(clock.now())];
-    if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < tellAgain_ms) return;
-    toldAt.set(key, now_ms);
-    deps.alarm(paymentId, reason, message);
+  function isRefusedForLong(paymentId: string): boolean {
+    const since_ms = refusedSince.get(paymentId);
+    return since_ms !== undefined && epochMs(clock.now()) - since_ms >= stuckAfter_ms;
   }
 
   /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. */
-  async function send({ hash, bytes }: SignedAttempt): Promise<void> {
+  async function send(paymentId: string, { hash, bytes }: SignedAttempt): Promise<void> {
     const now_ms = epochMs(clock.now());
     if (now_ms - (sentAt.get(hash) ?? 0) < rebroadcast_ms) return;
     sentAt.set(hash, now_ms);
     await crash('payout.beforeBroadcast');
-    await rail.broadcast(bytes);
+    await rail.broadcast(bytes).catch((error) => {
+      // Nodes that do not answer refuse nothing.
+      if (error instanceof BroadcastRefused) noteRefused(paymentId, error);
+      else refusedSince.delete(paymentId);
+      throw error;
+    });
+    refusedSince.delete(paymentId);
     await crash('payout.afterBroadcast');
   }
-}
 
-const shortOf = ({ terms: { destination, paymentId } }: Payment, fate: Extract<Fate, { kind: 'short' }>): string =>
-  `${fate.hash} is final and brought the receiver ${formatAmount(fate.arrived, destination.token.decimals)} ${destination.token.symbol}, less than was ordered: nothing is paid again by itself; npm run payouts -- list, then accept or retry ${paymentId}`;
+  function noteRefused(paymentId: string, { refusals }: BroadcastRefused): void {
+    if (refusedSince.get(paymentId) === undefined) refusedSince.set(paymentId, epochMs(clock.now()));
+    for (const detail of refusals) deps.refused?.(rail.refusalKind?.(detail) ?? 'other', detail);
+  }
+}
 
 function accepted(outcome: { readonly appended: number } | Refusal): boolean {
   if (isRefusal(outcome)) throw new StepRefused(outcome);

@@ -180,6 +180,7 @@ export function boundedTimes() {
   return {
     get: (key: string) => times.get(key),
     countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
+    delete: (key: string) => void times.delete(key),
     /** Infinity when there is none. */
     nextAfter: (at_ms: number) =>
       [...times.values()].reduce((next, time_ms) => (time_ms > at_ms ? Math.min(next, time_ms) : next), Infinity),

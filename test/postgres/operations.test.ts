@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { concatMap, firstValueFrom, skip } from 'rxjs';
 import type { Cursor } from '../../commands/chainPorts.ts';
+import { BroadcastRefused } from '../../commands/payoutPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
-import { BroadcastRefused, ChainUnavailable } from '../../src/chains/node/nodes.ts';
+import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { CursorMoved, createCursors, endPassedChannel } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createDepositOwners, stockChannel } from '../../src/postgres/depositOwners.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Pass } from '../../commands/chainPorts.ts';
+import { BroadcastRefused } from '../../commands/payoutPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
 import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
-import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import {
+  BroadcastRefused,
   type Fate,
   PayoutBlocked,
   type PayoutRail,
+  type Sent,
   type Signer,
   type TransferOrder,
   type Unsigned,
@@ -12,7 +14,7 @@ import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { plus } from '../../domain/time.ts';
-import { BroadcastRefused } from '../../src/chains/node/nodes.ts';
+import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';
 import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
 import { sharedBySigners } from '../support/payouts.ts';
@@ -118,6 +120,57 @@ describe('paying out', () => {
     assert.deepEqual(around.sent.slice(-2), [attempts()[1]?.bytes, attempts()[1]?.bytes]);
   });
 
+  it('gives up what every node refuses for ten minutes: a cancel of its nonce, and then another nonce', async () => {
+    const { act, around, attempts, payment, pass } = await paying();
+    await act();
+    around.refuses = ({ bytes }) => !bytes.startsWith('cancel');
+    around.blocked = new PayoutBlocked('refusedByToken', 'frozen');
+    const tryFor = async (minutes: number) => {
+      for (let second = 0; second < minutes * 60; second += 10) {
+        pass(10_000);
+        await act().catch((error) => assert.ok(error instanceof BroadcastRefused));
+      }
+    };
+    await tryFor(9);
+    assert.deepEqual(around.cancels, []);
+    await tryFor(20);
+    assert.deepEqual(around.cancels, ['cancel 7']);
+    assert.equal(attempts().length, 1);
+    assert.deepEqual([...new Set(around.refused)], ['policy Transaction rejected by chain policy']);
+
+    around.fate = ({ attempt, hash }) =>
+      attempt === 0
+        ? { kind: 'final', attempt, hash, blockNumber: 9n, blockHash: hashOf(9) }
+        : { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'by the cancel' } };
+    around.minedNonce = 8n;
+    around.blocked = null;
+    pass(5 * second);
+    await act();
+    const { payout } = await payment();
+    assert.deepEqual(
+      payout?.attempts.map(({ fate, signed }) => `${signed.nonce} ${fate}`),
+      ['7 dead', '8 live'],
+    );
+  });
+
+  it('gives nothing up that a node took in between, or while no node answers', async () => {
+    const { act, around, pass } = await paying();
+    await act();
+    around.blocked = new PayoutBlocked('gas', 'too dear');
+    let tries = 0;
+    around.refuses = () => {
+      tries += 1;
+      if (tries % 20 === 0) return false;
+      if (tries > 190) throw new ChainUnavailable(1, []);
+      return true;
+    };
+    for (let n = 0; n < 400; n += 1) {
+      pass(10 * second);
+      await act().catch((error) => assert.ok(error instanceof BroadcastRefused || error instanceof ChainUnavailable));
+    }
+    assert.deepEqual(around.cancels, []);
+  });
+
   it('signs nothing while nodes do not show the money, and goes on with what is signed already', async () => {
     const { act, around, pass, attempts } = await paying();
     around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
@@ -217,7 +270,9 @@ async function paying() {
   const { start, clock, time } = processes();
   const known = { attempts: [] as readonly SignedAttempt[] };
   const around = {
-    fate: { kind: 'unknown' } as Fate,
+    fate: { kind: 'unknown' } as Fate | ((latest: Sent) => Fate),
+    cancels: [] as string[],
+    refused: [] as string[],
     blocked: null as PayoutBlocked | null,
     unproven: null as PayoutBlocked | null,
     refuses: (_: { bytes: string }) => false,
@@ -238,16 +293,30 @@ async function paying() {
     },
     numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
     async broadcast(bytes: string) {
-      if (around.refuses({ bytes })) throw new BroadcastRefused('fee below the base fee');
+      const words = 'Transaction rejected by chain policy';
+      if (around.refuses({ bytes })) throw new BroadcastRefused('all refuse', [words]);
       around.sent.push(bytes);
     },
-    fate: async () => around.fate,
+    async prepareCancel(nonce: bigint) {
+      const order = { chainId, token: terms().destination.token, receiver: account, receiverMemo: null, amount: 0n };
+      return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(900), payload: 'cancel' };
+    },
+    refusalKind: (detail: string) => (/policy/.test(detail) ? 'policy' : 'unknown'),
+    async fate(sent: readonly Sent[]) {
+      const [latest] = sent.slice(-1);
+      assert.ok(latest);
+      return typeof around.fate === 'function' ? around.fate(latest) : around.fate;
+    },
     canLand: async () => true,
   } as Partial<PayoutRail> as PayoutRail;
   const signer: Signer = {
     account,
     check: () => {},
-    async sign({ nonce, fee }) {
+    async sign({ nonce, fee, payload }) {
+      if (payload === 'cancel') {
+        around.cancels.push(`cancel ${nonce}`);
+        return { bytes: `cancel ${nonce}`, hash: hashOf('cancel', String(nonce)) };
+      }
       const hash = hashOf(String(nonce), fee);
       return { bytes: hash, hash };
     },
@@ -276,6 +345,7 @@ async function paying() {
       signer,
       due: async () => [{ paymentId }],
       alarm: (_, reason) => void around.alarms.push(reason),
+      refused: (kind, detail) => void around.refused.push(`${kind} ${detail}`),
     });
     return {
       due: () => worker.due(10, clock.now()),

@@ -1,4 +1,5 @@
 /** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
+import { BroadcastRefused } from '../../../commands/payoutPorts.ts';
 import { TransientError } from '../../../commands/ports.ts';
 import { inParallel } from '../inParallel.ts';
 import { type Answered, type ChainNode, type RpcCall, RpcFailed, type RpcParams } from './jsonRpc.ts';
@@ -188,11 +189,6 @@ function connect(
   };
 }
 
-/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
-export class BroadcastRefused extends TransientError {
-  override readonly name = 'BroadcastRefused';
-}
-
 /**
  * Sends to every node at once; one that takes the bytes, or has them, is enough. Each call has its own time limit.
  * @param send resolves when the node takes or has them, throws RpcFailed when it does not
@@ -206,5 +202,6 @@ export async function sendToAll(rpc: ChainRpc, send: (node: ChainNode) => Promis
   if (refusals.length === 0) throw new ChainUnavailable(rpc.chainId, failures);
   throw new BroadcastRefused(
     `chain ${rpc.chainId} refuses the transaction: ${refusals.map(({ message }) => message).join('; ')}`,
+    refusals.map(({ detail }) => detail),
   );
 }

@@ -20,6 +20,7 @@ import {
   usualCost,
   withMargin,
 } from './preflight.ts';
+import { isSettledElsewhere, refusalKind } from './refusals.ts';
 import { buildUnsigned, type Call, type GasPrice, noOrder, transferCall } from './transaction.ts';
 
 /** A payout rail that can also build calls other than transfers. */
@@ -38,6 +39,7 @@ export function createEvmPayoutRail(
   rpc: EvmRpc = createEvmRpc(config),
 ): EvmPayoutRail {
   const { chainId, fees, depths } = config;
+  const urgent = rpc.as('payout');
   const payer: Payer = { chain: chainOf(chainId), account };
 
   async function price(node: EvmNode): Promise<GasPrice> {
@@ -78,12 +80,13 @@ export function createEvmPayoutRail(
 
     numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
 
-    broadcast: (bytes) => broadcastTo(rpc, bytes as Hex),
+    broadcast: (bytes) => broadcastTo(urgent, bytes as Hex),
+    refusalKind,
 
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
-      return fateOf(rpc, { account, nonce: BigInt(nonce), attempts }, depths, signal);
+      return fateOf(urgent, { account, nonce: BigInt(nonce), attempts }, depths, signal);
     },
 
     canLand: async ({ nonce }, signal) =>
@@ -103,22 +106,14 @@ export function createEvmPayoutRail(
   };
 }
 
-/**
- * What nodes say of bytes that they hold, have mined, or that another transaction of the nonce has outbid. The words differ by client:
- * geth and its forks "already known", "nonce too low", "replacement transaction underpriced"; Nethermind "AlreadyKnown", "OldNonce";
- * Erigon "existing tx"; anvil "transaction already imported".
- */
-const settledElsewhere =
-  /already (known|imported|exists|in)|alreadyknown|known transaction|existing tx|nonce (is )?too low|oldnonce|replacement.*(underpriced|not ?allowed)/i;
-
 /** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */
 function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
   return sendToAll(rpc, async (node) => {
     try {
       await node.request('eth_sendRawTransaction', [bytes]);
     } catch (error) {
-      const has = error instanceof RpcFailed && error.kind === 'refused' && settledElsewhere.test(error.detail);
-      if (!has) throw error;
+      const refused = error instanceof RpcFailed && error.kind === 'refused';
+      if (!refused || !isSettledElsewhere(refusalKind(error.detail))) throw error;
     }
   });
 }

@@ -66,7 +66,8 @@ export function createSolanaPayoutRail(
     };
   }
 
-  const broadcast = createBroadcast(rpc);
+  const urgent = rpc.as('payout');
+  const broadcast = createBroadcast(urgent);
 
   return {
     chainId: solanaChainId,
@@ -93,7 +94,7 @@ export function createSolanaPayoutRail(
     async fate(attempts, signal) {
       const [attempt, ...others] = attempts;
       assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
-      return fateOf(rpc, { ...attempt, transfer: attempt }, wholeTokens(attempt), signal);
+      return fateOf(urgent, { ...attempt, transfer: attempt }, wholeTokens(attempt), signal);
     },
 
     canLand: async (attempt, signal) => !(await allDeny(rpc, (node) => canLandAt(node, attempt), signal)),

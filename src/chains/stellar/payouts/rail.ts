@@ -29,6 +29,7 @@ import {
 /** Transfers from the treasury account on Stellar. A nonce is a sequence number: the account's last one plus one is next. */
 export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): PayoutRail {
   const { treasury: account, channels, networkPassphrase, fees } = config;
+  const urgent = rpc.as('payout');
 
   /** What the treasury holds of lumens and of the tokens, in their order. */
   async function treasuryHolding(
@@ -118,14 +119,14 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
         return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
       }),
 
-    broadcast: (bytes) => broadcastTo(rpc, bytes),
+    broadcast: (bytes) => broadcastTo(urgent, bytes),
 
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a sequence number');
       const { account: numberedBy = account } = attempts[0] ?? {};
       const contenders = { account: numberedBy, nonce: BigInt(nonce), treasury: account, networkPassphrase, attempts };
-      return fateOf(rpc, contenders, signal);
+      return fateOf(urgent, contenders, signal);
     },
 
     async canLand({ account: numberedBy, nonce }, signal) {

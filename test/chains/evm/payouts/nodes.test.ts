@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
+import { BroadcastRefused } from '../../../../commands/payoutPorts.ts';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
-import { BroadcastRefused } from '../../../../src/chains/node/nodes.ts';
 import type { Fate, PayoutRail } from '../../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury } from '../../../support/anvil.ts';
 import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
-import { PayoutBlocked } from '../../../../commands/payoutPorts.ts';
+import { BroadcastRefused, PayoutBlocked } from '../../../../commands/payoutPorts.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
-import { BroadcastRefused, ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { systemProgram } from '../../../../src/chains/solana/addresses.ts';
 import { tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
 import { tokenAccount, usdcMint } from '../../../support/solana.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Operation, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
-import { PayoutBlocked } from '../../../../commands/payoutPorts.ts';
+import { BroadcastRefused, PayoutBlocked } from '../../../../commands/payoutPorts.ts';
 import { addFault, fundAccount } from '../../../../sandbox/stellar/controls.ts';
-import { BroadcastRefused, ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { muxed } from '../../../support/stellar.ts';
 import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
 import { signal } from '../world.ts';

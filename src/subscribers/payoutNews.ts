@@ -1,0 +1,66 @@
+/** What operators are told of payouts that do not go on: at once, and then now and again. */
+import { stuckAfter_ms } from '../../commands/knownFate.ts';
+import type { Fate } from '../../commands/payoutPorts.ts';
+import type { Clock } from '../../commands/ports.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { SignedAttempt } from '../../domain/payment/events.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import { epochMs, hour_ms, minute_ms } from '../../domain/time.ts';
+import { boundedTimes } from './worker.ts';
+
+export interface PayoutNewsDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  /** A payout that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
+  readonly alarm: (paymentId: string, reason: string, message: string) => void;
+  /** Told why a payout waits, now and then. It never fails. */
+  readonly noteWait?: (paymentId: string, reason: string, message: string) => void;
+}
+
+const noteAgain_ms = minute_ms;
+const tellAgain_ms = 10 * minute_ms;
+/** What a chain has taken is final within minutes on all chains that are served. */
+const finalBy_ms = hour_ms;
+
+export function createPayoutNews({ clock, alarm, noteWait }: PayoutNewsDeps) {
+  const toldAt = boundedTimes();
+  const notedAt = boundedTimes();
+
+  /** Whether it was not done for so long. */
+  function isDue(times: typeof toldAt, key: string, again_ms: number): boolean {
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (times.get(key) ?? Number.NEGATIVE_INFINITY) < again_ms) return false;
+    times.set(key, now_ms);
+    return true;
+  }
+
+  /** Nodes are asked every few seconds: the same is told of now and then. */
+  function tellOnce(paymentId: string, reason: string, message: string): void {
+    if (isDue(toldAt, `${paymentId} ${reason}`, tellAgain_ms)) alarm(paymentId, reason, message);
+  }
+
+  return {
+    tellOnce,
+
+    waits(paymentId: string, reason: string, message: string): void {
+      if (reason !== 'treasuryBusy') alarm(paymentId, reason, message);
+      if (isDue(notedAt, `${paymentId} ${reason}`, noteAgain_ms)) noteWait?.(paymentId, reason, message);
+    },
+
+    /** @param first of the attempts that can land */
+    ifStuck({ terms }: Payment, first: SignedAttempt | undefined, fate: Fate): void {
+      if (!first) return;
+      const waited_ms = epochMs(clock.now()) - epochMs(first.signedAt);
+      const mined = fate.kind === 'pending' && fate.mined;
+      if (waited_ms < (mined ? finalBy_ms : stuckAfter_ms)) return;
+      const minutes = Math.floor(waited_ms / minute_ms);
+      const message = `attempt ${first.attempt} (${first.hash}) is ${mined ? 'not final' : 'not mined'} after ${minutes} minutes: npm run payouts -- list`;
+      tellOnce(terms.paymentId, 'payoutStuck', message);
+    },
+
+    fellShort({ terms: { paymentId, destination } }: Payment, fate: Extract<Fate, { kind: 'short' }>): void {
+      const { symbol, decimals } = destination.token;
+      const message = `${fate.hash} is final and brought the receiver ${formatAmount(fate.arrived, decimals)} ${symbol}, less than was ordered: nothing is paid again by itself; npm run payouts -- list, then accept or retry`;
+      alarm(paymentId, 'payoutShort', message);
+    },
+  };
+}
