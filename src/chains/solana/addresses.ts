@@ -17,13 +17,15 @@ export function parseBase58(text: string, bytes: number): Uint8Array | undefined
   return decoded.length === bytes ? decoded : undefined;
 }
 
+export const isAddress = (text: string): boolean => parseBase58(text, address_bytes) !== undefined;
+
 /**
  * The base58 of 32 bytes, or null. Whether they lie on the curve says little: wallets of several owners and of programs do not.
  * What stands at an address only the chain can tell; it is asked later. Tokens and the system program are no wallets.
  */
 export function canonicalSolanaAddress({ tokens }: Pick<Chain, 'tokens'>, text: string): string | null {
   const isNobody = text === systemProgram || tokens.some(({ address }) => address === text);
-  return parseBase58(text, address_bytes) && !isNobody ? text : null;
+  return isAddress(text) && !isNobody ? text : null;
 }
 
 /** A signature names its transaction: the base58 of 64 bytes, or null. Its letters' case matters. */

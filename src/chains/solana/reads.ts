@@ -10,6 +10,19 @@ export type Commitment = 'confirmed' | 'finalized';
  */
 export const newestVersion = 1;
 
+/**
+ * Refusals as the network's nodes code them.
+ * @see https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
+ */
+export const codes = {
+  blockNotAvailable: -32004,
+  slotSkipped: -32007,
+  longTermStorageSlotSkipped: -32009,
+  blockStatusNotAvailableYet: -32014,
+  unsupportedVersion: -32015,
+  minContextSlotNotReached: -32016,
+} as const;
+
 /** How a node is asked: as of which commitment, and that it must have come at least so far. */
 export interface AsOf {
   readonly commitment: Commitment;
@@ -28,8 +41,8 @@ export const lagging = (node: ChainNode, method: string, slot: bigint): RpcFaile
   new RpcFailed(node.name, method, 'refused', `it lags behind slot ${slot}`);
 
 /** @throws RpcFailed, as every function here */
-export const slotOf = (node: ChainNode, commitment: Commitment): Promise<bigint> =>
-  ask(node, 'getSlot', [{ commitment }], whole);
+export const slotOf = (node: ChainNode, commitment: Commitment, minContextSlot?: bigint): Promise<bigint> =>
+  ask(node, 'getSlot', [options({ commitment, ...(minContextSlot !== undefined && { minContextSlot }) })], whole);
 
 /** How many accounts one call may ask for. */
 export const accountsPerCall = 100;
@@ -121,15 +134,22 @@ export const finalHead = (node: ChainNode): Promise<FinalHead> =>
   });
 
 export interface LatestBlockhash {
+  /** How far the node had come: one that has not come so far may not know it. */
+  readonly slot: bigint;
   readonly blockhash: string;
   /** The last block that takes a transaction with it. */
   readonly lastValidBlockHeight: bigint;
 }
 
 export const latestBlockhash = (node: ChainNode, asOf: AsOf): Promise<LatestBlockhash> =>
-  ask(node, 'getLatestBlockhash', [options(asOf)], (answer) => {
-    const { blockhash, lastValidBlockHeight } = object(object(answer)['value']);
-    return { blockhash: text(blockhash), lastValidBlockHeight: whole(lastValidBlockHeight) };
+  ask(node, 'getLatestBlockhash', [options(asOf)], (found) => {
+    const answer = object(found);
+    const { blockhash, lastValidBlockHeight } = object(answer['value']);
+    return {
+      slot: contextSlot(answer),
+      blockhash: text(blockhash),
+      lastValidBlockHeight: whole(lastValidBlockHeight),
+    };
   });
 
 /** Whether blocks still take transactions with this blockhash. An answer that does not deny it counts as a yes. */

@@ -1,6 +1,7 @@
 import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
+import { patiently } from './patience.ts';
 import { accountsOf } from './reads.ts';
 import { isMint } from './tokenProgram.ts';
 import { statusOf } from './transactions.ts';
@@ -16,16 +17,18 @@ export const createSolanaRpc = ({
   agree,
   callTimeout_ms,
 }: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'>): SolanaRpc =>
-  createChainRpc({
-    chainId,
-    rpcUrls,
-    agree,
-    callTimeout_ms,
-    async verify(node) {
-      await verifyTokens(node);
-      await verifyHistory(node);
-    },
-  });
+  patiently(
+    createChainRpc({
+      chainId,
+      rpcUrls,
+      agree,
+      callTimeout_ms,
+      async verify(node) {
+        await verifyTokens(node);
+        await verifyHistory(node);
+      },
+    }),
+  );
 
 /** Tokens stand at their addresses on the main network only. */
 async function verifyTokens(node: SolanaNode): Promise<void> {

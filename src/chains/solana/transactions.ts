@@ -1,6 +1,6 @@
-/** What the adapter asks of a node about transactions, as typed values. */
-import { ask, type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
-import { type AsOf, type Commitment, contextSlot, newestVersion, options } from './reads.ts';
+/** What the adapter asks of a node about transactions, as typed values. landed.ts reads what they did. */
+import { ask, type ChainNode, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { type AsOf, contextSlot, options } from './reads.ts';
 
 export interface Seen {
   readonly signature: string;
@@ -29,65 +29,6 @@ export function signaturesOf(
       return { signature: text(signature), slot: whole(slot), failed: err !== null && err !== undefined };
     }),
   );
-}
-
-export interface TokenBalance {
-  readonly account: string;
-  /** Place of the account among all that the transaction names. */
-  readonly index: number;
-  readonly mint: string;
-  readonly owner: string | undefined;
-  readonly program: string | undefined;
-  readonly amount: bigint;
-}
-
-/** What a transaction did to token accounts. */
-export interface Landed {
-  readonly signature: string;
-  readonly slot: bigint;
-  readonly failed: boolean;
-  readonly feePayer: string;
-  readonly before: readonly TokenBalance[];
-  readonly after: readonly TokenBalance[];
-}
-
-/** Null when the node does not know it, or it has not come as far as the commitment. */
-export function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
-  const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: newestVersion };
-  return ask(node, 'getTransaction', [signature, config], (answer) =>
-    answer === null ? null : landedIn(signature, object(answer)),
-  );
-}
-
-function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
-  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = object(meta);
-  const { accountKeys } = object(object(transaction)['message']);
-  const { writable, readonly } = optional(loadedAddresses, object) ?? {};
-  const keys = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
-  const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(keys, object(entry)));
-  return {
-    signature,
-    slot: whole(slot),
-    failed: err !== null,
-    feePayer: keys[0] ?? '',
-    before: balances(preTokenBalances),
-    after: balances(postTokenBalances),
-  };
-}
-
-function balanceOf(
-  keys: readonly string[],
-  { accountIndex, mint, owner, programId, uiTokenAmount }: Json,
-): TokenBalance {
-  const index = Number(whole(accountIndex));
-  return {
-    account: text(keys[index]),
-    index,
-    mint: text(mint),
-    owner: optional(owner, text),
-    program: optional(programId, text),
-    amount: whole(object(uiTokenAmount)['amount']),
-  };
 }
 
 export interface Status {

@@ -50,10 +50,8 @@ export function createSolanaSweep(
     const [wallet, held] = accounts;
     if (!held) return 'empty';
     const amount = spendableIn(held);
-    const { credits, readTo } = await readHistory(node, account, unread, {
-      commitment: 'finalized',
-      minContextSlot: slot,
-    });
+    const history = { commitment: 'finalized', minContextSlot: slot } as const;
+    const { credits, unreadable, explained } = await readHistory(node, { owner, account, amount }, unread, history);
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
     const known = credits.every(
       ({ credit: { index, from, amount: units, token: of }, transaction: { signature: txHash } }) => {
@@ -68,13 +66,17 @@ export function createSolanaSweep(
         return recorded.has(transferId(transfer)) || !takesUp(payment, transfer);
       },
     );
-    if (!known || readTo.amount !== amount) return 'unrecorded';
+    if (!known || !explained || unreadable.length > 0) return 'unrecorded';
 
     const price_microLamports = await freshPrice(node, [account], fees);
-    const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, { commitment: 'confirmed' });
+    const {
+      slot: newest,
+      blockhash,
+      lastValidBlockHeight,
+    } = await latestBlockhash(node, { commitment: 'confirmed', minContextSlot: slot });
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const deposited = { owner, token, amount };
-    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: newest };
     const used = await rehearse(node, sweepMessage(treasury, deposited, terms), signers, asOf);
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, signers);

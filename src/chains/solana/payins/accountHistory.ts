@@ -1,10 +1,10 @@
 /** What came into one token account since it was last read. */
-import { inParallel } from '../../inParallel.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { callsAtOnce } from '../config.ts';
+import { type Landed, landedEach, TransactionUnreadable } from '../landed.ts';
+import { untilThere } from '../patience.ts';
 import type { AsOf } from '../reads.ts';
-import { type Landed, landed, type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
-import { type Credit, creditsOf, leftIn } from './credits.ts';
+import { type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
+import { type Credit, changeIn, creditsOf } from './credits.ts';
 
 /** How far an account's history is read. */
 export interface ReadTo {
@@ -21,73 +21,122 @@ export interface Credited {
   readonly transaction: Landed;
 }
 
+/** A transaction that the node lists and that cannot be read as it shows it. */
+export interface Unread {
+  readonly seen: Seen;
+  readonly why: TransactionUnreadable;
+}
+
 export interface HistoryPart {
   readonly credits: readonly Credited[];
+  readonly unreadable: readonly Unread[];
   readonly readTo: ReadTo;
   /** The newest transaction that the node listed, read or not. */
   readonly newest: string | null;
   /** Whether all that is listed was read. */
   readonly whole: boolean;
+  /** Whether that adds up to what the account holds; with what cannot be read among it, nobody can tell, and that is the explanation. */
+  readonly explained: boolean;
 }
 
 /** How much of a history is read in one go. Anybody can send transactions to an account, for 0.000005 SOL each. */
 export interface ReadMost {
-  readonly pages: number;
+  readonly signatures: number;
   readonly transactions: number;
+  /** Nodes may give less in one answer than they are asked for. */
+  readonly pages: number;
 }
 
 /** What a poll spends on one account: all of them wait for it. */
-export const mostOfLook: ReadMost = { pages: 1, transactions: 200 };
+export const mostOfLook: ReadMost = { signatures: 1_000, transactions: 200, pages: 12 };
 /** What is spent on an account that is read by itself: 0.1 SOL of somebody who wants to hide a payment. */
-export const mostByItself: ReadMost = { pages: 20, transactions: 20_000 };
+export const mostByItself: ReadMost = { signatures: 20_000, transactions: 20_000, pages: 220 };
+
+export interface Held {
+  readonly owner: string;
+  readonly account: string;
+  /** What it holds, in smallest units. */
+  readonly amount: bigint;
+}
 
 /**
- * Reads oldest first. Where the listing itself ends early, what is older than its end is not known: nothing counts as read to.
+ * Reads oldest first. Where the listing itself ends early, what is older than its end is not known: nothing counts as read to. A page that
+ * is not full may have been clipped: only what adds up to the balance, or an empty page, says that nothing is older.
  * @param from where it was read to last; when that transaction has left the chain, everything is read again
  * @throws RpcFailed
  */
 export async function readHistory(
   node: ChainNode,
-  account: string,
+  held: Held,
   from: ReadTo,
   asOf: AsOf,
   most: ReadMost = mostByItself,
 ): Promise<HistoryPart> {
-  const { seen, complete } = await signaturesSince(node, account, from, asOf, most.pages);
+  const transactions = createTransactions(node, asOf);
+  const seen: Seen[] = [];
+  for (let pages = 0; pages < most.pages && seen.length < most.signatures; pages++) {
+    const between = { until: from.signature, before: seen.at(-1)?.signature ?? null };
+    const page = await signaturesOf(node, held.account, between, asOf);
+    seen.push(...page);
+    const ended = page.length === 0;
+    if (!ended && (page.length >= signaturesPerCall || seen.length > most.transactions)) continue;
+    const part = await readSeen(seen, transactions, held, from, most.transactions);
+    if (ended || part.explained) return part;
+  }
+  const part = await readSeen(seen, transactions, held, from, most.transactions);
+  return { ...part, readTo: from, whole: false, explained: false };
+}
+
+type Transactions = (signatures: readonly string[]) => Promise<readonly (Landed | TransactionUnreadable | null)[]>;
+
+/** @param seen newest first */
+async function readSeen(
+  seen: readonly Seen[],
+  transactions: Transactions,
+  { owner, account, amount: balance }: Held,
+  from: ReadTo,
+  max: number,
+): Promise<HistoryPart> {
   const succeeded = seen.filter(({ failed }) => !failed).reverse();
-  const asked = succeeded.slice(0, most.transactions);
-  const found = await inParallel(asked, callsAtOnce, ({ signature }) => landed(node, signature, asOf.commitment));
+  const asked = succeeded.slice(0, max);
+  const found = await transactions(asked.map(({ signature }) => signature));
   // A transaction that the node lists but does not have yet is read the next time, with all that came after it.
   const missing = found.indexOf(null);
-  const transactions = (missing < 0 ? found : found.slice(0, missing)).filter((each) => each !== null);
-  const last = transactions.at(-1);
+  const there = asked.slice(0, missing < 0 ? found.length : missing);
+  const shown = there.map((each, at) => ({ seen: each, read: found[at] ?? null }));
+  const read = shown.flatMap(({ read }) => (read === null || read instanceof TransactionUnreadable ? [] : [read]));
+  const unreadable = shown.flatMap(({ seen, read }) =>
+    read instanceof TransactionUnreadable ? [{ seen, why: read }] : [],
+  );
   const before = from.signature === null ? 0n : from.amount;
-  const amount = transactions.reduce((held, transaction) => leftIn(account, transaction, held), before);
+  const sum = read.reduce((amount, transaction) => amount + changeIn(account, transaction), before);
+  const whole = there.length === succeeded.length;
+  const explained = whole && (sum === balance || unreadable.length > 0);
+  const last = there.at(-1)?.signature;
   return {
-    credits: transactions.flatMap((transaction) =>
-      creditsOf(transaction)
+    credits: read.flatMap((transaction) =>
+      creditsOf(transaction, [owner])
         .filter((credit) => credit.account === account)
         .map((credit) => ({ credit, transaction })),
     ),
-    readTo: complete && last ? { amount, signature: last.signature } : from,
+    unreadable,
+    readTo: last === undefined ? from : { amount: explained ? balance : sum, signature: last },
     newest: seen[0]?.signature ?? from.signature,
-    whole: complete && transactions.length === succeeded.length,
+    whole,
+    explained,
   };
 }
 
-/** Newest first. */
-async function signaturesSince(
-  node: ChainNode,
-  account: string,
-  { signature: until }: ReadTo,
-  asOf: AsOf,
-  pagesMax: number,
-): Promise<{ readonly seen: readonly Seen[]; readonly complete: boolean }> {
-  const seen: Seen[] = [];
-  for (let pages = 0; pages < pagesMax; pages++) {
-    const page = await signaturesOf(node, account, { until, before: seen.at(-1)?.signature ?? null }, asOf);
-    seen.push(...page);
-    if (page.length < signaturesPerCall) return { seen, complete: true };
-  }
-  return { seen, complete: false };
+/** Reads transactions, each once. */
+function createTransactions(node: ChainNode, { commitment }: AsOf): Transactions {
+  const known = new Map<string, Landed | TransactionUnreadable>();
+  return async (signatures) => {
+    const wanted = signatures.filter((signature) => !known.has(signature));
+    const found = await untilThere(wanted, (asked) => landedEach(node, asked, commitment));
+    for (const [at, signature] of wanted.entries()) {
+      const each = found[at];
+      if (each) known.set(signature, each);
+    }
+    return signatures.map((signature) => known.get(signature) ?? null);
+  };
 }

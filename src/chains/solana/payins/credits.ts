@@ -2,10 +2,11 @@
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
+import { isAddress } from '../addresses.ts';
 import { solanaChain } from '../config.ts';
+import type { Landed, TokenBalance } from '../landed.ts';
 import type { Block } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
-import type { Landed, TokenBalance } from '../transactions.ts';
 
 /** What a transaction added to a wallet's token account. */
 export interface Credit {
@@ -21,37 +22,61 @@ export interface Credit {
 /**
  * What a transaction added to the token accounts where wallets expect their money: the difference of the balances before and after, so
  * all of its transfers together. Only tokens of the catalogue count, kept by the token program. Nothing when the transaction failed.
+ * @param owners wallets that may be meant where the node does not tell whose an account is
  */
-export function creditsOf(transaction: Landed): readonly Credit[] {
-  const { failed, before, after } = transaction;
+export function creditsOf(transaction: Landed, owners: readonly string[] = []): readonly Credit[] {
+  const { failed, accounts, before, after } = transaction;
   if (failed) return [];
   const held = new Map(before.map(({ account, amount }) => [account, amount]));
   return after.flatMap((balance) => {
-    const { account, index, owner, program, mint } = balance;
+    const { account, index, mint } = balance;
     const amount = balance.amount - (held.get(account) ?? 0n);
     const token = tokenAt(solanaChain(), mint);
-    if (amount <= 0n || !token || program !== tokenProgram || owner === undefined) return [];
-    if (account !== tokenAccountOf(owner, mint)) return [];
+    if (amount <= 0n || !token) return [];
+    const owner = walletOf(balance, [...owners, ...accounts]);
+    if (owner === undefined) return [];
     return [{ owner, account, index, from: payerOf(transaction, mint), token, amount }];
   });
 }
 
+/** Accounts that got something of the catalogue whose owner neither the node nor the transaction tells. */
+export const ownerless = ({ failed, accounts, after }: Landed): readonly string[] =>
+  failed
+    ? []
+    : after
+        .filter((balance) => balance.owner === undefined && tokenAt(solanaChain(), balance.mint))
+        .filter((balance) => walletOf(balance, accounts) === undefined)
+        .map(({ account }) => account);
+
+/**
+ * The wallet whose own account it is, at the address that follows from wallet, token program and mint: an address that fits says which
+ * program keeps it. Undefined for other accounts.
+ */
+function walletOf({ account, mint, owner, program }: TokenBalance, owners: readonly string[]): string | undefined {
+  if (program !== undefined && program !== tokenProgram) return undefined;
+  return (owner === undefined ? owners : [owner]).find(
+    (each) => isAddress(each) && tokenAccountOf(each, mint) === account,
+  );
+}
+
 /** Whose balance of the token fell most. Where none fell, the token was minted or bridged: then who paid the fee. */
-function payerOf({ before, after, feePayer }: Landed, mint: string): string {
+function payerOf({ accounts, before, after }: Landed, mint: string): string {
   const left = new Map(after.map(({ account, amount }) => [account, amount]));
   const spent = ({ account, amount }: TokenBalance) => amount - (left.get(account) ?? 0n);
   const [most] = before.filter((balance) => balance.mint === mint).toSorted((a, b) => (spent(a) < spent(b) ? 1 : -1));
-  return most?.owner !== undefined && spent(most) > 0n ? most.owner : feePayer;
+  const [feePayer = ''] = accounts;
+  if (!most || spent(most) <= 0n) return feePayer;
+  return most.owner ?? walletOf(most, accounts) ?? feePayer;
 }
 
 /**
- * What an account held after the transaction; nothing when it was closed. One that tells nothing of the account did not touch its tokens:
- * a node lists token balances only where a token program is named, and SOL can be sent to a token account without one.
- * @param held before it
+ * How a transaction changed what an account holds. One that tells nothing of the account did not touch its tokens: a node lists token
+ * balances only where a token program is named, and SOL can be sent to a token account without one.
  */
-export function leftIn(account: string, { before, after }: Landed, held: bigint): bigint {
-  const isIt = (balance: TokenBalance) => balance.account === account;
-  return after.find(isIt)?.amount ?? (before.some(isIt) ? 0n : held);
+export function changeIn(account: string, { before, after }: Landed): bigint {
+  const amountIn = (balances: readonly TokenBalance[]) =>
+    balances.find((balance) => balance.account === account)?.amount ?? 0n;
+  return amountIn(after) - amountIn(before);
 }
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);

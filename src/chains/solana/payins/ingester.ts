@@ -3,10 +3,22 @@ import type { Watch } from '../../family.ts';
 import { agreedOn, allDeny, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Ingester, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
-import { blockAt, type Commitment, finalBlocks, finalHead, lagging, slotOf } from '../reads.ts';
+import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
+import { untilThere } from '../patience.ts';
+import {
+  accountsOf,
+  accountsPerCall,
+  type Block,
+  blockAt,
+  type Commitment,
+  finalBlocks,
+  finalHead,
+  lagging,
+  slotOf,
+} from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
-import { type Landed, landed } from '../transactions.ts';
-import { creditsOf, logOf, timeOf } from './credits.ts';
+import { tokenAccountIn } from '../tokenProgram.ts';
+import { creditsOf, logOf, ownerless, timeOf } from './credits.ts';
 import { createScanner } from './scanner.ts';
 
 /** Longer runs of slots without a block do not occur: each leader has four slots. */
@@ -32,6 +44,14 @@ export function createSolanaIngester(
     return seen && seen.slot > finalSlot() ? { transaction: seen, commitment: 'confirmed' } : undefined;
   }
 
+  async function shown(node: SolanaNode, signature: string): Promise<readonly Transfer[] | undefined> {
+    const found = await find(node, signature);
+    if (!found) return undefined;
+    const { transaction, commitment } = found;
+    const block = await blockAt(node, transaction.slot, commitment);
+    return transfersOf(transaction, block, await ownersOf(node, ownerless(transaction), commitment));
+  }
+
   return {
     chainId: solanaChainId,
     passes: ['head', 'final'],
@@ -42,15 +62,18 @@ export function createSolanaIngester(
     ...scanner,
 
     async lookUp(txHash, signal) {
+      let unread: TransactionUnreadable | undefined;
       const found = await rpc.first(async (node) => {
-        const seen = await find(node, txHash);
-        if (!seen) return undefined;
-        const block = await blockAt(node, seen.transaction.slot, seen.commitment);
-        return { transaction: seen.transaction, block };
+        try {
+          return await shown(node, txHash);
+        } catch (error) {
+          if (error instanceof TransactionUnreadable) unread = error;
+          throw error;
+        }
       }, signal);
-      if (!found) return [];
-      const { transaction, block } = found;
-      return creditsOf(transaction).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
+      // One node has it, and another does not know it: that is no proof that there is nothing.
+      if (!found && unread) throw unread;
+      return found ?? [];
     },
 
     agreed: (transfer, { usd }, signal) =>
@@ -83,16 +106,31 @@ export function createSolanaIngester(
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
 async function stated(node: SolanaNode, transfer: Transfer): Promise<Statement> {
   const { txHash } = transfer;
-  const found = await landed(node, txHash, 'finalized');
+  const [found] = await untilThere([txHash], (asked) => landedEach(node, asked, 'finalized'));
+  if (found instanceof TransactionUnreadable) throw found;
   if (!found) {
     const slot = BigInt(transfer.blockNumber);
     if ((await slotOf(node, 'finalized')) < slot) throw lagging(node, 'getTransaction', slot);
     return { instead: `has no final transaction ${txHash}` };
   }
   const block = await blockAt(node, found.slot, 'finalized');
-  const credits = creditsOf(found).map((credit) => transferOf(solanaChainId, logOf(credit, found, block)));
-  if (credits.some((credit) => sameTransfer(credit, transfer))) return 'same';
+  const transfers = transfersOf(found, block, [transfer.to]);
+  if (transfers.some((each) => sameTransfer(each, transfer))) return 'same';
   return { instead: `has transaction ${txHash} in slot ${found.slot} (${block.hash}), without that transfer` };
+}
+
+const transfersOf = (transaction: Landed, block: Block, owners: readonly string[]): readonly Transfer[] =>
+  creditsOf(transaction, owners).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
+
+/** Whose token accounts are, as far as they still exist. */
+async function ownersOf(
+  node: SolanaNode,
+  accounts: readonly string[],
+  commitment: Commitment,
+): Promise<readonly string[]> {
+  if (accounts.length === 0) return [];
+  const found = await accountsOf(node, accounts.slice(0, accountsPerCall), { commitment });
+  return found.accounts.flatMap((account) => tokenAccountIn(account)?.owner ?? []);
 }
 
 interface Found {

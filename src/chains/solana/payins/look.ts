@@ -1,18 +1,30 @@
 /** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
 import { inParallel } from '../../inParallel.ts';
-import type { TransferLog } from '../../ports.ts';
+import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { type AsOf, type Block, blockAt, type Commitment } from '../reads.ts';
+import { shownBlock } from '../newest.ts';
+import type { AsOf, Block, Commitment } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
-import { type HistoryPart, mostByItself, mostOfLook, readHistory, unread } from './accountHistory.ts';
+import {
+  type Credited,
+  type Held,
+  type HistoryPart,
+  mostByItself,
+  mostOfLook,
+  type ReadTo,
+  readHistory,
+  type Unread,
+  unread,
+} from './accountHistory.ts';
 import { logOf } from './credits.ts';
 import type { Memory, ReadAccount } from './memory.ts';
-import { type AddressBook, type Held, heldBy } from './tokenAccounts.ts';
+import { type AddressBook, heldBy } from './tokenAccounts.ts';
 
 export interface Page {
   readonly logs: readonly TransferLog[];
   /** Owners whose accounts hold what their history does not explain. */
   readonly unexplained: readonly string[];
+  readonly unreadable: readonly Unreadable[];
   readonly read: readonly ReadAccount[];
 }
 
@@ -27,13 +39,15 @@ export async function lookAt(
   }: { readonly accountsOf: AddressBook; readonly memory: Memory; readonly asOf: LookedAsOf },
 ): Promise<Page> {
   const changed = memory.changed(await heldBy(node, owners, accountsOf, asOf), asOf.minContextSlot);
-  const read = await inParallel(changed, callsAtOnce, (held) => readAccount(node, held, memory, asOf));
-  const unexplained = new Set(read.filter(({ explained }) => !explained).map(({ account }) => account));
+  const blocks = createBlocks(node, asOf.commitment);
+  const read = await inParallel(changed, callsAtOnce, (held) =>
+    readAccount(node, held, memory.lastRead(held.account), { asOf, blocks }),
+  );
+  const unexplained = new Set(read.filter(({ explained }) => !explained).map(({ owner }) => owner));
   return {
-    logs: await logsOf(node, read, asOf.commitment),
-    unexplained: owners.filter(
-      (owner) => unexplained.size > 0 && accountsOf(owner).some((each) => unexplained.has(each)),
-    ),
+    logs: read.flatMap(({ logs }) => logs),
+    unexplained: [...unexplained],
+    unreadable: read.flatMap(({ owner, unreadable }) => unreadable.map((each) => parkedOf(owner, each))),
     read,
   };
 }
@@ -42,22 +56,30 @@ export interface LookedAsOf extends AsOf {
   readonly minContextSlot: bigint;
 }
 
-type Read = ReadAccount & Pick<HistoryPart, 'credits'>;
+interface Read extends ReadAccount, Pick<HistoryPart, 'unreadable'> {
+  readonly owner: string;
+  readonly logs: readonly TransferLog[];
+}
 
-async function readAccount(
-  node: SolanaNode,
-  { account, amount: balance }: Held,
-  memory: Memory,
-  asOf: AsOf,
-): Promise<Read> {
+interface Reading {
+  readonly asOf: AsOf;
+  readonly blocks: Blocks;
+}
+
+async function readAccount(node: SolanaNode, held: Held, from: ReadTo, { asOf, blocks }: Reading): Promise<Read> {
+  const { owner, account, amount: balance } = held;
+  const common = { owner, account, balance };
   // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
-  if (balance === 0n) return { account, balance, explained: true, readTo: unread, newest: null, credits: [] };
-  const from = memory.lastRead(account);
-  const { credits, readTo, newest, whole } = await readHistory(node, account, from, asOf, mostOfLook);
-  const explained = whole && readTo.amount === balance;
+  if (balance === 0n) return { ...common, explained: true, readTo: unread, newest: null, logs: [], unreadable: [] };
+  const part = await readHistory(node, held, from, asOf, mostOfLook);
+  const { newest, whole, unreadable } = part;
+  const { logs, complete } = await logsOf(part.credits, blocks);
+  const read = { ...common, newest, logs, unreadable };
+  // The block of one of them is not there yet: it is read the next time, with all that came after it.
+  if (!complete) return { ...read, explained: false, readTo: from };
   // All was read and it does not add up: something of it has left the chain.
-  const again = whole && !explained ? { ...readTo, signature: null } : readTo;
-  return { account, balance, explained, readTo: again, newest, credits };
+  const again = whole && !part.explained ? { ...part.readTo, signature: null } : part.readTo;
+  return { ...read, explained: part.explained, readTo: again };
 }
 
 /** What one deposit ever received, whatever a pass remembers of it. @throws RpcFailed */
@@ -68,30 +90,43 @@ export async function readWhole(
   asOf: AsOf,
 ): Promise<{ readonly logs: readonly TransferLog[]; readonly explained: boolean }> {
   const held = (await heldBy(node, [owner], accountsOf, asOf)).filter(({ amount }) => amount > 0n);
-  const read = await inParallel(held, callsAtOnce, async ({ account, amount }) => {
-    const { credits, readTo, whole } = await readHistory(node, account, unread, asOf, mostByItself);
-    return { credits, explained: whole && readTo.amount === amount };
+  const blocks = createBlocks(node, asOf.commitment);
+  const read = await inParallel(held, callsAtOnce, async (each) => {
+    const { credits, unreadable, explained } = await readHistory(node, each, unread, asOf, mostByItself);
+    const { logs, complete } = await logsOf(credits, blocks);
+    return { logs, explained: explained && complete && unreadable.length === 0 };
   });
-  return { logs: await logsOf(node, read, asOf.commitment), explained: read.every(({ explained }) => explained) };
+  return { logs: read.flatMap(({ logs }) => logs), explained: read.every(({ explained }) => explained) };
 }
 
-function logsOf(
-  node: SolanaNode,
-  read: readonly Pick<HistoryPart, 'credits'>[],
-  commitment: Commitment,
-): Promise<readonly TransferLog[]> {
-  const blocks = createBlocks(node, commitment);
-  const credited = read.flatMap(({ credits }) => credits);
-  return inParallel(credited, callsAtOnce, async ({ credit, transaction }) =>
-    logOf(credit, transaction, await blocks(transaction.slot)),
-  );
+const parkedOf = (owner: string, { seen, why }: Unread): Unreadable => ({
+  txHash: seen.signature,
+  blockNumber: seen.slot,
+  addresses: [owner],
+  evidence: why.evidence,
+});
+
+/** Oldest first, up to the first one whose block the node does not show: `complete` when there is none such. */
+async function logsOf(
+  credits: readonly Credited[],
+  blocks: Blocks,
+): Promise<{ readonly logs: readonly TransferLog[]; readonly complete: boolean }> {
+  const found = await inParallel(credits, callsAtOnce, async ({ credit, transaction }) => {
+    const block = await blocks(transaction.slot);
+    return block && logOf(credit, transaction, block);
+  });
+  const missing = found.indexOf(null);
+  const shown = missing < 0 ? found : found.slice(0, missing);
+  return { logs: shown.filter((log) => log !== null), complete: missing < 0 };
 }
+
+type Blocks = (slot: bigint) => Promise<Block | null>;
 
 /** Reads blocks, each once. */
-function createBlocks(node: SolanaNode, commitment: Commitment): (slot: bigint) => Promise<Block> {
-  const asked = new Map<bigint, Promise<Block>>();
+function createBlocks(node: SolanaNode, commitment: Commitment): Blocks {
+  const asked = new Map<bigint, Promise<Block | null>>();
   return (slot) => {
-    const block = asked.get(slot) ?? blockAt(node, slot, commitment);
+    const block = asked.get(slot) ?? shownBlock(node, slot, commitment);
     asked.set(slot, block);
     return block;
   };

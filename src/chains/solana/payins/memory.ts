@@ -1,6 +1,5 @@
 /** What a pass remembers of token accounts between its looks. Losing it costs calls: what is not empty is read again, which changes nothing. */
-import { type ReadTo, unread } from './accountHistory.ts';
-import type { Held } from './tokenAccounts.ts';
+import { type Held, type ReadTo, unread } from './accountHistory.ts';
 
 /** A history that does not explain a balance is read again in so many looks; from then on only when the balance changes. */
 const triesMax = 8;

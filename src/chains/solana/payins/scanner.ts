@@ -6,7 +6,8 @@ import { isShared } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { type Block, blockAt, type Commitment, lagging, slotOf } from '../reads.ts';
+import { newestBlock, shownBlock } from '../newest.ts';
+import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { timeOf } from './credits.ts';
 import { type LookedAsOf, lookAt, readWhole } from './look.ts';
@@ -33,6 +34,8 @@ interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | '
 }
 
 const commitments: Partial<Record<Pass, Commitment>> = { head: 'confirmed', final: 'finalized' };
+
+const nothingAside = { unexplained: [], unreadable: [] };
 
 /** What a pass has between its looks. */
 interface Standing {
@@ -78,13 +81,13 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   async function begin({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<Look | undefined> {
     const own = standingOf(pass);
     const commitment = commitments[pass] ?? 'finalized';
+    const least = higher(blockNumber, own.newest);
+    const first = own.done && !own.open.isUnderWay() ? higher(least, own.newest + 1n) : least;
     const block = await rpc.first(async (node) => {
-      const slot = await slotOf(node, commitment);
-      const least = higher(blockNumber, own.newest);
-      if (slot < least) throw lagging(node, 'getSlot', least);
-      if (slot === own.newest && own.done && !own.open.isUnderWay()) return undefined;
-      const at = await blockAt(node, slot, commitment);
-      if (pass !== 'head') await mustBeShared(rpc, node, at, signal);
+      const newest = await slotOf(node, commitment, least);
+      if (newest < least) throw lagging(node, 'getSlot', least);
+      const at = await newestBlock(node, { newest, first }, commitment);
+      if (at && pass !== 'head') await mustBeShared(rpc, node, at, signal);
       return at;
     }, signal);
     if (!block) return undefined;
@@ -100,8 +103,10 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const page = await rpc.answer((node) => lookAt(node, owners, asked), signal);
     look.deposits += owners.length;
     look.reads += page.read.length;
-    const unexplained = pass === 'head' ? [] : page.unexplained;
-    if (page.logs.length > 0 || unexplained.length > 0) yield { logs: page.logs, unexplained, orphaned: [], next };
+    // What has only been seen is asked for again by the final pass.
+    const { unexplained, unreadable } = pass === 'head' ? nothingAside : page;
+    if (page.logs.length + unexplained.length + unreadable.length > 0)
+      yield { logs: page.logs, unexplained, unreadable, orphaned: [], next };
     own.memory.keep(asOf.minContextSlot, page.read);
     const paid = page.logs.map(({ to }) => to);
     if (pass === 'head') hot.add(paid, asOf.minContextSlot);
@@ -178,8 +183,8 @@ async function mustBeShared(
   signal: AbortSignal,
 ): Promise<void> {
   const shows = (other: SolanaNode) =>
-    blockAt(other, slot, 'finalized').then(
-      (block) => block.hash === hash,
+    shownBlock(other, slot, 'finalized').then(
+      (block) => block?.hash === hash,
       (error: unknown) => {
         if (error instanceof RpcFailed && error.kind === 'refused') return false;
         throw error;

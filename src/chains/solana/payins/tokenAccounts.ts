@@ -4,6 +4,7 @@ import { callsAtOnce, solanaChain } from '../config.ts';
 import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { amountSlice, tokenAccountOf } from '../tokenProgram.ts';
+import type { Held } from './accountHistory.ts';
 
 export type AddressBook = ReturnType<typeof createAddressBook>;
 
@@ -22,12 +23,6 @@ export function createAddressBook(max = keptMax) {
   };
 }
 
-/** What a token account holds, in smallest units; nothing where there is none. */
-export interface Held {
-  readonly account: string;
-  readonly amount: bigint;
-}
-
 /** What the owners' token accounts hold. */
 export async function heldBy(
   node: SolanaNode,
@@ -40,9 +35,10 @@ export async function heldBy(
     owners.slice(at * ownersPerCall, (at + 1) * ownersPerCall),
   );
   const answers = await inParallel(batches, callsAtOnce, async (batch) => {
-    const asked = batch.flatMap(accountsOfOwner);
-    const found = await accountsOf(node, asked, { ...asOf, slice: amountSlice });
-    return asked.map((account, at) => ({ account, amount: amountIn(found.accounts[at]?.data) }));
+    const asked = batch.flatMap((owner) => accountsOfOwner(owner).map((account) => ({ owner, account })));
+    const addresses = asked.map(({ account }) => account);
+    const found = await accountsOf(node, addresses, { ...asOf, slice: amountSlice });
+    return asked.map((each, at) => ({ ...each, amount: amountIn(found.accounts[at]?.data) }));
   });
   return answers.flat();
 }

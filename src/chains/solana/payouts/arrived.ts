@@ -1,8 +1,8 @@
 /** What a payout brought its receiver, as the balances around its transaction tell it. */
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { landed, type TokenBalance } from '../landed.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
-import { landed, type TokenBalance } from '../transactions.ts';
 
 export type Transferred = Pick<SignedAttempt, 'account' | 'token' | 'receiver' | 'amount'>;
 

@@ -46,11 +46,12 @@ export function createSolanaPayoutRail(
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
     const price_microLamports = await freshPrice(node, [source, destination], fees);
     // The newest confirmed one: a final one would be a third of its life old.
-    const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
+    const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + (missing ? tokenAccountRent : 0n);
     checkCoin(spendableLamports(wallet), account, { chainId: solanaChainId, unit: 'lamports', most });
-    const used = await rehearse(node, transferMessage(account, order, reference, terms), 1, asOf);
+    const rehearsed = transferMessage(account, order, reference, terms);
+    const used = await rehearse(node, rehearsed, 1, { ...asOf, minContextSlot: newest });
     const units = Math.min(used + unitsMargin, fees.unitsMax);
     const fee = feeOf(units, price_microLamports, 1);
     const message = transferMessage(account, order, reference, { ...terms, units });

@@ -3,12 +3,15 @@ import { inParallel } from '../../inParallel.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
+import { landed, TransactionUnreadable } from '../landed.ts';
 import type { AsOf } from '../reads.ts';
-import { landed, type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
+import { type Seen, signaturesOf } from '../transactions.ts';
 
 const asOf: AsOf = { commitment: 'confirmed' };
-/** 5,000 transactions. Public references alone can gather so many: nobody knows a secret one before it is needed no more. */
-const pagesMax = 5;
+/** Public references alone can gather so many: nobody knows a secret one before it is needed no more. */
+const listedMax = 5_000;
+/** Nodes may give less in one answer than they are asked for. */
+const pagesMax = 60;
 const strangersMax = 20_000;
 
 export type CheckUnpaid = (node: ChainNode, reference: string, isSecret: boolean) => Promise<void>;
@@ -17,11 +20,14 @@ export type CheckUnpaid = (node: ChainNode, reference: string, isSecret: boolean
 export function createUnpaidCheck(treasury: string): CheckUnpaid {
   const strangers = new Set<string>();
 
-  async function isTreasurys(node: ChainNode, { signature }: Seen): Promise<boolean> {
-    const found = await landed(node, signature, asOf.commitment);
+  async function isTreasurys(node: ChainNode, { signature }: Seen, reference: string): Promise<boolean> {
+    const found = await landed(node, signature, asOf.commitment).catch((error: unknown) => {
+      if (error instanceof TransactionUnreadable) throw behindChain(`${error.detail}; transactions`, reference);
+      throw error;
+    });
     if (!found)
       throw new RpcFailed(node.name, 'getTransaction', 'refused', `it lists ${signature} and does not have it`);
-    if (found.feePayer === treasury) return true;
+    if (found.accounts[0] === treasury) return true;
     if (strangers.size >= strangersMax) strangers.clear();
     strangers.add(signature);
     return false;
@@ -34,18 +40,20 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
    */
   return async (node, reference, isSecret) => {
     let before: string | null = null;
-    for (let pages = 0; pages < pagesMax; pages++) {
+    let listed = 0;
+    for (let pages = 0; pages < pagesMax && listed < listedMax; pages++) {
       const page = await signaturesOf(node, reference, { until: null, before }, asOf);
       const telling = page.filter(({ failed, signature }) => (isSecret || !failed) && !strangers.has(signature));
       const own = await inParallel(telling, callsAtOnce, async (seen) =>
-        (await isTreasurys(node, seen)) ? [seen] : [],
+        (await isTreasurys(node, seen, reference)) ? [seen] : [],
       );
       const [first] = own.flat();
       if (first) throw behindChain(`transaction ${first.signature}`, reference);
-      if (page.length < signaturesPerCall) return;
+      if (page.length === 0) return;
+      listed += page.length;
       before = page.at(-1)?.signature ?? null;
     }
-    throw behindChain(`more than ${pagesMax * signaturesPerCall} transactions`, reference);
+    throw behindChain(`${listed} transactions or more`, reference);
   };
 }
 

@@ -38,6 +38,7 @@ export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly Pu
       return {
         logs: ranges.flatMap(({ logs }) => logs),
         unexplained: ranges.flatMap(({ unexplained = [] }) => unexplained),
+        unreadable: ranges.flatMap(({ unreadable = [] }) => unreadable),
         orphaned: [],
         next: await cursor(pass),
       };

@@ -1,0 +1,112 @@
+/** What a transaction did to token accounts, as a node's `meta` tells it, whatever the transaction's version. */
+import { evidenceMax } from '../../../commands/chainPorts.ts';
+import { type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { type Commitment, codes, newestVersion } from './reads.ts';
+
+export interface TokenBalance {
+  readonly account: string;
+  /** Place of the account among all that the transaction names. */
+  readonly index: number;
+  readonly mint: string;
+  /** Nodes do not tell it of old transactions, nor the program. */
+  readonly owner: string | undefined;
+  readonly program: string | undefined;
+  readonly amount: bigint;
+}
+
+export interface Landed {
+  readonly signature: string;
+  readonly slot: bigint;
+  readonly failed: boolean;
+  /** All accounts that it names; the first one pays the fee. */
+  readonly accounts: readonly string[];
+  readonly before: readonly TokenBalance[];
+  readonly after: readonly TokenBalance[];
+}
+
+/** A node has the transaction, and what it shows of it cannot be read: a newer version, no `meta`, something is missing. */
+export class TransactionUnreadable extends RpcFailed {
+  readonly signature: string;
+  /** What was wrong with it and what the node showed. */
+  readonly evidence: string;
+  constructor(node: string, signature: string, why: string, shown: unknown = null) {
+    super(node, method, 'malformed', `${signature} cannot be read: ${why}`);
+    this.signature = signature;
+    this.evidence = `${node}: ${why}; ${JSON.stringify(shown)}`.slice(0, evidenceMax);
+  }
+}
+
+const method = 'getTransaction';
+
+/**
+ * Null when the node does not know it, or it has not come as far as the commitment.
+ * @throws RpcFailed; TransactionUnreadable, which is one of those
+ */
+export async function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
+  const [found] = await landedEach(node, [signature], commitment);
+  if (found instanceof TransactionUnreadable) throw found;
+  return found ?? null;
+}
+
+/** The same for many, in as few requests as the node takes; in the order of the signatures. @throws RpcFailed */
+export async function landedEach(
+  node: ChainNode,
+  signatures: readonly string[],
+  commitment: Commitment,
+): Promise<readonly (Landed | TransactionUnreadable | null)[]> {
+  const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: newestVersion };
+  const answers = await node.batch(signatures.map((signature) => ({ method, params: [signature, config] })));
+  return signatures.map((signature, at) => {
+    const answer = answers[at] ?? { value: undefined };
+    if (!('failure' in answer)) return readIn(node, signature, answer.value);
+    const { code, detail } = answer.failure;
+    if (code !== codes.unsupportedVersion) throw answer.failure;
+    return new TransactionUnreadable(node.name, signature, `${detail} Upgrade this service`);
+  });
+}
+
+function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed | TransactionUnreadable | null {
+  if (shown === null) return null;
+  if (typeof shown !== 'object') throw new RpcFailed(name, method, 'malformed', 'expected an object');
+  try {
+    return landedIn(signature, object(shown));
+  } catch (error) {
+    return new TransactionUnreadable(name, signature, error instanceof Error ? error.message : 'unreadable', shown);
+  }
+}
+
+function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
+  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = objectOf('meta', meta);
+  const { accountKeys } = objectOf('message', objectOf('transaction', transaction)['message']);
+  const { writable, readonly } = optional(loadedAddresses, object) ?? {};
+  const accounts = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
+  const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(accounts, object(entry)));
+  return {
+    signature,
+    slot: whole(slot),
+    failed: err !== null && err !== undefined,
+    accounts,
+    before: balances(preTokenBalances),
+    after: balances(postTokenBalances),
+  };
+}
+
+function objectOf(name: string, value: unknown): Json {
+  if (value === null || value === undefined) throw new Error(`it has no ${name}`);
+  return object(value);
+}
+
+function balanceOf(
+  accounts: readonly string[],
+  { accountIndex, mint, owner, programId, uiTokenAmount }: Json,
+): TokenBalance {
+  const index = Number(whole(accountIndex));
+  return {
+    account: text(accounts[index]),
+    index,
+    mint: text(mint),
+    owner: optional(owner, text),
+    program: optional(programId, text),
+    amount: whole(object(uiTokenAmount)['amount']),
+  };
+}

@@ -1,0 +1,71 @@
+/** Behind one address there may be several nodes, some slots apart: what one of them does not have yet is asked for again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answered, type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import type { ChainRpc } from '../node/nodes.ts';
+import { codes } from './reads.ts';
+
+/** Another node may answer at once; after three slots all of them should have come so far. */
+const pauses_ms = [0, 100, 200, 400, 500];
+
+/** The nodes of a chain, each of whose calls is made again for a second or so while it meets a node that has not come to `minContextSlot`. */
+export function patiently(rpc: ChainRpc): ChainRpc {
+  return {
+    ...rpc,
+    nodes: rpc.nodes.map((connect) => (signal) => patient(connect(signal))),
+    as: (priority) => patiently(rpc.as(priority)),
+    first: (ask, signal) => rpc.first((node) => ask(patient(node)), signal),
+    answer: (ask, signal) => rpc.answer((node) => ask(patient(node)), signal),
+    every: (ask, signal) => rpc.every((node) => ask(patient(node)), signal),
+    each: (ask, signal) => rpc.each((node) => ask(patient(node)), signal),
+  };
+}
+
+const isBehind = (error: unknown): boolean =>
+  error instanceof RpcFailed && error.code === codes.minContextSlotNotReached;
+
+function patient(node: ChainNode): ChainNode {
+  return {
+    name: node.name,
+    async request(method, params) {
+      for (const pause_ms of pauses_ms) {
+        try {
+          return await node.request(method, params);
+        } catch (error) {
+          if (!isBehind(error)) throw error;
+        }
+        await sleep(pause_ms);
+      }
+      return node.request(method, params);
+    },
+    async batch(calls) {
+      const isLate = (answer: Answered) => 'failure' in answer && isBehind(answer.failure);
+      return again(calls, (asked) => node.batch(asked), isLate);
+    },
+  };
+}
+
+/**
+ * Asks again, for a second or so, for what is not there yet.
+ * @param ask null where there is nothing, in the order of what it is asked for
+ */
+export const untilThere = <A, T>(
+  wanted: readonly A[],
+  ask: (asked: readonly A[]) => Promise<readonly (T | null)[]>,
+): Promise<readonly (T | null)[]> => again(wanted, ask, (answer) => answer === null);
+
+/** @returns the last answer to each, in the order of `wanted` */
+async function again<A, T>(
+  wanted: readonly A[],
+  ask: (asked: readonly A[]) => Promise<readonly T[]>,
+  isLate: (answer: T) => boolean,
+): Promise<readonly T[]> {
+  const answers = [...(wanted.length > 0 ? await ask(wanted) : [])];
+  for (const pause_ms of pauses_ms) {
+    const late = answers.flatMap((answer, place) => (isLate(answer) ? [place] : []));
+    if (late.length === 0) break;
+    await sleep(pause_ms);
+    const asked = wanted.filter((_, place) => late.includes(place));
+    for (const [at, answer] of (await ask(asked)).entries()) answers[late[at] ?? -1] = answer;
+  }
+  return answers;
+}

@@ -1,0 +1,135 @@
+/** Nodes that are a little behind themselves, or stand behind one address some slots apart, and answers that are shorter than the truth. */
+import assert from 'node:assert/strict';
+import { Keypair } from 'solana-web3-v1';
+import { type Behaviour, honest, Refusal, startProxy } from '../../proxy.ts';
+import { signal } from '../world.ts';
+import { briefly, eachWithDeposit, watching } from './watching.ts';
+
+describe('reading payins on Solana', () => {
+  const own = eachWithDeposit();
+
+  for (const [code, said] of [
+    [-32004, 'Block not available for slot'],
+    [-32007, 'Slot was skipped, or missing due to ledger jump to recent snapshot'],
+    [-32009, 'Slot was skipped, or missing in long-term storage'],
+    [-32014, 'Block status not yet available for slot'],
+  ] as const)
+    it(`goes on where a node never has its newest block (${code}): the pass stands on the one before`, async () => {
+      const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+        const [slot, config] = params as [number, { commitment: string }];
+        if (method === 'getBlock') {
+          const newest = (await forward('getSlot', [{ commitment: config.commitment }])) as number;
+          if (slot >= newest) throw new Refusal(code, said);
+        }
+        return forward(method, params);
+      });
+      const watcher = watching(own.world, [own.deposit], [node.url]);
+      const txHash = await own.pay(5n);
+      own.world.settle();
+      for (const pass of ['head', 'final'] as const) {
+        const range = await watcher.poll(pass);
+        assert.deepEqual(briefly(range), [own.paid(5n, txHash)]);
+        const commitment = pass === 'head' ? 'confirmed' : 'finalized';
+        const newest = await own.world.lab.connection.getSlot(commitment);
+        assert.equal(range?.next.blockNumber, BigInt(newest - 1));
+      }
+    });
+
+  it('delivers what was found when the block of a later payin is not there yet, which comes with it', async () => {
+    const other = Keypair.generate().publicKey;
+    const first = await own.pay(1n);
+    const others = await own.pay(5n, other);
+    own.world.solana.advanceSlots(1);
+    const second = await own.pay(2n);
+    own.world.settle();
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      if (method === 'getBlock' && params[0] === own.slotOf(second)) throw new Refusal(-32004, 'Block not available');
+      return forward(method, params);
+    });
+    const watcher = watching(own.world, [own.deposit, other], [node.url]);
+    const range = await watcher.poll('final');
+    assert.deepEqual(briefly(range), [own.paid(1n, first), own.paid(5n, others, other)]);
+    assert.deepEqual(range?.unexplained, [String(own.deposit)], 'its own payment’s end waits, and no other');
+    assert.ok(range && range.next.blockNumber > BigInt(own.slotOf(second)), 'the pass goes on');
+    node.behave(honest);
+    own.world.settle(1);
+    assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(1n, first), own.paid(2n, second)]);
+  });
+
+  it('asks once more where back ends of one address are some slots apart, and no look fails', async () => {
+    const lags = [0, 2, 1, 2, 0, 2];
+    let calls = 0;
+    const balanced: Behaviour = async (method, params, forward) => {
+      const lag = lags[calls++ % lags.length] ?? 0;
+      const config = params.find((each) => typeof each === 'object' && each !== null && !Array.isArray(each));
+      const { commitment = 'finalized', minContextSlot = 0 } = config as {
+        commitment?: string;
+        minContextSlot?: number;
+      };
+      const newest = ((await forward('getSlot', [{ commitment }])) as number) - lag;
+      if (minContextSlot > newest) throw new Refusal(-32016, 'Minimum context slot has not been reached');
+      if (method === 'getSlot') return newest;
+      if (method === 'getBlock' && Number(params[0]) > newest) throw new Refusal(-32004, 'Block not available');
+      const answer = await forward(method, params);
+      if (method === 'getTransaction')
+        return ((answer as { slot: number } | null) ?? { slot: 0 }).slot > newest ? null : answer;
+      if (method === 'getSignaturesForAddress')
+        return (answer as { slot: number }[]).filter(({ slot }) => slot <= newest);
+      return answer;
+    };
+    const node = await startProxy(own.world.solana.rpcUrl);
+    const watcher = watching(own.world, [own.deposit], [node.url]);
+    await watcher.poll('head');
+    await watcher.poll('final');
+    node.behave(balanced);
+    const paid: bigint[] = [];
+    for (let amount = 1n; amount <= 8n; amount++) {
+      await own.pay(amount);
+      own.world.settle(6);
+      for (const pass of ['head', 'final'] as const) {
+        const range = await watcher.poll(pass);
+        assert.deepEqual(range?.unexplained ?? [], []);
+        if (pass === 'final') paid.push(...briefly(range).map((each) => each.amount));
+      }
+    }
+    node.behave(honest);
+    own.world.settle();
+    paid.push(...briefly(await watcher.poll('final')).map((each) => each.amount));
+    assert.deepEqual(paid, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
+  });
+
+  it('believes no clipped page: a payin behind a hundred others is seen', async () => {
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = await forward(method, params);
+      return method === 'getSignaturesForAddress' ? (answer as unknown[]).slice(0, 30) : answer;
+    });
+    const real = await own.pay(5_000000n);
+    for (let amount = 1n; amount <= 70n; amount++) await own.pay(amount);
+    own.world.settle();
+    const watcher = watching(own.world, [own.deposit], [node.url]);
+    const range = await watcher.poll('final');
+    assert.deepEqual(range?.unexplained, []);
+    assert.equal(range?.logs.length, 71);
+    assert.deepEqual(briefly(range)[0], own.paid(5_000000n, real));
+  });
+
+  it('does not take for whole what lacks one in the middle: the deposit is set aside, and another one is seen', async () => {
+    const other = Keypair.generate().publicKey;
+    const hidden = await own.pay(3n);
+    const shown = await own.pay(5n);
+    const others = await own.pay(7n, other);
+    own.world.settle();
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = await forward(method, params);
+      if (method !== 'getSignaturesForAddress') return answer;
+      return (answer as { signature: string }[]).filter(({ signature }) => signature !== hidden);
+    });
+    const watcher = watching(own.world, [own.deposit, other], [node.url, own.world.solana.rpcUrl]);
+    const range = await watcher.poll('final');
+    assert.deepEqual(briefly(range), [own.paid(5n, shown), own.paid(7n, others, other)]);
+    assert.deepEqual(range?.unexplained, [String(own.deposit)]);
+    assert.ok(range && range.next.blockNumber > BigInt(own.slotOf(others)));
+    const whole = await watcher.ingester.readDeposit?.(String(own.deposit), signal);
+    assert.deepEqual([whole?.explained, whole?.logs.length], [true, 2], 'another node has the whole history');
+  });
+});
