@@ -1,14 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventStoreDBClient } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
-import { type Connection, definiteRefusal, isConnectionLoss, NotAppended, reasonOf, within } from './connection.ts';
-import { type WireWriter, wireWriter } from './wire.ts';
+import { type Appended, type EventStore, Unavailable } from '../../commands/ports.ts';
+import { type Append, appendRequest } from './appendRequest.ts';
+import type { Connection } from './connection.ts';
+import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
 
 export interface AppendLimits {
   /** How long one attempt may stay unanswered before the identical events are sent again. */
@@ -19,27 +19,25 @@ export interface AppendLimits {
 
 const backoff_ms = { first: 50, most: 1_000 };
 
+/** How long a store may be away before an append is given up that is surely not in it: time enough to find another leader. */
+const unsent_ms = 1_000;
+
+type AppendFor = (away_ms: number) => EventStore['append'];
+
 /**
  * Appends, sending until the outcome is known. Resending is safe: at an exact revision the store compares event ids, so
  * whichever copy comes first is written and the others are told its revision. When the time is up the outcome stays unknown:
  * the caller must read the stream before deciding again, which every decision after a failure does.
+ * @returns for callers who wait so long for a store that is away, to learn what became of what they have sent
  */
-export function createAppending(
-  connection: Connection,
-  limits: AppendLimits,
-  read: EventStore['read'],
-): EventStore['append'] {
-  const { client, reach, server } = connection;
-  const send = createAppendCall(client);
+export function createAppending(connection: Connection, limits: AppendLimits, read: EventStore['read']): AppendFor {
+  const { reach } = connection;
+  const send = createAppendCall(connection);
 
-  async function attempt(
-    stream: string,
-    expected: bigint | 'no_stream',
-    events: readonly SealedEvent[],
-  ): Promise<Appended> {
-    const answer = send({ stream, expected, events });
-    const { revision, position } = await within(answer, limits.attempt_ms, `appending to ${stream}`);
-    return { revision, position: position ?? (await positionOf(stream, revision)) };
+  async function attempt(append: Append): Promise<Appended> {
+    const what = `appending to ${append.stream}`;
+    const { revision, position } = await connection.answered(send(append), limits.attempt_ms, what);
+    return { revision, position: position ?? (await positionOf(append.stream, revision)) };
   }
 
   /** An append found to have been written before is answered without a position when its event cannot be read any more. */
@@ -48,28 +46,44 @@ export function createAppending(
     return event?.position ?? 0n;
   }
 
-  return async (stream, expected, events) => {
-    const until_ms = performance.now() + limits.append_ms;
+  return (away_ms) => async (stream, expected, events) => {
+    const append = { stream, expected, events };
+    let until_ms = performance.now() + limits.append_ms;
+    let unsure = false;
+    let lostAt_ms: number | null = null;
     for (let pause_ms = backoff_ms.first; ; pause_ms = Math.min(pause_ms * 2, backoff_ms.most)) {
       try {
-        return await attempt(stream, expected, events);
+        return await attempt(append);
       } catch (error) {
         const refusal = definiteRefusal(error, stream, expected);
         if (refusal !== undefined) throw refusal;
-        if (isConnectionLoss(error)) reach.lost();
-        const left_ms = until_ms - performance.now() - pause_ms;
-        if (left_ms <= 0 || !(await reach.whenUp(left_ms))) {
-          throw new Unavailable(
-            `no answer from the event store at ${server} (${reasonOf(error)}): whether ${events.length} event(s) were ` +
-              `appended to ${stream} is unknown; read the stream before deciding again`,
-            1,
-            { cause: error },
-          );
+        unsure ||= mayBeWritten(error);
+        if (isConnectionLoss(error)) {
+          connection.moved();
+          // Where the leader is, the client has just been told.
+          if (!isNotLeader(error)) reach.lost();
+          lostAt_ms ??= performance.now();
+          until_ms = Math.min(until_ms, lostAt_ms + (unsure ? away_ms : unsent_ms));
         }
+        const left_ms = until_ms - performance.now() - pause_ms;
+        if (left_ms <= 0 || !(await reach.whenUp(left_ms))) throw unanswered(append, unsure, error);
         await sleep(pause_ms + randomInt(backoff_ms.first));
       }
     }
   };
+
+  function unanswered({ stream, events }: Append, unsure: boolean, cause: unknown): Unavailable {
+    const outcome = unsure
+      ? `whether ${events.length} event(s) were appended to ${stream} is unknown; read the stream before deciding again`
+      : `nothing was appended to ${stream}`;
+    return new Unavailable(
+      `no answer from the event store at ${connection.server} (${reasonOf(cause)}): ${outcome}`,
+      1,
+      {
+        cause,
+      },
+    );
+  }
 }
 
 interface AppendAnswer {
@@ -101,14 +115,14 @@ const asIs = (request: Buffer): Buffer => request;
  * errors; the requests are written here. Its own `appendToStream` makes base64 of the data and reads that again, twice,
  * writes every event twice and ties the appends of all its instances together.
  */
-function createAppendCall(client: EventStoreDBClient): AppendCall {
+function createAppendCall({ client, heard }: Connection): AppendCall {
   const pending = new Map<string, Pending>();
 
   const open = client['GRPCStreamCreator'](
     rpc.StreamsClient,
     'append',
     (streams) => {
-      const settings = client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY });
+      const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
       const call: Call = streams.makeBidiStreamRequest(path, asIs, responseDeserialize, ...settings);
       return call
         .on('data', answered)
@@ -120,6 +134,7 @@ function createAppendCall(client: EventStoreDBClient): AppendCall {
 
   /** An answer that nobody waits for any more, as after a resend, is ignored. */
   function answered(answer: messages.BatchAppendResp): void {
+    heard();
     const id = parseUUID(answer.getCorrelationId()) ?? '';
     const waiting = pending.get(id);
     if (!waiting) return;
@@ -155,75 +170,4 @@ function answerOf(success: messages.BatchAppendResp.Success | undefined): Append
     revision: BigInt(success?.getCurrentRevision() ?? 0),
     position: position === undefined ? null : BigInt(position),
   };
-}
-
-export interface Append {
-  readonly stream: string;
-  readonly expected: bigint | 'no_stream';
-  readonly events: readonly SealedEvent[];
-}
-
-/** Ids, tags, lengths and numbers take less than this, per request and per event. */
-const overhead_bytes = 256;
-
-/**
- * One whole append as a `BatchAppendReq` (event_store.client.streams), with the fields of its last byte first.
- * @param correlationId a UUID, under which the answer comes
- * @param deadline_s seconds since 1970; the server drops an append that it has not begun by then
- */
-export function appendRequest(correlationId: string, { stream, expected, events }: Append, deadline_s: number): Buffer {
-  const written = events.map(({ id, type, data, metadata }) => ({
-    id,
-    type,
-    data: JSON.stringify(data),
-    metadata: JSON.stringify(metadata),
-  }));
-  const wire = wireWriter(written.reduce((sum, event) => sum + sizeOf(event), overhead_bytes + 3 * stream.length));
-  wire.uint64(4, 1); // is_final
-  for (const event of written.reverse()) proposed(wire, event);
-  const options = wire.mark();
-  const deadline = wire.mark();
-  wire.uint64(1, deadline_s);
-  wire.message(6, deadline);
-  if (expected === 'no_stream') wire.message(3, wire.mark());
-  else wire.uint64(2, expected);
-  const identifier = wire.mark();
-  wire.text(3, stream);
-  wire.message(1, identifier);
-  wire.message(2, options);
-  uuid(wire, correlationId);
-  return wire.done();
-}
-
-interface Written {
-  readonly id: string;
-  readonly type: string;
-  readonly data: string;
-  readonly metadata: string;
-}
-
-const sizeOf = ({ type, data, metadata }: Written): number =>
-  overhead_bytes + 3 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-
-function proposed(wire: WireWriter, event: Written): void {
-  const message = wire.mark();
-  wire.text(4, event.data);
-  wire.text(3, event.metadata);
-  property(wire, 'content-type', 'application/json');
-  property(wire, 'type', event.type);
-  uuid(wire, event.id);
-  wire.message(3, message);
-}
-
-function property(wire: WireWriter, key: string, value: string): void {
-  const entry = wire.mark();
-  wire.text(2, value);
-  wire.text(1, key);
-  wire.message(2, entry);
-}
-
-function uuid(wire: WireWriter, text: string): void {
-  const message = wire.mark();
-  wire.text(2, text);
-  wire.message(1, message);
 }

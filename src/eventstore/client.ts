@@ -9,17 +9,17 @@ import {
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type EventMetadata, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { collect, connect, isMissingStream, readLastOfAll } from './connection.ts';
+import { connect, type Patience, readLastOfAll } from './connection.ts';
+import { isMissingStream } from './failures.ts';
 import { followAll } from './subscription.ts';
 
-export interface EventStoreOptions extends Partial<AppendLimits> {
-  /** `esdb://host:port?tls=false`, or a cluster's `esdb+discover://…` with credentials inside. */
+export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
+  /** As in EVENTSTORE_URL. */
   readonly url: string;
-  readonly read_ms?: number;
   /** Callers on behalf of a request. */
-  readonly requests?: Limits;
+  readonly requests?: CallerLimits;
   /** Callers that carry on payments: their queue is never full of requests. */
-  readonly workers?: Limits;
+  readonly workers?: CallerLimits;
 }
 
 export interface OpenEventStore extends EventStore {
@@ -37,8 +37,9 @@ const defaults = {
   attempt_ms: 5_000,
   append_ms: 20_000,
   read_ms: 10_000,
-  requests: { inFlight: 84, queued: 2_000, wait_ms: 2_000 },
-  workers: { inFlight: 16, queued: 10_000, wait_ms: 20_000 },
+  silence_ms: 4_000,
+  requests: { inFlight: 84, queued: 2_000, wait_ms: 2_000, away_ms: 3_000 },
+  workers: { inFlight: 16, queued: 10_000, wait_ms: 20_000, away_ms: 20_000 },
 };
 
 /**
@@ -49,9 +50,9 @@ const defaults = {
  * be sent again; it only costs time.)
  */
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
-  const { url, read_ms, requests, workers, ...limits } = { ...defaults, ...options };
-  const connection = connect(url, read_ms);
-  const { client, reach, mustBeUp, reading } = connection;
+  const { url, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
+  const connection = connect(url, { read_ms, silence_ms });
+  const { client, mustBeUp, reading, collect } = connection;
 
   async function read(
     stream: string,
@@ -61,6 +62,7 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
       direction: backwards ? BACKWARDS : FORWARDS,
       fromRevision: from ?? (backwards ? END : START),
       maxCount: max ?? readLimit + 1,
+      requiresLeader: true,
     } as const;
     const resolved = await reading(() =>
       collect(client.readStream(stream, wanted), read_ms, `reading ${stream}`),
@@ -73,28 +75,25 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     return resolved.map(storedEvent);
   }
 
-  const append = createAppending(connection, limits, read);
-  const behind = (limited: Limiter): EventStore => ({
+  const appendFor = createAppending(connection, limits, read);
+  const behind = (limited: Limiter, append: EventStore['append']): EventStore => ({
     async append(stream, expected, events) {
       assert(events.length > 0, `an append to ${stream} holds at least one event`);
       mustBeUp();
       return limited(() => append(stream, expected, events));
     },
     read,
-    all: (wanted) => followAll(client, wanted),
+    all: (wanted) => followAll(connection, wanted),
     async tail() {
-      const [last] = await reading(() => readLastOfAll(client, read_ms));
+      const [last] = await reading(() => collect(readLastOfAll(client), read_ms, 'reading the log'));
       return last?.event?.position?.commit ?? 0n;
     },
   });
 
   return {
-    ...behind(createLimiter('request', requests)),
-    workers: behind(createLimiter('worker', workers)),
-    async close() {
-      reach.close();
-      await client.dispose();
-    },
+    ...behind(createLimiter('request', requests), appendFor(requests.away_ms)),
+    workers: behind(createLimiter('worker', workers), appendFor(workers.away_ms)),
+    close: connection.close,
   };
 }
 
@@ -123,6 +122,11 @@ export interface Limits {
   readonly queued: number;
   /** How long one may wait its turn. */
   readonly wait_ms: number;
+}
+
+export interface CallerLimits extends Limits {
+  /** How long they wait for a store that went away after they had sent something. */
+  readonly away_ms: number;
 }
 
 /**

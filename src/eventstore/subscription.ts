@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventStoreDBClient } from '@eventstore/db-client';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -7,7 +6,8 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type Batch, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { reasonOf } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { AccessRefused, isAccessRefused, reasonOf } from './failures.ts';
 import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;
@@ -41,20 +41,20 @@ export class ForeignPosition extends Error {
  * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same
  * position with the narrow one.
  */
-export async function* followAll(client: EventStoreDBClient, options: AllOptions): AsyncGenerator<Batch> {
+export async function* followAll(connection: Connection, options: AllOptions): AsyncGenerator<Batch> {
   let { after } = options;
-  for await (const batch of follow(client, options, catchUpWindow)) {
+  for await (const batch of follow(connection, options, catchUpWindow)) {
     if (batch.position > 0n) after = batch.position;
     yield { ...batch, live: false };
     if (batch.live) break;
   }
-  if (!options.signal.aborted) yield* follow(client, { ...options, after }, liveWindow);
+  if (!options.signal.aborted) yield* follow(connection, { ...options, after }, liveWindow);
 }
 
 /** One subscription as batches. */
-async function* follow(client: EventStoreDBClient, options: AllOptions, window: number): AsyncGenerator<Batch> {
+async function* follow(connection: Connection, options: AllOptions, window: number): AsyncGenerator<Batch> {
   const { signal } = options;
-  const inbox = await openInbox(client, options, window);
+  const inbox = await openInbox(connection, options, window);
   signal.addEventListener('abort', inbox.wake);
   let position = options.after ?? 0n;
   let live = false;
@@ -79,7 +79,7 @@ async function* follow(client: EventStoreDBClient, options: AllOptions, window: 
 }
 
 /** What has arrived from one subscription; it stops reading while nobody takes it out. */
-async function openInbox(client: EventStoreDBClient, options: AllOptions, window: number) {
+async function openInbox(connection: Connection, options: AllOptions, window: number) {
   let arrived: StoredEvent[] = [];
   let reached = 0n;
   let caughtUp = false;
@@ -91,11 +91,15 @@ async function openInbox(client: EventStoreDBClient, options: AllOptions, window
     failure ??= error;
     wake();
   };
-  const call = await subscribe(client, options, window).catch((error: unknown) => {
+  const { left } = connection;
+  const leave = (): void => fail('the store is reached another way now');
+  left.addEventListener('abort', leave, { once: true });
+  const call = await subscribe(connection, options, window).catch((error: unknown) => {
     throw brokenOff(error, options.after);
   });
   call
     .on('data', (said: Said) => {
+      connection.heard();
       if ('stream' in said) {
         arrived.push(said);
         reached = said.position;
@@ -142,7 +146,10 @@ async function openInbox(client: EventStoreDBClient, options: AllOptions, window
       return failure;
     },
     // A call cannot be cancelled in the turn that opened it.
-    close: () => setImmediate(() => call.cancel()),
+    close() {
+      left.removeEventListener('abort', leave);
+      setImmediate(() => call.cancel());
+    },
   };
 }
 
@@ -152,6 +159,7 @@ const invalidArgument = 3;
 function brokenOff(failure: unknown, after: bigint | null): Error {
   const reason = reasonOf(failure);
   const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
+  if (isAccessRefused(failure)) return new AccessRefused(failure);
   return code === invalidArgument
     ? new ForeignPosition(after, reason)
     : new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`);
@@ -164,14 +172,10 @@ const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
 const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
 
 /** Opened by the official client, which knows the server; the events are read here. */
-function subscribe(
-  client: EventStoreDBClient,
-  options: AllOptions,
-  window: number,
-): Promise<ClientReadableStream<Said>> {
+function subscribe({ client }: Connection, options: AllOptions, window: number): Promise<ClientReadableStream<Said>> {
   const request = subscribeRequest(options, window);
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
-    const settings = client['callArguments']({}, { deadline: Number.POSITIVE_INFINITY });
+    const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
     return streams.makeServerStreamRequest(path, requestSerialize, said, request, ...settings);
   });
   return open();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { appendRequest } from '../../src/eventstore/append.ts';
+import { appendRequest } from '../../src/eventstore/appendRequest.ts';
 import { uuidText } from '../../src/eventstore/node/messages.ts';
 import { event } from './events.ts';
 

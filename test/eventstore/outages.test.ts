@@ -107,7 +107,7 @@ describe('the event store client in an outage', () => {
 
   it('keeps a queue for workers when requests fill theirs', async () => {
     const url = await serve({ batchAppend: () => {} });
-    const few = { inFlight: 1, queued: 1, wait_ms: 60_000 };
+    const few = { inFlight: 1, queued: 1, wait_ms: 60_000, away_ms: 100 };
     const store = open({ url, attempt_ms: 50, append_ms: 100, requests: few, workers: few });
     const request = () => store.append('busy-1', 'no_stream', [event()]);
     const unknown = /is unknown/;

@@ -4,6 +4,7 @@ import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import type { handleUnaryCall } from '@grpc/grpc-js';
 import { structuredUuid } from './messages.ts';
+import type { Member } from './seat.ts';
 
 /** The server version whose behaviour this node shows. */
 const version = '24.6.0';
@@ -25,16 +26,25 @@ export const featuresService: handleUnaryCall<unknown, features.SupportedMethods
   callback(null, new features.SupportedMethods().setEventStoreServerVersion(version).setMethodsList(supported));
 };
 
-/** A cluster of one, its own leader. */
-export function gossipService(address: string, port: () => number): handleUnaryCall<unknown, gossip.ClusterInfo> {
+const { VNodeState } = gossip.MemberInfo;
+
+function stateOf({ standing }: Member) {
+  if (standing === 'leader' || standing === 'frozen') return VNodeState.LEADER;
+  return typeof standing === 'object' ? VNodeState.FOLLOWER : VNodeState.UNKNOWN;
+}
+
+/** Alone, a node is a cluster of one, its own leader. */
+export function gossipService(members: () => readonly Member[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
   const instanceId = structuredUuid(randomUUID());
   return (_call, callback) => {
-    const member = new gossip.MemberInfo()
-      .setInstanceId(instanceId)
-      .setTimeStamp(`${Date.now()}0000`)
-      .setState(gossip.MemberInfo.VNodeState.LEADER)
-      .setIsAlive(true)
-      .setHttpEndPoint(new gossip.EndPoint().setAddress(address).setPort(port()));
-    callback(null, new gossip.ClusterInfo().setMembersList([member]));
+    const told = members().map((member) =>
+      new gossip.MemberInfo()
+        .setInstanceId(instanceId)
+        .setTimeStamp(`${Date.now()}0000`)
+        .setState(stateOf(member))
+        .setIsAlive(member.isAlive)
+        .setHttpEndPoint(new gossip.EndPoint().setAddress(member.address).setPort(member.port)),
+    );
+    callback(null, new gossip.ClusterInfo().setMembersList(told));
   };
 }

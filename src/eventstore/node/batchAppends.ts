@@ -1,6 +1,6 @@
 import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
 import { type Proposal, weightOf } from './batch.ts';
 import { appendMost_bytes, pendingMost, pendingMost_bytes, pendingMost_ms } from './bounds.ts';
@@ -11,13 +11,17 @@ import { outflow } from './outflow.ts';
 import { Busy, maxAppendSize_bytes } from './problems.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
 import { CannotWrite } from './room.ts';
+import type { Seat } from './seat.ts';
 import type { Writer } from './writer.ts';
 
 /**
  * Streams/BatchAppend: appends of many callers over one call, each in one or more chunks told apart by correlation id.
  * Every correlation id is answered exactly once: a second answer would break the official client.
  */
-export function batchAppendService(writer: Writer): handleBidiStreamingCall<streams.BatchAppendReq, Buffer> {
+export function batchAppendService(
+  writer: Writer,
+  seat?: Pick<Seat, 'refusal'>,
+): handleBidiStreamingCall<streams.BatchAppendReq, Buffer> {
   return (call) => {
     const out = outflow(call);
     const gathering = createGathering(execute, answer);
@@ -34,6 +38,13 @@ export function batchAppendService(writer: Writer): handleBidiStreamingCall<stre
     }
 
     function execute(caller: Caller, { stream, expected, events }: Gathered): void {
+      const refusal = seat?.refusal(call.metadata);
+      if (refusal) {
+        // Where the leader is ends the call; all else is told of the append alone.
+        if (refusal.code === status.NOT_FOUND) call.emit('error', refusal);
+        else answer(caller, batchFailure.notReady(refusal.details));
+        return;
+      }
       executing++;
       writer
         .submit({ kind: 'append', stream, expected, events })

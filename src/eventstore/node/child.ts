@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../runtime/system.ts';
-import { reasonOf, within } from '../connection.ts';
+import { reasonOf } from '../failures.ts';
+import { within } from '../hearing.ts';
 import { Damaged } from './damage.ts';
 import type { Trouble } from './trouble.ts';
 

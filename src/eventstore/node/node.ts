@@ -10,6 +10,7 @@ import { lockDirectory } from './lock.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { createRoom } from './room.ts';
+import { type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, writing } from './trouble.ts';
 import { createBell, createWriter } from './writer.ts';
@@ -28,6 +29,8 @@ export interface NodeOptions {
   readonly tell?: Tell;
   /** What the disk has left for a directory, in bytes; the system is asked when left out. */
   readonly freeBytes?: (directory: string) => number;
+  /** Has the node answer as one of a cluster; for specs alone. */
+  readonly seat?: Seat;
 }
 
 export interface EventStoreNode {
@@ -50,7 +53,7 @@ const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
  * @throws DirectoryInUse when another process works on the directory; Damaged
  */
 export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
-  const { dataDir, port = null, patience_ms = 0 } = options;
+  const { dataDir, port = null, patience_ms = 0, seat } = options;
   const tell = tellingOnce(options.tell ?? (() => {}));
   const socket = port === null ? socketIn(dataDir) : null;
   if (socket !== null) mustFit(socket);
@@ -71,17 +74,20 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   const server = new Server({
     'grpc.max_receive_message_length': requestMost_bytes,
     'grpc.max_send_message_length': -1,
+    ...(seat && { interceptors: [seated(seat)] }),
   });
   let bound = port ?? 0;
   server.addService(streamsService, {
     read: readService(storage, grown, tell),
     append: appendService(writer),
-    batchAppend: batchAppendService(writer),
+    batchAppend: batchAppendService(writer, seat),
     delete: deleteService(writer),
     tombstone: tombstoneService(writer),
   });
   server.addService(featuresMethods, { getSupportedMethods: featuresService });
-  server.addService(gossipMethods, { read: gossipService(address, () => bound) });
+  server.addService(gossipMethods, {
+    read: gossipService(seat ? seat.members : () => [{ address, port: bound, standing: 'leader', isAlive: true }]),
+  });
   bound = await (socket === null ? listen(server, `${address}:${bound}`) : listenOn(server, socket)).catch(
     async (error) => {
       await storage.close();

@@ -47,6 +47,18 @@ export function asServiceError(error: unknown): ServiceError {
   return unknown(error instanceof Error ? error.message : String(error));
 }
 
+/** Of a cluster's node that knows who leads. The status is the real server's; clients go by the trailers. */
+export const notLeader = (leader: { readonly address: string; readonly port: number }): ServiceError =>
+  problem(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': leader.address,
+    'leader-endpoint-port': leader.port.toString(),
+  });
+
+export const noLeader = (): ServiceError => problem(status.UNKNOWN, 'No leader info available in response');
+
+export const notReady = (): ServiceError => problem(status.UNAVAILABLE, 'Server Is Not Ready');
+
 export const streamDeleted = (stream: string): ServiceError =>
   problem(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     exception: 'stream-deleted',

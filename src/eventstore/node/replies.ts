@@ -134,6 +134,9 @@ export const batchFailure = {
     failure(status.RESOURCE_EXHAUSTED, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
   damaged: (message: string): ErrorStatus =>
     failure(status.DATA_LOSS, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
+  /** In the real server's words. */
+  notReady: (message: string): ErrorStatus =>
+    failure(status.OK, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
   busy: (): ErrorStatus => failure(status.OK, 'Server Is Busy', new protobufEmpty.Empty(), 'google.protobuf.Empty'),
 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../connection.ts';
+import { within } from '../hearing.ts';
 import { silenceMost_ms } from './bounds.ts';
 import { damageOf, type Exit, exited, type NodeMessage, NodeNotStarted, type Running, startChild } from './child.ts';
 import { watchLiveness } from './liveness.ts';

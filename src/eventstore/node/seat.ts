@@ -1,0 +1,79 @@
+/** A node's place in a cluster, as its clients see it. For specs: nothing is replicated, and no node that a service runs has one. */
+
+import { type Metadata, ServerInterceptingCall, type ServerInterceptor, type ServiceError } from '@grpc/grpc-js';
+import { noLeader, notLeader, notReady } from './problems.ts';
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/**
+ * `leader` answers. A follower answers what needs no leader from its own log, old or not; a deposed leader is one. `leaderless` knows of no
+ * leader; `electing` takes nothing, as without a majority. `frozen` reads nothing and says nothing, but its connections stay.
+ */
+export type Standing = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
+
+export interface Member extends Endpoint {
+  readonly standing: Standing;
+  readonly isAlive: boolean;
+}
+
+export interface Seat {
+  readonly standing: Standing;
+  take(standing: Standing): void;
+  /** Everybody's, as this node would gossip it. */
+  members(): readonly Member[];
+  /** Why it does not take a call, as EventStoreDB says it. */
+  refusal(metadata: Metadata): ServiceError | null;
+  /** Resolves while the node is not frozen. */
+  thawed(): Promise<void>;
+}
+
+export function createSeat(members: () => readonly Member[]): Seat {
+  let standing: Standing = 'leader';
+  let thaw = Promise.withResolvers<void>();
+  thaw.resolve();
+  return {
+    get standing() {
+      return standing;
+    },
+    take(next) {
+      if (next === 'frozen' && standing !== 'frozen') thaw = Promise.withResolvers();
+      standing = next;
+      if (next !== 'frozen') thaw.resolve();
+    },
+    members,
+    refusal(metadata) {
+      if (standing === 'electing') return notReady();
+      if (standing === 'leader' || standing === 'frozen') return null;
+      if (metadata.get('requires-leader')[0] !== 'true') return null;
+      return standing === 'leaderless' ? noLeader() : notLeader(standing.follows);
+    },
+    thawed: () => thaw.promise,
+  };
+}
+
+/** Who the others are is told by every node that can speak; what BatchAppend is told, its answers say. */
+const asksElsewhere = /\/(event_store\.client\.gossip\.|.*\/BatchAppend$)/;
+
+/** Calls of a frozen node wait, with what was sent and what was to be answered. */
+export const seated =
+  (seat: Seat): ServerInterceptor =>
+  ({ path }, call) =>
+    new ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata: (metadata, taken) =>
+            void seat.thawed().then(() => {
+              const refusal = asksElsewhere.test(path) ? null : seat.refusal(metadata);
+              if (refusal) call.sendStatus(refusal);
+              else taken(metadata);
+            }),
+          onReceiveMessage: (message, taken) => void seat.thawed().then(() => taken(message)),
+          onReceiveHalfClose: (taken) => void seat.thawed().then(taken),
+        });
+      },
+      sendMessage: (message, taken) => void seat.thawed().then(() => taken(message)),
+      sendStatus: (status, taken) => void seat.thawed().then(() => taken(status)),
+    });

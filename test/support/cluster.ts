@@ -1,0 +1,83 @@
+/** A cluster of event stores as its clients see it. What one node has another gets by a copy, when a spec says so. */
+import { cpSync, rmSync } from 'node:fs';
+import { type EventStoreNode, startNode } from '../../src/eventstore/node/node.ts';
+import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/eventstore/node/seat.ts';
+import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+export interface ClusterNode extends Endpoint {
+  readonly seat: Seat;
+  readonly dataDir: string;
+  /** Of this node alone, as one would point a client at it. */
+  readonly url: string;
+  /** It answers nothing any more, not even a connection. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Has the log that another one has now, and no other; both are up afterwards. */
+  copy(from: ClusterNode): Promise<void>;
+}
+
+export interface Cluster {
+  readonly nodes: readonly [ClusterNode, ClusterNode, ClusterNode];
+  /** Every node as a seed. */
+  readonly url: string;
+  /** This one leads from now on; those that are up follow it. */
+  lead(leader: ClusterNode): void;
+  all(standing: Standing): void;
+}
+
+const address = '127.0.0.1';
+
+export async function startCluster(): Promise<Cluster> {
+  const members: (() => Member)[] = [];
+  const seeds = () => members.map((member) => member());
+  const nodes = [await startMember(seeds), await startMember(seeds), await startMember(seeds)] as const;
+  for (const { node, isUp } of nodes)
+    members.push(() => ({ address, port: node.port, standing: node.seat.standing, isAlive: isUp() }));
+  const [a, b, c] = nodes.map(({ node }) => node) as [ClusterNode, ClusterNode, ClusterNode];
+  const cluster: Cluster = {
+    nodes: [a, b, c],
+    url: `esdb+discover://${[a, b, c].map(({ port }) => `${address}:${port}`).join(',')}?tls=false`,
+    lead(leader) {
+      for (const { node } of nodes) node.seat.take(node === leader ? 'leader' : { follows: leader });
+    },
+    all(standing) {
+      for (const { node } of nodes) node.seat.take(standing);
+    },
+  };
+  cluster.lead(a);
+  return cluster;
+}
+
+async function startMember(members: () => readonly Member[]) {
+  const dataDir = temporaryDirectory();
+  const seat = createSeat(members);
+  let running: EventStoreNode | null = await startNode({ dataDir, port: 0, seat });
+  const port = running.port ?? 0;
+  const stop = async (): Promise<void> => {
+    await running?.close();
+    running = null;
+  };
+  const start = async (): Promise<void> => {
+    running ??= await startNode({ dataDir, port, seat });
+  };
+  onStop(stop);
+  const node: ClusterNode = {
+    address,
+    port,
+    seat,
+    dataDir,
+    url: `esdb://${address}:${port}?tls=false`,
+    stop,
+    start,
+    async copy(from) {
+      await from.stop();
+      await stop();
+      rmSync(dataDir, { recursive: true });
+      cpSync(from.dataDir, dataDir, { recursive: true });
+      await from.start();
+      await start();
+    },
+  };
+  return { node, isUp: () => running !== null };
+}
