@@ -5,6 +5,7 @@ import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Reader } from '../environment/reader.ts';
+import type { ChainHealth } from './health.ts';
 import type { Spending } from './money/spending.ts';
 import type { CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
@@ -45,6 +46,7 @@ export interface Family<T extends Treasury = Treasury> {
 export interface OpenChain {
   readonly ingester: Ingester;
   readonly rail: PayoutRail;
+  readonly health: ChainHealth;
   /** How often the chain is polled. */
   readonly poll_ms: number;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */

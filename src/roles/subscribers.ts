@@ -31,6 +31,7 @@ import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/u
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
 import { cashbackChannel, cashbackWorkers } from './cashback.ts';
+import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
@@ -66,6 +67,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
     notices(core, signal),
+    runChainHealth(core, signal),
   ]);
 }
 

@@ -40,6 +40,14 @@ export interface Standing {
   readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
 }
 
+/** How long a part of a node has stood still. */
+export interface NodeStanding {
+  readonly chainId: number;
+  readonly node: string;
+  readonly part: string;
+  readonly standing_ms: number;
+}
+
 /** How often the event loop's lag is sampled. Every ten milliseconds, as by default, costs a third of a percent of a core. */
 const lagSample_ms = 100;
 
@@ -100,6 +108,11 @@ export function createTelemetry(logger: Logger) {
     'This machine’s clock minus the time of the newest blocks, the middle of its chains',
     [],
   );
+  const standing = gauge(
+    'pi_chain_standing_seconds',
+    'For how long a node has shown no new block, nothing more that is final, or a wrong time; 0 while all is well',
+    ['chain', 'node', 'part'],
+  );
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
   const requests = new Histogram({
@@ -124,6 +137,8 @@ export function createTelemetry(logger: Logger) {
       if (kind === 'unknown')
         logger.warn({ chainId, detail: detail.slice(0, 400) }, 'a node refuses bytes in unknown words');
     },
+    observeStands: ({ chainId, node, part, standing_ms }: NodeStanding): void =>
+      standing.set({ chain: chainId, node, part }, standing_ms / 1_000),
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),

@@ -62,6 +62,8 @@ describe('a chain family', () => {
       // @ts-expect-error
       rail: without(chain, 'rail'),
       // @ts-expect-error
+      health: without(chain, 'health'),
+      // @ts-expect-error
       poll_ms: without(chain, 'poll_ms'),
     };
     for (const [at, incomplete] of [drafts, openedDrafts, openChains].entries()) {
@@ -81,7 +83,7 @@ describe('a chain family', () => {
   });
 
   it('has the rooms of all others, under the same names', () => {
-    const files = ['addresses.ts', 'config.ts', 'index.ts', 'reads.ts', 'rpc.ts', 'treasury.ts'];
+    const files = ['addresses.ts', 'config.ts', 'health.ts', 'index.ts', 'reads.ts', 'rpc.ts', 'treasury.ts'];
     const folders = ['deposits', 'payins', 'payouts', 'signer'];
     const root = new URL('../../src/chains/', import.meta.url);
     for (const name of Object.keys(families)) {

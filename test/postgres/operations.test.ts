@@ -6,6 +6,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
+import { forgetChain, identityOf, rememberIdentity } from '../../src/postgres/chainIdentities.ts';
 import { CursorMoved, createCursors, endPassedChannel } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createDepositOwners, stockChannel } from '../../src/postgres/depositOwners.ts';
@@ -47,6 +48,18 @@ describe('chain cursors', () => {
     await assert.rejects(cursors.save(cursorAt(6), cursorAt(4)), CursorMoved);
     await assert.rejects(cursors.save(cursorAt(6), { ...cursorAt(5), blockHash: '0xother' }), CursorMoved);
     assert.deepEqual(await cursors.load(8453, 'head'), cursorAt(5));
+  });
+
+  it('are forgotten with what their chain’s network was, when it was begun anew; other chains are not', async () => {
+    const cursors = createCursors(database);
+    await cursors.save(cursorAt(5), null);
+    await cursors.save({ ...cursorAt(6), chainId: 1 }, null);
+    assert.equal(await identityOf(database, 8453), null);
+    assert.equal(await rememberIdentity(database, 8453, '0xgenesis', minute(1)), '0xgenesis');
+    assert.equal(await rememberIdentity(database, 8453, '0xother', minute(2)), '0xgenesis');
+    await forgetChain(database, 8453);
+    assert.deepEqual([await identityOf(database, 8453), await cursors.load(8453, 'head')], [null, null]);
+    assert.ok(await cursors.load(1, 'head'));
   });
 
   it('say how far the slowest of some passes has come, once all have begun', async () => {

@@ -12,6 +12,7 @@ import {
   isEvmChain,
 } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
+import { createEvmHealth } from './health.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
@@ -53,6 +54,7 @@ function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
     {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
+      health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
       acceptsMessage: createEvmAcceptance(config),
     },

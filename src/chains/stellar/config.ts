@@ -5,6 +5,9 @@ import type { Agree } from '../node/nodes.ts';
 
 export const stellarChainId = 1500 satisfies ChainId;
 
+/** Of the network, as the SDK decodes it. */
+export const newestProtocol = 27;
+
 export const publicNetwork: string = Networks.PUBLIC;
 
 export interface StellarFees {

@@ -5,6 +5,7 @@ import { canonicalStellarAddress, canonicalStellarHash } from './addresses.ts';
 import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
 import { contractProblem } from './deposits/payinContract.ts';
 import { createStellarDeposits } from './deposits/scheme.ts';
+import { createStellarHealth } from './health.ts';
 import { stellarMessages } from './messages.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
@@ -34,6 +35,7 @@ export const stellar: Family<StellarTreasury> = {
         {
           ingester: createStellarIngester(config, rpc),
           rail: createStellarPayoutRail(config, rpc),
+          health: createStellarHealth(rpc),
           poll_ms: config.pollInterval_ms,
         },
       ],

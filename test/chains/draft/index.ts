@@ -21,6 +21,7 @@ export const draft = {
       chains: settings.map(({ chainId, poll_ms = 1_000 }) => ({
         ingester: createIngester(chainId),
         rail: createRail(chainId, address),
+        health: { nodes: [], finalSteps_ms: 1_000 },
         poll_ms,
       })),
       deposits,

@@ -1,0 +1,64 @@
+/** What operators are to know of Solana's nodes. That the tokens are there with their decimals, each node is asked before anything else. */
+import { instant } from '../../../domain/time.ts';
+import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
+import { ask, list, text } from '../node/jsonRpc.ts';
+import { solanaChain } from './config.ts';
+import { accountsOf, accountsPerCall, blockAt, finalBlocks, finalHead, slotOf } from './reads.ts';
+import type { SolanaNode, SolanaRpc } from './rpc.ts';
+
+/** Blocks are final one by one, 32 behind the newest. */
+const finalSteps_ms = 2_000;
+
+export const createSolanaHealth = (rpc: SolanaRpc): ChainHealth =>
+  createChainHealth(solanaChain(), rpc, finalSteps_ms, {
+    identity: (node) => ask(node, 'getGenesisHash', [], text),
+    look,
+    features: [
+      { what: 'accounts in one call', needed: true, tryOut: accounts },
+      { what: 'history of an account', needed: true, tryOut: history },
+      { what: 'blocks with the newest transactions', needed: true, tryOut: newestBlock },
+    ],
+    comparisons: [],
+    pace_ms,
+  });
+
+/** By the time of the newest final block: newer ones have none yet at some nodes. */
+async function look(node: SolanaNode): Promise<NodeLook> {
+  const [slot, final] = await Promise.all([slotOf(node, 'confirmed'), finalHead(node)]);
+  const { time_s } = await blockAt(node, final.slot, 'finalized');
+  return { head: { blockNumber: slot, time: instant(time_s * 1_000) }, final: { blockNumber: final.slot } };
+}
+
+/** Any addresses will do: the token's own. */
+async function accounts(node: SolanaNode): Promise<string> {
+  const [token] = solanaChain().tokens;
+  const asked = Array.from({ length: accountsPerCall }, () => token?.address ?? '');
+  await accountsOf(node, asked, { commitment: 'confirmed' });
+  return `${accountsPerCall}`;
+}
+
+async function history(node: SolanaNode): Promise<string> {
+  const [token] = solanaChain().tokens;
+  const found = await ask(node, 'getSignaturesForAddress', [token?.address ?? '', { limit: 1_000 }], list);
+  return `${found.length} of 1000 signatures of the token`;
+}
+
+async function newestBlock(node: SolanaNode): Promise<string> {
+  const { slot } = await finalHead(node);
+  await blockAt(node, slot, 'finalized');
+  return 'yes';
+}
+
+const paceSlots = 2_000n;
+const paceLeast = 200n;
+/** Slots without a block do not follow each other for longer. */
+const around_slots = 64n;
+
+async function pace_ms(node: SolanaNode): Promise<number | undefined> {
+  const { slot } = await finalHead(node);
+  const from = slot > paceSlots ? slot - paceSlots : 1n;
+  const [before] = await finalBlocks(node, from, from + around_slots);
+  if (before === undefined || slot - before < paceLeast) return undefined;
+  const [first, last] = await Promise.all([blockAt(node, before, 'finalized'), blockAt(node, slot, 'finalized')]);
+  return ((last.time_s - first.time_s) * 1_000) / Number(slot - before);
+}

@@ -1,0 +1,61 @@
+/** What operators are to know of Stellar's nodes. */
+import { instant } from '../../../domain/time.ts';
+import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
+import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
+import { newestProtocol, stellarChain } from './config.ts';
+import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
+import type { StellarNode, StellarRpc } from './rpc.ts';
+
+export const createStellarHealth = (rpc: StellarRpc): ChainHealth =>
+  createChainHealth(stellarChain(), rpc, stellarChain().block_ms, {
+    identity: (node) => ask(node, 'getNetwork', {}, (answer) => text(object(answer)['passphrase'])),
+    look,
+    features: [
+      { what: 'history', needed: true, tryOut: retention },
+      { what: 'events', needed: true, tryOut: events },
+    ],
+    comparisons: [protocolProblem],
+    pace_ms,
+  });
+
+/** A ledger is final with its close. */
+async function look(node: StellarNode): Promise<NodeLook> {
+  const { ledger, closedAt_s } = (await ledgerRange(node)).latest;
+  return { head: { blockNumber: ledger, time: instant(closedAt_s * 1_000) }, final: null };
+}
+
+/** The scan must find what it missed after a night. */
+async function retention(node: StellarNode): Promise<string> {
+  const { oldest, latest } = await ledgerRange(node);
+  return `${latest.ledger - oldest.ledger} ledgers, ${Math.round((latest.closedAt_s - oldest.closedAt_s) / 3_600)} hours`;
+}
+
+const eventLedgers = 100;
+const eventsTried = 1_000;
+
+/** Of any contract. */
+async function events(node: StellarNode): Promise<string> {
+  const { oldest, latest } = await ledgerRange(node);
+  const startLedger = Math.max(Number(oldest.ledger), Number(latest.ledger) - eventLedgers);
+  const query = eventsQuery([], { startLedger, endLedger: Number(latest.ledger) }, eventsTried);
+  const page = await ask(node, 'getEvents', query, eventsPageIn);
+  return `${page.events.length} of ${eventsTried} that were asked for, in the last ${eventLedgers} ledgers`;
+}
+
+const paceLeast = 100n;
+
+async function pace_ms(node: StellarNode): Promise<number | undefined> {
+  const { oldest, latest } = await ledgerRange(node);
+  const ledgers = latest.ledger - oldest.ledger;
+  if (ledgers < paceLeast) return undefined;
+  return ((latest.closedAt_s - oldest.closedAt_s) * 1_000) / Number(ledgers);
+}
+
+async function protocolProblem(node: StellarNode): Promise<string | undefined> {
+  const protocol = await ask(node, 'getNetwork', {}, (answer) => optional(object(answer)['protocolVersion'], whole));
+  if (protocol === undefined || protocol <= BigInt(newestProtocol)) return undefined;
+  return (
+    `Stellar runs protocol ${protocol}, and this release reads up to ${newestProtocol}: what it cannot decode is set aside ` +
+    '(transactionUnreadable). Upgrade'
+  );
+}
