@@ -49,7 +49,7 @@ async function newestBlock(node: SolanaNode): Promise<string> {
   return 'yes';
 }
 
-const paceSlots = 2_000n;
+const paceSlots = 500n;
 const paceLeast = 200n;
 /** Slots without a block do not follow each other for longer. */
 const around_slots = 64n;

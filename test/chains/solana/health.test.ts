@@ -18,7 +18,7 @@ describe('what is told of a Solana node', () => {
       blockNumber: BigInt(slotAt('finalized', solana.chain.head(), solana.chain.finality)),
     });
     assert.deepEqual(await node.differences({ pace: false }, signal), []);
-    solana.advanceSlots(400);
+    solana.advanceSlots(600);
     const proxy = await startProxy(solana.rpcUrl, async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'getBlock' ? { ...(answer as object), blockTime: Number(params[0]) * 3 } : answer;
