@@ -6,6 +6,7 @@ import { type Clock, Unavailable } from '../commands/ports.ts';
 import { welcome } from './accounts/operator.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { NodeNotStarted } from './eventstore/node/spawn.ts';
+import { KeyChangeUnfinished } from './eventstore/sealed.ts';
 import { CannotListen } from './http/server.ts';
 import { operatorDeps, runAccounts } from './roles/accounts.ts';
 import { startServers } from './roles/api.ts';
@@ -84,9 +85,15 @@ async function main(): Promise<void> {
 
 /** Why a start failed: the message alone where it says what to mend, else with the stack. */
 export function failureText(error: unknown): string {
-  const explained = [ConfigError, CannotListen, LogSetBack, NodeNotStarted, Unavailable, ChainBroken].some(
-    (kind) => error instanceof kind,
-  );
+  const explained = [
+    ConfigError,
+    CannotListen,
+    LogSetBack,
+    NodeNotStarted,
+    Unavailable,
+    ChainBroken,
+    KeyChangeUnfinished,
+  ].some((kind) => error instanceof kind);
   return explained ? (error as Error).message : String((error as Error)?.stack ?? error);
 }
 

@@ -18,7 +18,7 @@ describe('a secret', () => {
   }
 
   it('may come from a file, without the line’s end', () => {
-    for (const name of ['MASTER_KEY', 'SMTP_URL', 'RPC_URLS_8453', 'STELLAR_CHANNEL_SECRETS'])
+    for (const name of ['MASTER_KEY', 'SMTP_URL', 'RPC_URLS_8453', 'STELLAR_CHANNEL_SECRETS', 'DEPLOYER_PRIVATE_KEY'])
       assert.deepEqual(read({ [`${name}_FILE`]: file('a secret\r\n') }, name), { value: 'a secret', problems: [] });
   });
 

@@ -13,12 +13,18 @@ export interface Where {
   readonly data: string;
 }
 
-/** Events are believed as the service believes them, so its key is needed. */
-export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' = 'MASTER_KEY'): Uint8Array {
-  for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+/** From the environment, or the file that it names; empty when it is nowhere. @throws Error for a file that cannot be read */
+export function secretFrom(name: string): string {
   const problems: string[] = [];
   const text = createReader(process.env, problems).text(name, '');
   if (problems.length > 0) throw new Error(problems.join());
+  return text;
+}
+
+/** Events are believed as the service believes them, so its key is needed. */
+export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' = 'MASTER_KEY'): Uint8Array {
+  for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  const text = secretFrom(name);
   const whose = name === 'MASTER_KEY' ? 'that of the service' : 'that of the service until now';
   if (text === '') throw new Error(`${name} is required, ${whose}: it tells whose the events are`);
   return parseMasterKey(text);

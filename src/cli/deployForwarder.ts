@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { deployForwarder } from '../chains/evm/deposits/deployForwarder.ts';
+import { secretFrom } from './connections.ts';
 import { runProgram } from './program.ts';
 
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
@@ -13,14 +14,16 @@ function address(text: string): Address {
 
 const { rpc, treasury } = new Command()
   .name('deployForwarder')
-  .description(`Deploys the deposit forwarder. ${keyVariable} holds the key of the account that pays the gas.`)
+  .description(
+    `Deploys the deposit forwarder. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the key of the account that pays the gas.`,
+  )
   .requiredOption('--rpc <url>', 'JSON-RPC URL of the chain')
   .requiredOption('--treasury <address>', 'the account that deposits are swept to', address)
   .parse()
   .opts<{ rpc: string; treasury: Address }>();
 
 await runProgram(async () => {
-  const key = process.env[keyVariable];
+  const key = secretFrom(keyVariable);
   if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
   const how = transaction === null ? 'existed already' : `deployed by ${transaction}`;

@@ -3,6 +3,7 @@ import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Command, InvalidArgumentError } from 'commander';
 import { deployPayin } from '../chains/stellar/deposits/deployPayin.ts';
 import { payinToken } from '../chains/stellar/tokens.ts';
+import { secretFrom } from './connections.ts';
 import { runProgram } from './program.ts';
 
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
@@ -27,7 +28,7 @@ interface Options {
 
 const options = new Command('npm run deploy:payin --')
   .description(
-    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the secret (S…) of the account that pays the fees; it gets no rights.`,
   )
   .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
   .requiredOption('--treasury <account>', 'the account that customers pay, fixed in the contract', account)
@@ -36,7 +37,7 @@ const options = new Command('npm run deploy:payin --')
   .opts<Options>();
 
 await runProgram(async () => {
-  const secret = process.env[keyVariable] ?? '';
+  const secret = secretFrom(keyVariable);
   if (!StrKey.isValidEd25519SecretSeed(secret))
     throw new Error(`${keyVariable} must hold the secret of an account: S…`);
   const { rpc: rpcUrl, treasury, token } = options;

@@ -7,6 +7,7 @@ const most_bytes = 64 * 1024;
 const secrets: ReadonlySet<string> = new Set([
   ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
   ...['SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'DATABASE_URL', 'EVENTSTORE_URL', 'SMTP_URL'],
+  ...['DEPLOYER_PRIVATE_KEY', 'STELLAR_DEPLOYER_SECRET'],
 ]);
 
 /** URLs of nodes often hold a provider's key. */

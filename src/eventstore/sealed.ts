@@ -1,7 +1,7 @@
 /** A seal on every event: whoever else may write to the log, what he writes is not believed. */
 import { ChainBroken, linkOf } from '../../commands/codec.ts';
 import { createHandle, type HandleDeps, readStream } from '../../commands/handle.ts';
-import type { EventStore } from '../../commands/ports.ts';
+import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { beginSealing, type KeyChange, sealing, sealingInstance } from '../../domain/sealing.ts';
 import { type FormerKey, formerKeyOf, type KeptKey, openFormer } from '../security/formerKeys.ts';
@@ -150,7 +150,10 @@ export async function trustIn(store: EventStore, { masterKey, tell }: Believing)
   return { ...trust, begun: events[0]?.position ?? never };
 }
 
-/** Opens one store with seals; they begin here and now when no version before sealed. Which may have to wait until the store is there. */
+/**
+ * Opens one store with seals; they begin here and now when no version before sealed. Which may have to wait until the store is there:
+ * `sealed` says why the log cannot be believed, `formerKeys` throws Unavailable until it is known.
+ */
 export function withSeals<S extends EventStore & { readonly workers: EventStore }>(
   store: S,
   { masterKey, tell, deciding }: Beginning,
@@ -176,12 +179,26 @@ export function withSeals<S extends EventStore & { readonly workers: EventStore 
     });
     return asked;
   }
-  const sealed = { tell, trust };
+  /** What the log cannot tell yet, or tells of itself as a whole, is no failure of whose work meets it. @throws Unavailable */
+  async function inUse(): Promise<Trust> {
+    try {
+      return await trust();
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      throw new Unavailable((error as Error).message, undefined, { cause: error });
+    }
+  }
+  const sealed = { tell, trust: () => known ?? inUse() };
   return {
     ...store,
     ...sealedStore(store, sealed),
     workers: sealedStore(store.workers, sealed),
     sealed: async () => trust(),
-    formerKeys: () => known?.former ?? [],
+    formerKeys() {
+      if (known !== null) return known.former;
+      // Nobody else may ask for long.
+      inUse().catch(() => {});
+      throw new Unavailable('the event store has not told yet which master keys there were before');
+    },
   };
 }

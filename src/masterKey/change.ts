@@ -13,6 +13,7 @@ import {
 } from '../../domain/sealing.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, type Trust, trustIn } from '../eventstore/sealed.ts';
+import { serviceConnections } from '../postgres/database.ts';
 import { hideFormer, keptOf } from '../security/formerKeys.ts';
 import { createSeals } from '../security/seals.ts';
 import { type Keys, type Resealed, resealRows, resealSecrets } from './reseal.ts';
@@ -27,7 +28,7 @@ export interface KeyChangeDeps {
 
 export type NotChangedCode = 'sameKey' | 'wrongOldKey' | 'usedBefore' | 'changedTooOften' | 'nothingSealed' | 'running';
 
-/** Nothing was changed. */
+/** Nothing was changed; `running` may come after the change was recorded, then repeating this goes on. */
 export class MasterKeyNotChanged extends Error {
   override readonly name = 'MasterKeyNotChanged';
   readonly code: NotChangedCode;
@@ -74,8 +75,11 @@ async function changed(deps: KeyChangeDeps, keys: Keys): Promise<Trust> {
       'the log has no seals yet: start this version once with the old key, then stop it and run this again',
     );
   const last = events.findLast(({ type }) => type === 'SealingKeyChanged')?.data as KeyChange | undefined;
-  if (last?.keyId !== ids.keyId) await record(deps, keys, ids);
-  else if (last.formerKeyId !== ids.formerKeyId) throw wrongOldKey(last.formerKeyId);
+  if (last?.keyId !== ids.keyId) {
+    await record(deps, keys, ids);
+    // One may have begun since it was asked, before the change was there to stop it.
+    await refuseRunning(deps.sql);
+  } else if (last.formerKeyId !== ids.formerKeyId) throw wrongOldKey(last.formerKeyId);
   return trustIn(store, { masterKey: keys.masterKey, tell });
 }
 
@@ -115,10 +119,17 @@ const wrongOldKey = (formerKeyId: string | null, options?: ErrorOptions): Master
   );
 };
 
-/** An instance that went on with the old key would write what nobody believes. Those without the API are not known here. */
+/**
+ * An instance that went on with the old key would sign payouts and write of them what nobody believes. Instances with the API tell that
+ * they run; the others are known by their connections.
+ */
 async function refuseRunning(sql: Sql): Promise<void> {
   const running = await sql.query<{ name: string }>(
-    `SELECT name FROM ops.api_instances WHERE heard_at > now() - interval '6 s' ORDER BY name LIMIT 10`,
+    `SELECT name FROM ops.api_instances WHERE heard_at > now() - interval '6 s'
+      UNION SELECT 'the service at ' || coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name = ANY($1)
+      ORDER BY name LIMIT 10`,
+    [serviceConnections],
   );
   if (running.length === 0) return;
   const names = running.map(({ name }) => name).join(', ');

@@ -10,6 +10,9 @@ export interface Database extends SqlDatabase {
   close(): Promise<void>;
 }
 
+/** What Postgres shows connections of the service as; its tools have other names. */
+export const serviceConnections: readonly string[] = ['payment-intents', 'leases', 'listen', 'revoked keys'];
+
 export interface DatabaseOptions {
   readonly url: string;
   readonly applicationName?: string;

@@ -5,7 +5,10 @@ import { deriveKey } from './keys.ts';
 export interface PaymentSecrets {
   /** 43 characters of base64url, always the same for a payment. @param paymentId a UUID */
   secretOf(paymentId: string): string;
-  /** The id of the payment that a secret was made for; null for every other text. */
+  /**
+   * The id of the payment that a secret was made for; null for every other text.
+   * @throws what `former` throws, for a text that the current key does not open
+   */
   paymentIdOf(secret: string): string | null;
 }
 
@@ -42,11 +45,8 @@ export function createPaymentSecrets(
       const bytes = Buffer.from(secret, 'base64url');
       // The last character has two bits to spare: one spelling alone is good.
       if (bytes.toString('base64url') !== secret) return null;
-      for (const keys of [current, ...former()]) {
-        const id = opened(keys, bytes);
-        if (id !== null) return uuidOf(id);
-      }
-      return null;
+      const id = opened(current, bytes) ?? openedByOneOf(former(), bytes);
+      return id === null ? null : uuidOf(id);
     },
   };
 }
@@ -66,6 +66,14 @@ function opened(keys: LinkKeys, bytes: Buffer): Buffer | null {
   const decipher = createDecipheriv('aes-256-ctr', keys.hide, tag);
   const id = Buffer.concat([decipher.update(bytes.subarray(tagBytes)), decipher.final()]);
   return timingSafeEqual(tag, tagOf(keys, id)) ? id : null;
+}
+
+function openedByOneOf(former: readonly LinkKeys[], bytes: Buffer): Buffer | null {
+  for (const keys of former) {
+    const id = opened(keys, bytes);
+    if (id !== null) return id;
+  }
+  return null;
 }
 
 const tagOf = (keys: LinkKeys, id: Buffer): Buffer =>

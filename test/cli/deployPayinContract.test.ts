@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Keypair, StrKey, scValToNative } from '@stellar/stellar-sdk';
 import { addFault, plantAsset } from '../../sandbox/stellar/controls.ts';
 import { deployPayin } from '../../src/chains/stellar/deposits/deployPayin.ts';
 import { Asset, addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../support/stellar.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const program = join(import.meta.dirname, '../../src/cli/deployPayinContract.ts');
 const token = `${usdc.getCode()}:${usdc.getIssuer()}`;
@@ -30,7 +32,9 @@ describe('npm run deploy:payin', () => {
     const first = await run(treasury.publicKey());
     assert.match(first, /payin contract (C[A-Z2-7]{55}) deployed by [0-9a-f]{64}\./);
     assert.match(first, new RegExp(`${lines}C[A-Z2-7]{55}\n$`));
-    const second = await run(treasury.publicKey());
+    const file = join(temporaryDirectory(), 'secret');
+    writeFileSync(file, `${deployer.secret()}\n`);
+    const second = await run(treasury.publicKey(), { STELLAR_DEPLOYER_SECRET_FILE: file });
     assert.match(second, /existed already/);
     assert.equal(contractIn(second), contractIn(first));
   });
@@ -83,7 +87,10 @@ describe('npm run deploy:payin', () => {
   });
 
   it('says what is wrong: no secret, no money for the fee, a busy node, no node', async () => {
-    await assert.rejects(run(treasury.publicKey(), ''), /STELLAR_DEPLOYER_SECRET must hold/);
+    await assert.rejects(
+      run(treasury.publicKey(), { STELLAR_DEPLOYER_SECRET: '' }),
+      /STELLAR_DEPLOYER_SECRET must hold/,
+    );
     await assert.rejects(run('GABC'), /right checksum/);
     await assert.rejects(order({ deployer: Keypair.random() }), /Account not found/);
     await addFault(lab.stellar.rpcUrl, { method: 'sendTransaction', kind: 'tryAgainLater' });
@@ -94,11 +101,14 @@ describe('npm run deploy:payin', () => {
 
   const contractIn = (printed: string) => /contract (C[A-Z2-7]{55})/.exec(printed)?.[1];
 
-  async function run(account: string, secret = deployer.secret()): Promise<string> {
+  async function run(
+    account: string,
+    secret: Record<string, string> = { STELLAR_DEPLOYER_SECRET: deployer.secret() },
+  ): Promise<string> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [program, '--rpc', lab.stellar.rpcUrl, '--treasury', account],
-      { env: { ...process.env, STELLAR_DEPLOYER_SECRET: secret } },
+      { env: { ...process.env, ...secret } },
     );
     return stdout;
   }

@@ -1,8 +1,12 @@
 /** Ends and new starts of the whole product on one data directory: what runs is found again, what was is gone on with. */
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { keepKeys } from '../../sandbox/keys.ts';
 import { processesOf } from '../support/processTable.ts';
 import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
 
@@ -43,6 +47,34 @@ describe('a service that was killed', function () {
     assert.match(second.printed(), new RegExp(`already runs on ${sandbox.dataDir} \\(pid ${service}\\): http://`));
     assert.equal(sandbox.pidOf('service'), service);
     await completes(sandbox);
+  });
+
+  it('goes on under another master key: links given out still open, webhooks are signed with the secrets known', async () => {
+    const open = await create(sandbox, '3.00');
+    const keys = keepKeys(sandbox.dataDir);
+    const masterKey = randomBytes(32).toString('hex');
+    const env = { ...process.env, MASTER_KEY: masterKey, MASTER_KEY_OLD: keys.masterKey };
+    const tool = ['src/cli/rotateMasterKey.ts', '--data', sandbox.dataDir];
+    const rotate = async () => (await promisify(execFile)(process.execPath, tool, { env })).stdout;
+    await assert.rejects(rotate(), /already|in use|uses|still runs/i);
+    await sandbox.kill();
+    let printed = '';
+    await sandbox.until(async () => {
+      printed = await rotate().catch(() => '');
+      return printed !== '';
+    });
+    assert.match(printed, /^Done, \d+ secrets/);
+
+    assert.equal(await sandbox.start(), 'ended');
+    assert.match(sandbox.printed(), /seal of key/);
+    writeFileSync(join(sandbox.dataDir, 'sandbox-keys.json'), JSON.stringify({ ...keys, masterKey }));
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    const { pathname } = new URL(open.paymentLink);
+    assert.match(await (await fetch(`${sandbox.file().baseUrl}${pathname}`)).text(), /Bread/);
+    await sandbox.pay(open);
+    assert.equal((await sandbox.follow(open.id)).status, 'payment_payout_completed');
+    await sandbox.until(() => sandbox.webhooks(open.id).length === 2);
+    assert.ok(sandbox.webhooks(open.id).every(({ valid }) => valid));
   });
 });
 

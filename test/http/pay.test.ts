@@ -1,7 +1,9 @@
 /** Who may see the page of a payment, what it gives away, and what answers hold a link to it. */
 import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import type { HttpDeps } from '../../src/http/deps.ts';
+import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
 import { goodRequest, paymentSecrets, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -150,6 +152,25 @@ describe('HTTP: the page of a payment', () => {
     const text = await (await get(`${path()}/receipt`)).text();
     assert.match(text, /this is no receipt yet/);
   });
+});
+
+describe('HTTP: links of a master key that was changed, while it is not known which there were', () => {
+  const link = `/pay/${createPaymentSecrets(Buffer.alloc(32, 7)).secretOf('0198f3c2-0000-8000-8000-000000000001')}`;
+  let world: World;
+  before(async () => {
+    const former = () => {
+      throw new Unavailable('not known yet');
+    };
+    world = await startWorld({ paymentSecrets: createPaymentSecrets(Buffer.alloc(32, 8), former) });
+  });
+  after(() => world.stop());
+
+  for (const at of ['', '/live', '/receipt'])
+    it(`say at ${at || 'the page'} that they cannot be read now, not that they are none`, async () => {
+      const answer = await fetch(`${world.url}${link}${at}`, { headers: { accept: 'text/html' } });
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+      assert.equal((await fetch(`${world.url}/pay/nothing${at}`)).status, 404);
+    });
 });
 
 describe('HTTP: news of a payment', () => {

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { ChainBroken, eventCodec, seal, tipOf } from '../../commands/codec.ts';
 import { createHandle, currentState, readStream } from '../../commands/handle.ts';
 import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
-import type { CrashPoint, EventStore } from '../../commands/ports.ts';
+import { type CrashPoint, type EventStore, TransientError, Unavailable } from '../../commands/ports.ts';
 import { assert as invariant } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { keyChangesMax, type SealingEvent } from '../../domain/sealing.ts';
 import { introduceTypes, webhookTypes } from '../../domain/webhookTypes.ts';
+import type { Sql } from '../../projections/sql.ts';
 import { mailContext } from '../../src/accounts/outbox.ts';
+import { signingKeyContext } from '../../src/accounts/signingKeys.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, trustIn, withSeals } from '../../src/eventstore/sealed.ts';
 import { changeMasterKey, MasterKeyNotChanged } from '../../src/masterKey/change.ts';
-import type { Database } from '../../src/postgres/database.ts';
+import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { hideFormer, keptOf } from '../../src/security/formerKeys.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
@@ -75,7 +78,7 @@ describe('the master key of an installation that has a log', () => {
       ];
       await service.handle(merchant, appId, () => events, { ...facts, appId });
     }
-    await sql.query('DELETE FROM ops.mails');
+    for (const table of ['mails', 'signing_keys']) await sql.query(`DELETE FROM ops.${table}`);
     await sql.query('DELETE FROM ops.api_instances');
     await sql.query(
       `INSERT INTO ops.mails (mail_id, developer_id, sealed, created_at, expires_at)
@@ -140,12 +143,143 @@ describe('the master key of an installation that has a log', () => {
     });
   }
 
+  /** Dies before or after the nth row is written. */
+  const dyingAt = (nth: number, when: 'before' | 'after'): Sql => {
+    let written = 0;
+    return {
+      ...sql,
+      async query(text, values) {
+        const counts = text.startsWith('UPDATE') && ++written === nth;
+        if (counts && when === 'before') throw new Error('died');
+        const rows = await sql.query(text, values);
+        if (counts) throw new Error('died');
+        return rows as never;
+      },
+    };
+  };
+
+  for (const nth of [1, 2, 3, 4])
+    for (const when of ['before', 'after'] as const)
+      it(`is changed by a second run when the first died ${when} row ${nth} of Postgres was written`, async () => {
+        const box = createSecretBox(old);
+        await sql.query('DELETE FROM ops.signing_keys');
+        for (const kid of ['key-1', 'key-2', 'key-3'])
+          await sql.query('INSERT INTO ops.signing_keys (kid, sealed, created_at) VALUES ($1, $2, now())', [
+            kid,
+            box.seal(`of ${kid}`, signingKeyContext(kid)),
+          ]);
+        const deps = { store: log, deciding, tell, by };
+        await assert.rejects(changeMasterKey({ ...deps, sql: dyingAt(nth, when) }, { masterKey, old }, stop), /died/);
+        await assert.rejects(serviceOn(log, masterKey).store.sealed(), KeyChangeUnfinished);
+        const resealed = await change();
+        assert.deepEqual(resealed, { count: when === 'before' ? 5 - nth : 4 - nth, left: [] });
+        const keys = await sql.query<{ kid: string; sealed: string }>('SELECT kid, sealed FROM ops.signing_keys');
+        for (const { kid, sealed } of keys)
+          assert.equal(createSecretBox(masterKey).open(sealed, signingKeyContext(kid)), `of ${kid}`);
+        await isChanged();
+      });
+
+  const heard = () =>
+    sql.query(`INSERT INTO ops.api_instances (instance, name, known, heard_at) VALUES ($1, 'api-1', 0, now())`, [
+      randomUUID(),
+    ]);
+
+  it('is not changed while an instance of any role is connected: it would sign payouts that nobody knows of', async () => {
+    for (const applicationName of [undefined, 'leases', 'listen']) {
+      const other = openDatabase({ url: sql.url, ...(applicationName && { applicationName }) });
+      await other.query('SELECT 1');
+      await assert.rejects(change(), refusedFor('running'));
+      await other.close();
+    }
+    assert.equal((await log.read(sealingStream)).length, 1);
+    const connections = () =>
+      sql.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'listen'`);
+    while ((await connections()).length > 0);
+    await change();
+    await isChanged();
+  });
+
+  it('goes no further when an instance began while the change was recorded; a second run goes on', async () => {
+    const store: EventStore = {
+      ...log,
+      async append(stream, expected, events) {
+        const appended = await log.append(stream, expected, events);
+        if (events.some(({ type }) => type === 'SealingKeyChanged')) await heard();
+        return appended;
+      },
+    };
+    const deps = { store, sql, deciding, tell, by };
+    await assert.rejects(changeMasterKey(deps, { masterKey, old }, stop), refusedFor('running'));
+    await sql.query('DELETE FROM ops.api_instances');
+    assert.deepEqual(await change(), { count: 3, left: [] });
+    await isChanged();
+  });
+
+  describe('while the event store is away when a service starts', () => {
+    let away: boolean;
+    const distant = (): EventStore => ({
+      ...log,
+      async read(stream, options) {
+        if (away) throw new Unavailable('the event store is away');
+        return log.read(stream, options);
+      },
+    });
+    beforeEach(() => {
+      away = true;
+    });
+
+    it('opens links of today, and says of others that they cannot be read now, until the store tells the keys before', async () => {
+      await change();
+      const service = serviceOn(distant(), masterKey);
+      await assert.rejects(service.store.sealed(), Unavailable);
+      assert.equal(service.links.paymentIdOf(createPaymentSecrets(masterKey).secretOf(paymentId)), paymentId);
+      assert.equal(service.links.paymentIdOf('no link at all'), null);
+      assert.throws(() => service.links.paymentIdOf(link), Unavailable);
+      away = false;
+      // What was asked while it was away has failed by then.
+      await setImmediate();
+      await service.store.sealed();
+      assert.equal(service.links.paymentIdOf(link), paymentId);
+    });
+
+    it('tells the keys before without anybody else asking the store', async () => {
+      await change();
+      const service = serviceOn(distant(), masterKey);
+      away = false;
+      const known = () => {
+        try {
+          return service.links.paymentIdOf(link);
+        } catch {
+          return undefined;
+        }
+      };
+      for (let turns = 0; turns < 100 && known() === undefined; turns++) await setImmediate();
+      assert.equal(known(), paymentId);
+    });
+
+    it('stops its work without counting it as anybody’s failure, when the log turns out half-changed or another’s', async () => {
+      const crash = (at: string) => {
+        if (at === 'SealingKeyChanged.afterAppend') throw new Error('died');
+      };
+      await assert.rejects(change({ masterKey, old }, crash), /died/);
+      for (const [key, why] of [
+        [masterKey, /half-way/],
+        [old, /half-way/],
+        [randomBytes(32), /seal of key/],
+      ] as const) {
+        const service = serviceOn(distant(), key);
+        away = false;
+        const stopped = (error: unknown) => error instanceof TransientError && why.test(error.message);
+        await assert.rejects(readStream(service.store, `merchant-${appIds[0]}`), stopped);
+        await assert.rejects(service.introduce('more'), stopped);
+      }
+    });
+  });
+
   it('stays as it is when the old one is wrong, the new one is the old one, nothing is sealed or an instance runs', async () => {
     await assert.rejects(change({ masterKey, old: randomBytes(32) }), refusedFor('wrongOldKey'));
     await assert.rejects(change({ masterKey: old, old }), refusedFor('sameKey'));
-    await sql.query(`INSERT INTO ops.api_instances (instance, name, known, heard_at) VALUES ($1, 'api-1', 0, now())`, [
-      randomUUID(),
-    ]);
+    await heard();
     await assert.rejects(change(), refusedFor('running'));
     await sql.query('DELETE FROM ops.api_instances');
     assert.equal((await log.read(sealingStream)).length, 1);
