@@ -13,26 +13,43 @@ import { keccak256 } from 'viem';
 const root = join(import.meta.dirname, '../..');
 const packages = createRequire(import.meta.url);
 
-/** What is built: each artifact file holds one contract's ABI and creation code. */
-export const artifacts = [
+/** What is built: each artifact file holds one contract's ABI and creation code, and its code as it stands where nodes run that. */
+export const artifacts: readonly Artifact[] = [
   { source: 'contracts/evm/ForwarderFactory.sol', contract: 'ForwarderFactory', folder: 'contracts/evm/artifacts' },
+  {
+    source: 'contracts/evm/TransferProbe.sol',
+    contract: 'TransferProbe',
+    folder: 'contracts/evm/artifacts',
+    runs: true,
+  },
   { source: 'sandbox/contracts/SandboxToken.sol', contract: 'SandboxToken', folder: 'sandbox/contracts/artifacts' },
   { source: 'sandbox/contracts/SandboxTether.sol', contract: 'SandboxTether', folder: 'sandbox/contracts/artifacts' },
-] as const;
+];
+
+interface Artifact {
+  readonly source: string;
+  readonly contract: string;
+  readonly folder: string;
+  readonly runs?: true;
+}
 
 interface CompilerError {
   readonly formattedMessage: string;
 }
+interface Built {
+  readonly abi: unknown;
+  readonly evm: Readonly<Record<'bytecode' | 'deployedBytecode', { readonly object: string }>>;
+}
 interface Compiled {
   readonly errors?: readonly CompilerError[];
-  readonly contracts: Record<string, Record<string, { abi: unknown; evm: { bytecode: { object: string } } }>>;
+  readonly contracts: Record<string, Record<string, Built>>;
 }
 
 const settings = {
   optimizer: { enabled: true, runs: 200 },
   evmVersion: 'cancun',
   metadata: { bytecodeHash: 'none', appendCBOR: false },
-  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
 /** Compiles everything. Warnings count as errors. @returns file texts by path from the repository's root */
@@ -45,10 +62,10 @@ export async function compile(): Promise<ReadonlyMap<string, string>> {
   if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'));
 
   return new Map(
-    artifacts.map(({ source, contract, folder }) => {
+    artifacts.map(({ source, contract, folder, runs }) => {
       const built = output.contracts[source]?.[contract];
       if (!built) throw new Error(`${source} has no contract ${contract}: see the list of artifacts`);
-      return [`${folder}/${contract}.ts`, artifactText(contract, built.abi, `0x${built.evm.bytecode.object}`)];
+      return [`${folder}/${contract}.ts`, artifactText(contract, built, runs)];
     }),
   );
 }
@@ -59,7 +76,8 @@ function importSource(path: string): { contents: string } {
   return { contents: readFileSync(own ? join(root, path) : packages.resolve(path), 'utf8') };
 }
 
-function artifactText(contract: string, abi: unknown, bytecode: `0x${string}`): string {
+function artifactText(contract: string, { abi, evm }: Built, runs = false): string {
+  const bytecode = `0x${evm.bytecode.object}` as const;
   const name = contract.charAt(0).toLowerCase() + contract.slice(1);
   return [
     '// Built by `npm run contracts`; a test compares it with its source.',
@@ -67,6 +85,7 @@ function artifactText(contract: string, abi: unknown, bytecode: `0x${string}`): 
     `  abi: ${JSON.stringify(abi)},`,
     `  bytecode: '${bytecode}',`,
     `  bytecodeHash: '${keccak256(bytecode)}',`,
+    ...(runs ? [`  code: '0x${evm.deployedBytecode.object}',`] : []),
     '} as const;',
     '',
   ].join('\n');

@@ -114,6 +114,8 @@ export interface WatchedDeposit {
 }
 
 export interface SignerDeps {
+  /** Of every chain that is served. */
+  readonly settings: readonly ChainSettings[];
   readonly clock: Pick<Clock, 'now'>;
   /** What all families may spend together. */
   readonly spending: Spending;

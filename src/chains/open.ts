@@ -51,7 +51,7 @@ export function openSigners(
   const spending = createSpending({ ...signer, coinPerHour }, clock, lately);
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
-    const signer = treasury && family.openSigner(treasury, { clock, spending });
+    const signer = treasury && family.openSigner(treasury, { clock, spending, settings: chains });
     return signer ? [[family.name, signer] as const] : [];
   });
   return new Map(open);

@@ -19,7 +19,17 @@ export interface DepthSettings {
   readonly payoutConfirmations?: DepthSetting;
 }
 
-export interface ChainSettings extends DepthSettings {
+/** Where gas is paid for. Undefined: the chain's default. */
+export interface GasSettings {
+  /** Most gas that one transfer may need. */
+  readonly gasMax?: bigint;
+  /** Most that is offered for a unit of gas. */
+  readonly gasPriceMax_gwei?: bigint;
+  /** Most of it as a tip. */
+  readonly tipMax_gwei?: bigint;
+}
+
+export interface ChainSettings extends DepthSettings, GasSettings {
   readonly chainId: ChainId;
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
@@ -65,6 +75,8 @@ export function readChainSettings(
   const largeFrom_usd = read.optionalWhole(`LARGE_FROM_USD_${id}`);
   const exposureMax_usd = read.optionalWhole(`EXPOSURE_USD_${id}`);
   read.check(choosesDepth || exposureMax_usd === undefined, `EXPOSURE_USD_${id}: ${name} has one finality for all`);
+  const gas = readGas(read, id);
+  read.check(choosesDepth || Object.keys(gas).length === 0, `GAS_MAX_${id}: ${name} has no gas`);
   const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
   return {
     chainId: id,
@@ -73,6 +85,7 @@ export function readChainSettings(
     ...depths,
     ...(largeFrom_usd !== undefined && { largeFrom_usd }),
     ...(exposureMax_usd !== undefined && { exposureMax_usd }),
+    ...gas,
     ...(poll_ms !== undefined && { poll_ms }),
     coin: readCoin(read, id, coinDecimals),
   };
@@ -96,6 +109,17 @@ function readAgree(
   const usual = read.integer(name, Math.min(usuallyAgree, nodes), 1, 9);
   read.check(usual <= nodes, `${name}: ${usual} nodes are to agree, RPC_URLS_${id} names ${nodes}`);
   return { usual, large: production ? Math.max(usual, usuallyAgree) : usual };
+}
+
+const gasNames = {
+  gasMax: 'GAS_MAX',
+  gasPriceMax_gwei: 'GAS_PRICE_MAX_GWEI',
+  tipMax_gwei: 'TIP_MAX_GWEI',
+} as const satisfies Record<keyof GasSettings, string>;
+
+function readGas(read: Reader, id: ChainId): GasSettings {
+  const stated = Object.entries(gasNames).map(([key, name]) => [key, read.optionalWhole(`${name}_${id}`)]);
+  return Object.fromEntries(stated.filter(([, limit]) => limit !== undefined));
 }
 
 function readDepths(read: Reader, id: ChainId): DepthSettings {

@@ -1,6 +1,7 @@
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { defaultAgree } from '../node/agreement.ts';
 import type { Agree } from '../node/nodes.ts';
+import type { GasSettings } from '../settings.ts';
 
 export const evmChainIds = [8453, 56, 1, 42161, 137] as const satisfies readonly ChainId[];
 export type EvmChainId = (typeof evmChainIds)[number];
@@ -23,7 +24,9 @@ export interface EvmFees {
   readonly maxFeePerGas_wei: bigint;
   /** Least tip, where validators ignore less. */
   readonly minTip_wei: bigint;
-  /** Gas that a transfer to a new holder uses, with what the chain charges for data in units of gas. */
+  /** Most tip, whatever nodes suggest. */
+  readonly maxTip_wei: bigint;
+  /** Gas that a transfer is reckoned to use at least: estimates leave out what some chains charge for data besides. */
   readonly gasUsual: bigint;
   /** Most gas that one transfer may need. */
   readonly gasMax: bigint;
@@ -58,9 +61,15 @@ export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag):
 });
 
 const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
-const fees = (max_gwei: bigint, minTip_milliGwei: bigint, { gasUsual = 65_000n, gasMax = 500_000n } = {}): EvmFees => ({
+const fees = (
+  max_gwei: bigint,
+  minTip_milliGwei: bigint,
+  maxTip_gwei: bigint,
+  { gasUsual = 65_000n, gasMax = 500_000n } = {},
+): EvmFees => ({
   maxFeePerGas_wei: max_gwei * gwei,
   minTip_wei: minTip_milliGwei * milliGwei,
+  maxTip_wei: maxTip_gwei * gwei,
   gasUsual,
   gasMax,
 });
@@ -71,27 +80,27 @@ const fees = (max_gwei: bigint, minTip_milliGwei: bigint, { gasUsual = 65_000n, 
  * more time for large sums.
  */
 const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'largeFrom_usd' | 'fees'>>> = {
-  1: { depths: depths(after(1, 144_000), 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n) },
+  1: { depths: depths(after(1, 144_000), 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n, 20n) },
   8453: {
     depths: depths(after(8453, 20_000), 'finalized'),
     largeFrom_usd: 1_000,
-    fees: fees(5n, 0n, { gasUsual: 100_000n }),
+    fees: fees(5n, 0n, 2n, { gasUsual: 100_000n }),
   },
   // Arbitrum charges for Ethereum's data in units of gas: its gas figures are large and its price is small.
   42161: {
     depths: depths(after(42161, 10_000), 'finalized'),
     largeFrom_usd: 1_000,
-    fees: fees(5n, 0n, { gasUsual: 200_000n, gasMax: 10_000_000n }),
+    fees: fees(5n, 0n, 2n, { gasUsual: 200_000n, gasMax: 10_000_000n }),
   },
   137: {
     depths: depths('finalized', after(137, 128_000, 'finalized')),
     largeFrom_usd: 10_000,
-    fees: fees(2_000n, 30_000n),
+    fees: fees(2_000n, 30_000n, 1_000n),
   },
   56: {
     depths: depths(after(56, 7_000, 'finalized'), after(56, 29_000, 'finalized')),
     largeFrom_usd: 1_000,
-    fees: fees(20n, 50n),
+    fees: fees(20n, 50n, 10n),
   },
 };
 
@@ -100,6 +109,17 @@ export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_us
 
 /** Several blocks a second are read together, so often that a payin is seen within a second and a half. */
 const pollLeast_ms = 1_250;
+
+/** The operator's limits over a chain's own. */
+export function feesOf(chainId: EvmChainId, { gasMax, gasPriceMax_gwei, tipMax_gwei }: GasSettings): EvmFees {
+  const { fees: own } = perChain[chainId];
+  return {
+    ...own,
+    gasMax: gasMax ?? own.gasMax,
+    maxFeePerGas_wei: gasPriceMax_gwei === undefined ? own.maxFeePerGas_wei : gasPriceMax_gwei * gwei,
+    maxTip_wei: tipMax_gwei === undefined ? own.maxTip_wei : tipMax_gwei * gwei,
+  };
+}
 
 /** The recommended settings of a chain, to be overridden by the operator's. */
 export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly string[]): EvmChainConfig {

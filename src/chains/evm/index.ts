@@ -9,6 +9,7 @@ import {
   type EvmChainConfig,
   type EvmChainId,
   exposureFor,
+  feesOf,
   isEvmChain,
 } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
@@ -41,8 +42,9 @@ export const evm: Family = {
       misfit: null,
     };
   },
-  openSigner({ key }, { spending }) {
-    return key === null ? null : createEvmSigner({ privateKey: key as Hex, spending });
+  openSigner({ key }, { spending, settings }) {
+    const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});
+    return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending });
   },
 };
 
@@ -69,6 +71,7 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
   const { exposureMax_usd = exposureFor(largeFrom_usd) } = setting;
   return {
     ...defaults,
+    fees: feesOf(defaults.chainId, setting),
     agree: { ...agree, largeFrom_usd },
     depths: {
       final: confirmations ? depthOf(chainId, confirmations) : defaults.depths.final,

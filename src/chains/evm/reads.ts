@@ -115,6 +115,12 @@ interface Call {
 /** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
 export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
 
+/** Runs code in an account's place, and under its address. @returns `0x` from a node that leaves the code out @throws RpcFailed as `simulate` */
+export const simulateAs = (
+  node: EvmNode,
+  { account, code, data }: { readonly account: string; readonly code: Hex; readonly data: Hex },
+): Promise<Hex> => ask(node, 'eth_call', [{ to: account, data }, 'latest', { [account]: { code } }], hex);
+
 /** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
 export function tokenBalance(node: EvmNode, account: Address, token: string): Promise<bigint> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });

@@ -11,7 +11,7 @@ export interface ForwarderDeployed {
 
 /**
  * Deploys a treasury's deposit forwarder on one chain, unless it exists already. Its address is the same whoever pays for it.
- * @param payerKey key of any account with coin for about 600,000 gas; it gets no rights
+ * @param payerKey key of any account with coin for the gas, which is estimated; it gets no rights
  * @throws Error when the chain lacks the deterministic deployer or the transaction is reverted
  */
 export async function deployForwarder(rpcUrl: string, treasury: Address, payerKey: Hex): Promise<ForwarderDeployed> {

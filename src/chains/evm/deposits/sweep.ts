@@ -5,7 +5,7 @@ import type { Unsigned } from '../../ports.ts';
 import type { EvmPayoutRail } from '../payouts/rail.ts';
 import { forwarderAddresses } from './forwarder.ts';
 
-/** Deposits that one transaction moves at most: about 3 million gas, far below any block's limit. */
+/** Deposits that one transaction moves at most: each needs the gas of a new contract, and a transaction may use so much only (EIP-7825). */
 export const sweepMax = 40;
 
 /**

@@ -2,26 +2,20 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import { higher } from '../../bigints.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { gasNeeded, isOnChain, knownHeader, nonceAt, suggestedTip } from '../reads.ts';
+import { isOnChain, nonceAt } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf, finalNonce } from './fate.ts';
-import {
-  balancesOf,
-  checkGas,
-  checkTokens,
-  type Payer,
-  priceFor,
-  priceToReplace,
-  rehearse,
-  usualCost,
-  withMargin,
-} from './preflight.ts';
+import { createTransferGas, gasForCall } from './gas.ts';
+import { balancesOf, checkGas, checkTokens, checkTransfer, type Payer } from './preflight.ts';
+import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
-import { buildUnsigned, type Call, type GasPrice, noOrder, transferCall } from './transaction.ts';
+import { createRehearsal } from './rehearsal.ts';
+import { buildUnsigned, type Call, noOrder, transferCall } from './transaction.ts';
 
 /** A payout rail that can also build calls other than transfers. */
 export interface EvmPayoutRail extends PayoutRail {
@@ -42,15 +36,19 @@ export function createEvmPayoutRail(
   const urgent = rpc.as('payout');
   const payer: Payer = { chain: chainOf(chainId), account };
 
-  async function price(node: EvmNode): Promise<GasPrice> {
-    const [latest, tip] = await Promise.all([knownHeader(node, 'latest'), suggestedTip(node)]);
-    return priceFor(latest.baseFee_wei, tip, fees);
-  }
+  const prices = createPrices(rpc);
+  const transferGas = createTransferGas(account);
+  const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
     await checkTokens(node, payer, order);
-    const gas = await rehearse(node, payer, order, fees);
-    const fresh = await price(node);
+    const { latest, tip_wei } = await prices(node);
+    const trying = {
+      arrives: () => rehearse(node, order),
+      gas: () => transferGas.forOrder(node, order, latest),
+    };
+    const gas = await checkTransfer(payer, order, trying, fees);
+    const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
     await checkGas(node, payer, gas, chosen);
     return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
@@ -58,12 +56,23 @@ export function createEvmPayoutRail(
 
   async function prepareCall(call: Call, nonce: bigint, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned> {
     return rpc.answer(async (node) => {
-      const gas = withMargin(await gasNeeded(node, { from: account, ...call }));
+      const gas = await gasForCall(node, account, call);
       const order = noOrder(payer.chain, account);
-      const fresh = await price(node);
+      const { latest, tip_wei } = await prices(node);
+      const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
       const chosen = outbid ? priceToReplace(outbid, fresh, fees) : fresh;
       return buildUnsigned({ account, nonce, order, call, gas, price: chosen });
     });
+  }
+
+  /** Estimates leave out what some chains charge for data besides: the configured gas is the least. */
+  async function transferCost(node: EvmNode): Promise<bigint> {
+    const { latest, tip_wei } = await prices(node);
+    const estimates = await Promise.all(
+      payer.chain.tokens.map((token) => transferGas.toNewHolder(node, token, latest)),
+    );
+    const gas = estimates.reduce<bigint>((most, each) => higher(most, each ?? 0n), fees.gasUsual);
+    return usualCost(gas, latest.baseFee_wei, tip_wei, fees);
   }
 
   return {
@@ -96,11 +105,7 @@ export function createEvmPayoutRail(
 
     minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),
 
-    transferCost: (signal) =>
-      rpc.answer(async (node) => {
-        const [latest, tip] = await Promise.all([knownHeader(node, 'latest'), suggestedTip(node)]);
-        return usualCost(latest.baseFee_wei, tip, fees);
-      }, signal),
+    transferCost: (signal) => rpc.answer(transferCost, signal),
 
     balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),
   };

@@ -18,7 +18,11 @@ export interface GasPrice {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-export const transferCall = ({ token, receiver, amount }: TransferOrder): Call => ({
+export const transferCall = ({
+  token,
+  receiver,
+  amount,
+}: Pick<TransferOrder, 'token' | 'receiver' | 'amount'>): Call => ({
   to: token.address as Address,
   data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [receiver as Address, amount] }),
 });

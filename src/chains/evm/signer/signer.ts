@@ -13,7 +13,7 @@ import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderF
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { defaultEvmChainConfig, type EvmChainId, evmChainIds, isEvmChain } from '../config.ts';
+import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain } from '../config.ts';
 import { forwarderAddresses } from '../deposits/forwarder.ts';
 import type { EvmPayload } from '../payouts/transaction.ts';
 
@@ -30,6 +30,8 @@ export interface EvmSignerDeps {
   readonly privateKey: Hex;
   /** Chains that it signs for. */
   readonly chainIds?: readonly EvmChainId[];
+  /** What a transaction may cost on a chain; its defaults when left out. */
+  readonly feesOn?: (chainId: EvmChainId) => EvmFees;
   /** Limits what is signed, over all chains together. */
   readonly spending: Spending;
 }
@@ -39,13 +41,18 @@ export interface EvmSignerDeps {
  * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
  * @throws SigningRefused from `sign`
  */
-export function createEvmSigner({ privateKey, chainIds = evmChainIds, spending }: EvmSignerDeps): Signer {
+export function createEvmSigner({
+  privateKey,
+  chainIds = evmChainIds,
+  feesOn = (chainId) => feesOf(chainId, {}),
+  spending,
+}: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
   const sweepTo = forwarderAddresses(key.address).factory;
 
   /** @returns what signing needs, and what counts it towards the hour's limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
-    const { chain, payload, fee } = checkFrame(unsigned, key.address, chainIds);
+    const { chain, payload, fee } = checkFrame(unsigned, key.address, chainIds, feesOn);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
     else checkTransfer(payload, chain, unsigned.order, purpose);
@@ -71,7 +78,12 @@ interface Framed {
   readonly fee: bigint;
 }
 
-function checkFrame(unsigned: Unsigned, account: Address, chainIds: readonly EvmChainId[]): Framed {
+function checkFrame(
+  unsigned: Unsigned,
+  account: Address,
+  chainIds: readonly EvmChainId[],
+  feesOn: (chainId: EvmChainId) => EvmFees,
+): Framed {
   const { chainId, order } = unsigned;
   if (!isEvmChain(chainId) || !chainIds.includes(chainId) || order.chainId !== chainId) {
     throw new SigningRefused('chain', `this key does not sign for chain ${chainId} (order: ${order.chainId})`);
@@ -80,7 +92,7 @@ function checkFrame(unsigned: Unsigned, account: Address, chainIds: readonly Evm
     throw new SigningRefused('account', `this key signs for ${account} with a nonce, not for ${unsigned.account}`);
   }
   const payload = unsigned.payload as EvmPayload;
-  const { gasMax, maxFeePerGas_wei } = defaultEvmChainConfig(chainId, []).fees;
+  const { gasMax, maxFeePerGas_wei } = feesOn(chainId);
   const most = gasMax * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * BigInt(payload.maxFeePerGas);
   if (fee > most) throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);

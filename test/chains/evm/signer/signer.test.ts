@@ -11,6 +11,7 @@ import type { Clock } from '../../../../commands/ports.ts';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../../domain/time.ts';
+import { type EvmChainId, feesOf } from '../../../../src/chains/evm/config.ts';
 import { forwarderAddresses } from '../../../../src/chains/evm/deposits/forwarder.ts';
 import { buildUnsigned, type Call, noOrder, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
@@ -97,6 +98,15 @@ describe('treasury signer', () => {
       await rejectsAs('mismatch', open().sign(other({ ...flush(usdc), to: accountOf(9) }), sweep));
       await rejectsAs('mismatch', open().sign(other(flush(accountOf(9))), sweep));
     });
+  });
+
+  it('signs what the operator lets a transaction cost, and no more', async () => {
+    const feesOn = (chainId: EvmChainId) => feesOf(chainId, { gasMax: 65_000n, gasPriceMax_gwei: 1n });
+    const strict = createEvmSigner({ privateKey: treasuryKey, feesOn, spending: createSpending(limits, clock) });
+    const priced = (gwei: bigint) =>
+      transfer(usd(1n), { gas: 65_000n, price: { maxFeePerGas: gwei * 10n ** 9n, maxPriorityFeePerGas: 1n } });
+    await strict.sign(priced(1n), payout);
+    await rejectsAs('fee', strict.sign(priced(2n), payout));
   });
 
   it('signs a cancel of a nonce and a sweep of its own deposits', async () => {

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { type Address, type Hex, numberToHex, parseEther } from 'viem';
+import { chainOf, findToken } from '../../../../domain/chains.ts';
+import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
+import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
+import { PayoutBlocked } from '../../../../src/chains/ports.ts';
+import { accountOf, chainClient, sharedAnvil, treasury } from '../../../support/anvil.ts';
+import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
+import { evmConfig } from '../world.ts';
+
+const { signal } = new AbortController();
+const usdc = findToken(chainOf(8453), 'USDC')!;
+const receiver = accountOf(911);
+const order = { chainId: 8453, token: usdc, receiver, receiverMemo: null, amount: 10_000000n } as const;
+
+/** Of `transfer(address,uint256)`. */
+const transferSelector = '0xa9059cbb';
+
+interface Call {
+  readonly data: Hex;
+}
+
+describe('before an EVM payout is signed', () => {
+  let node: NodeProxy;
+  let rail: ReturnType<typeof createEvmPayoutRail>;
+  beforeEach(async () => {
+    const { rpcUrl } = await sharedAnvil(8453);
+    await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 10n ** 9n } });
+    node = await startProxy(rpcUrl);
+    rail = createEvmPayoutRail(evmConfig(8453, [node.url]), treasury);
+  });
+
+  const prepare = async (nonce = 0n) => await rail.prepare(order, nonce);
+  const refuses = (words: RegExp) =>
+    assert.rejects(prepare(), (error) => error instanceof PayoutBlocked && words.test(error.message));
+
+  /** Changes what the token's run brings: the probe is asked in the account's place. */
+  const bringing =
+    (arrives: bigint): Behaviour =>
+    async (method, params, forward) =>
+      method === 'eth_call' && params.length === 3 ? numberToHex(arrives, { size: 32 }) : forward(method, params);
+
+  it('its transfer is run on a node: all of it would arrive, and nothing is refused', async () => {
+    assert.equal((await prepare()).order.amount, order.amount);
+    assert.ok((node.calls.get('eth_call') ?? 0) <= 2, 'the balance, and the transfer');
+  });
+
+  it('a token that keeps a fee, or moves nothing, is refused with what would arrive', async () => {
+    node.behave(bringing(9_900000n));
+    await refuses(/9\.90? of 10/);
+    node.behave(bringing(0n));
+    await refuses(/^USDC on Base refuses .*: 0(\.0+)? of 10/);
+  });
+
+  it('a token that reverts is refused with its reason', async () => {
+    const { rpcUrl } = await sharedAnvil(8453);
+    const client = chainClient(rpcUrl);
+    const [sender] = await client.getAddresses();
+    const freeze = { abi: sandboxTokenAbi, functionName: 'setFrozen' } as const;
+    const call = { address: usdc.address as Address, account: sender!, chain: null, ...freeze } as const;
+    await client.writeContract({ ...call, args: [receiver, true] });
+    await client.mine({ blocks: 1 });
+    await refuses(/revert/i);
+    await client.writeContract({ ...call, args: [receiver, false] });
+    await client.mine({ blocks: 1 });
+  });
+
+  for (const [how, behaviour] of [
+    ['takes no third parameter', () => Promise.reject(new Refusal(-32602, 'too many arguments, want at most 2'))],
+    ['leaves the code out', () => Promise.resolve('0x')],
+  ] as const) {
+    it(`a node that ${how} is asked in the plain way, from then on at once`, async () => {
+      node.behave((method, params, forward) =>
+        method === 'eth_call' && params.length === 3 ? behaviour() : forward(method, params),
+      );
+      await prepare();
+      const before = node.calls.get('eth_call') ?? 0;
+      await prepare();
+      assert.equal((node.calls.get('eth_call') ?? 0) - before, 2);
+      node.behave((method, params, forward) => {
+        const [call] = params as readonly [Call];
+        const isTransfer = method === 'eth_call' && call.data.startsWith(transferSelector);
+        return isTransfer ? Promise.resolve(numberToHex(0, { size: 32 })) : forward(method, params);
+      });
+      await refuses(/0(\.0+)? of 10/);
+    });
+  }
+
+  it('what the treasury pays itself is no fee', async () => {
+    node.behave(honest);
+    assert.equal((await rail.prepare({ ...order, receiver: treasury }, 0n)).order.amount, order.amount);
+  });
+
+  it('the gas that it may use is what the fork asks for, a new holder’s slot among it', async () => {
+    await fund((await sharedAnvil(8453)).rpcUrl, 8453, receiver, { tokens: { USDC: 1n } });
+    const known = BigInt((await prepare()).fee['gas'] ?? 0);
+    const stranger = BigInt((await rail.prepare({ ...order, receiver: accountOf(987_654) }, 0n)).fee['gas'] ?? 0);
+    assert.ok(known * 100n >= stranger * 98n, `${known} for a holder, ${stranger} for a new one`);
+    assert.ok(known < 120_000n, `${known}`);
+    // EIP-8037: a slot at more than twice the price.
+    node.behave(async (method, params, forward) => {
+      const answer = await forward(method, params);
+      return method === 'eth_estimateGas' ? numberToHex(BigInt(answer as Hex) + 49_000n) : answer;
+    });
+    rail = createEvmPayoutRail(evmConfig(8453, [node.url]), treasury);
+    assert.ok(BigInt((await prepare()).fee['gas'] ?? 0) >= known + 49_000n);
+    const dearer = await rail.transferCost(signal);
+    node.behave(honest);
+    rail = createEvmPayoutRail(evmConfig(8453, [node.url]), treasury);
+    assert.ok(dearer > (await rail.transferCost(signal)));
+  });
+
+  it('gas beyond the configured ceiling is not paid for', async () => {
+    node.behave((method, params, forward) =>
+      method === 'eth_estimateGas' ? Promise.resolve(numberToHex(450_000n)) : forward(method, params),
+    );
+    await refuses(/540000 gas, the limit is 500000 \(GAS_MAX_8453\)/);
+    const config = evmConfig(8453, [node.url]);
+    rail = createEvmPayoutRail({ ...config, fees: { ...config.fees, gasMax: 600_000n } }, treasury);
+    assert.equal((await prepare()).fee['gas'], '540000');
+  });
+});
