@@ -101,6 +101,7 @@ const orderOf = (
   ...leg.order,
   reference: paymentId,
   ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
+  ...(leg.attempts.length > 0 && { attemptsBefore: leg.attempts.length }),
   ...(opensAccount !== undefined && { opensAccount }),
 });
 

@@ -203,10 +203,14 @@ describe('configuration', () => {
     const keys = { SOLANA_TREASURY_PRIVATE_KEY, SOLANA_DEPOSIT_SEED: 'AB'.repeat(32) };
 
     it('takes the wallet’s key with the seed of deposits, or the address alone where nothing is signed', () => {
-      const expected = { address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed: 'ab'.repeat(32) };
+      const priorityMax_lamports = 1_000_000n;
+      const expected = {
+        ...{ address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed: 'ab'.repeat(32), priorityMax_lamports },
+      };
       assert.deepEqual(readConfig({ ...solana, ...keys }).treasuries.solana, expected);
       const apart = { ...solana, SOLANA_TREASURY_ADDRESS: address };
-      assert.deepEqual(readConfig(apart).treasuries.solana, { address, key: null, depositSeed: null });
+      const watching = { address, key: null, depositSeed: null, priorityMax_lamports };
+      assert.deepEqual(readConfig(apart).treasuries.solana, watching);
       assert.equal(readConfig(good).treasuries.solana, null);
     });
 
@@ -217,6 +221,7 @@ describe('configuration', () => {
         SOLANA_TREASURY_PRIVATE_KEY: base58Of(wallet.secretKey.slice(0, 32)),
         SOLANA_TREASURY_ADDRESS: '0x3333333333333333333333333333333333333333',
         SOLANA_DEPOSIT_SEED: 'ab',
+        SOLANA_PRIORITY_MAX_LAMPORTS: '999',
       };
       const problems = problemsOf({ ...solana, ...wrong });
       assert.deepEqual(problems.map((problem) => /^[A-Z_0-9]+/.exec(problem)?.[0]).sort(), Object.keys(wrong).sort());

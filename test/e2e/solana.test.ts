@@ -9,6 +9,7 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
+import { waitAlone_blocks } from '../../src/chains/solana/payouts/fate.ts';
 import { createPayoutReference } from '../../src/chains/solana/payouts/references.ts';
 import { referenceKey } from '../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
@@ -188,7 +189,8 @@ describe('payments over Solana', function () {
         );
       await advanceSlots(solanaUrl(), 100);
       assert.equal((await attempts()).length, 1);
-      await advanceSlots(solanaUrl(), 60);
+      // With one node alone it takes longer.
+      await advanceSlots(solanaUrl(), 60 + Number(waitAlone_blocks));
       await sandbox.until(async () => (await attempts()).length === 2);
       await clearFaults(solanaUrl());
       isDone(await sandbox.follow(payment.id));

@@ -29,13 +29,19 @@ export interface SolanaConfig {
 
 export type SolanaSettings = Pick<SolanaConfig, 'rpcUrls' | 'treasury'>;
 
-/** A transfer uses 40,000 units or so; all units at the highest price cost a thousandth of a SOL. */
-export const solanaFees: SolanaFees = {
+/** For a transaction's priority at most, unless the operator says otherwise: a thousandth of a SOL. */
+export const priorityUsualMax_lamports = 1_000_000n;
+
+const unitsMax = 200_000;
+const microLamports = 1_000_000n;
+
+/** A transfer uses 40,000 units or so. @param priorityMax_lamports what all units cost at the highest price */
+export const solanaFees = (priorityMax_lamports = priorityUsualMax_lamports): SolanaFees => ({
   unitsUsual: 80_000,
-  unitsMax: 200_000,
+  unitsMax,
   priceMin_microLamports: 1_000n,
-  priceMax_microLamports: 5_000_000n,
-};
+  priceMax_microLamports: (priorityMax_lamports * microLamports) / BigInt(unitsMax),
+});
 
 /** The recommended settings, to be overridden by the operator's. */
 export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => ({
@@ -44,7 +50,7 @@ export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => (
   chainId: solanaChainId,
   pollInterval_ms: 1_000,
   callTimeout_ms: 10_000,
-  fees: solanaFees,
+  fees: solanaFees(),
 });
 
 /** Calls to a node that one pass has under way at most. */

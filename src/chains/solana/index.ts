@@ -1,7 +1,6 @@
 import type { Family } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
-import type { Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } from './config.ts';
 import { createSolanaDeposits } from './deposits/scheme.ts';
@@ -49,9 +48,10 @@ export const solana: Family<SolanaTreasury> = {
     };
   },
 
-  openSigner({ key, depositSeed }, { spending }) {
+  openSigner({ key, depositSeed, priorityMax_lamports }, { spending }) {
     const parsed = key === null ? undefined : parseSolanaKey(key);
-    return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees: solanaFees, spending }) : null;
+    const fees = solanaFees(priorityMax_lamports);
+    return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
 
   depositOwners({ depositSeed: seed }) {
@@ -65,12 +65,13 @@ export const solana: Family<SolanaTreasury> = {
 /** The operator's settings over the network's defaults. */
 function solanaConfig(
   { rpcUrls, poll_ms, agree, largeFrom_usd }: ChainSettings,
-  { address: treasury }: Treasury,
+  { address: treasury, priorityMax_lamports }: SolanaTreasury,
 ): SolanaConfig {
   const defaults = defaultSolanaConfig({ rpcUrls, treasury });
   return {
     ...defaults,
     agree: { ...defaults.agree, ...agree, ...(largeFrom_usd !== undefined && { largeFrom_usd }) },
     pollInterval_ms: poll_ms ?? defaults.pollInterval_ms,
+    fees: solanaFees(priorityMax_lamports),
   };
 }

@@ -1,12 +1,18 @@
 import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
-import { solanaChain } from './config.ts';
+import { priorityUsualMax_lamports, solanaChain } from './config.ts';
 import { parseSolanaKey } from './signer/keys.ts';
+
+/** Below this, the least price would be too much. */
+const priorityLeastMax_lamports = 1_000n;
+const lamportsPerSol = 1_000_000_000n;
 
 export interface SolanaTreasury extends Treasury {
   /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
   readonly depositSeed: string | null;
+  /** What one transaction may cost for its priority. */
+  readonly priorityMax_lamports: bigint;
 }
 
 export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
@@ -17,10 +23,13 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
   const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
   const depositSeed = read.hex('SOLANA_DEPOSIT_SEED', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
   const treasury = readAccount(read, names, { stated, key, accountOf });
-  if (!treasury?.key) return treasury && { ...treasury, depositSeed: null };
+  const priorityMax_lamports = read.whole('SOLANA_PRIORITY_MAX_LAMPORTS', priorityUsualMax_lamports);
+  const fits = priorityMax_lamports >= priorityLeastMax_lamports && priorityMax_lamports <= lamportsPerSol;
+  read.check(fits, `SOLANA_PRIORITY_MAX_LAMPORTS: from ${priorityLeastMax_lamports} to ${lamportsPerSol}, one SOL`);
+  if (!treasury?.key) return treasury && { ...treasury, depositSeed: null, priorityMax_lamports };
   const given = read.given('SOLANA_DEPOSIT_SEED');
   read.check(given, `SOLANA_DEPOSIT_SEED is required beside ${names.key}: the keys of deposits are derived from it`);
-  return { ...treasury, depositSeed };
+  return { ...treasury, depositSeed, priorityMax_lamports };
 }
 
 const accountOf = (key: string): string | undefined => parseSolanaKey(key)?.address;

@@ -56,7 +56,7 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
   const signer = createSolanaSigner({
     key: solanaKey(treasury.secretKey.slice(0, 32)),
     depositSeed,
-    fees: solanaFees,
+    fees: solanaFees(),
     spending: createSpending(limits, clock),
   });
   const rail = railOf();

@@ -68,7 +68,7 @@ export function createSolanaSweep(
     );
     if (!known || !explained || unreadable.length > 0) return 'unrecorded';
 
-    const price_microLamports = await freshPrice(node, [account], fees);
+    const price_microLamports = await freshPrice(rpc, [account], fees);
     const {
       slot: newest,
       blockhash,

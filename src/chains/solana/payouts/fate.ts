@@ -3,9 +3,11 @@ import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { agreedFate } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
+import { landed } from '../landed.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
-import { type Status, statusOf } from '../transactions.ts';
+import { tokenAccountOf } from '../tokenProgram.ts';
+import { type Status, signaturesOf, statusOf } from '../transactions.ts';
 import { arrivedBy, type Transferred } from './arrived.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
@@ -17,6 +19,8 @@ export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUnti
 
 /** Blocks after its own that take a blockhash. */
 export const blockhashAge_blocks = 150n;
+/** With one node alone, an attempt is given up so many blocks later: an index that lags behind the others has time to catch up. */
+export const waitAlone_blocks = 450n;
 /** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
 
@@ -25,7 +29,7 @@ const provableFor_blocks = 200_000n;
  * @param usd the transfer, in whole tokens
  */
 export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, attempt), usd, signal);
+  agreedFate(rpc, (node) => fateAt(node, attempt, rpc.nodes.length > 1 ? 0n : waitAlone_blocks), usd, signal);
 
 /** Whether a block may still take the attempt: false when the node says so by its final height and by the blockhash. @throws RpcFailed */
 export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolean> {
@@ -33,23 +37,55 @@ export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolea
   return head.height <= BigInt(attempt.validUntil ?? '0') || (await isValid(node, attempt, head.slot));
 }
 
-/** What one node says. Undefined when it does not know the attempt and cannot prove it dead. @throws RpcFailed */
-async function fateAt(node: SolanaNode, attempt: Sent): Promise<Fate | undefined> {
+/**
+ * What one node says. Undefined when it does not know the attempt and cannot prove it dead.
+ * @param wait_blocks that have to follow the last one that takes the attempt, where paying again is what a wrong word would cost
+ * @throws RpcFailed
+ */
+async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Promise<Fate | undefined> {
   const first = await statusOf(node, attempt.hash);
   if (first.status) return decided(node, attempt, first.status);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
   const head = await finalHead(node);
-  if (head.height <= lastHeight) return undefined;
+  if (head.height <= lastHeight + (attempt.transfer ? wait_blocks : 0n)) return undefined;
 
   // No block takes the attempt any more. None has taken it if the node has all blocks and, asked again, does not know it.
   if (await isValid(node, attempt, head.slot)) return undefined;
-  const complete = await hasBlocksFrom(node, lastHeight - blockhashAge_blocks, head);
-  if (!complete) return { kind: 'pending', mined: true };
+  const earliest = await completeFrom(node, lastHeight - blockhashAge_blocks, head);
+  if (earliest === undefined) return { kind: 'pending', mined: true };
   const { slot, status } = await statusOf(node, attempt.hash);
   if (status) return decided(node, attempt, status);
   if (slot < head.slot) throw lagging(node, 'getSignatureStatuses', head.slot);
+  const shown = await shownElsewhere(node, attempt, earliest);
+  if (shown) return shown;
   const detail = `block height ${head.height} is final, past ${lastHeight}, and the transaction is in no block`;
   return dead(attempt, 'validityPassed', detail);
+}
+
+/** The index of statuses may be empty: the transaction itself, and the receiver's history, are kept apart from it. */
+async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Promise<Fate | undefined> {
+  const { hash, transfer } = attempt;
+  const found = await landed(node, hash, 'finalized');
+  if (found) return decided(node, attempt, { slot: found.slot, final: true, error: found.failed ? 'an error' : null });
+  if (!transfer || !(await isListed(node, tokenAccountOf(transfer.receiver, transfer.token.address), hash, from)))
+    return undefined;
+  const message = `${node.name}: the receiver’s history lists ${hash}, which the node does not know otherwise`;
+  return { kind: 'pending', mined: true, dispute: { reason: 'nodesDisagree', message } };
+}
+
+/** Of a receiver with more traffic than this nobody can tell so: the other witnesses stand. */
+const listedPagesMax = 12;
+
+async function isListed(node: SolanaNode, account: string, hash: string, from: bigint): Promise<boolean> {
+  let before: string | null = null;
+  for (let pages = 0; pages < listedPagesMax; pages++) {
+    const page = await signaturesOf(node, account, { until: null, before }, { commitment: 'finalized' });
+    if (page.some(({ signature }) => signature === hash)) return true;
+    const oldest = page.at(-1);
+    if (!oldest || oldest.slot < from) return false;
+    before = oldest.signature;
+  }
+  return false;
 }
 
 async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: Status): Promise<Fate> {
@@ -71,15 +107,16 @@ function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Pro
   return isBlockhashValid(node, terms.blockhash, { commitment: 'finalized', minContextSlot });
 }
 
-/** Whether the node has every final block from a height on: as many as the heights differ. */
-async function hasBlocksFrom(node: SolanaNode, height: bigint, head: FinalHead): Promise<boolean> {
+/** The slot of the block at a height, if the node has every final block from there on: as many as the heights differ. */
+async function completeFrom(node: SolanaNode, height: bigint, head: FinalHead): Promise<bigint | undefined> {
   const blocks = head.height - height;
-  if (blocks > provableFor_blocks) return false;
+  if (blocks > provableFor_blocks) return undefined;
   // Some slots have no block: twice as many slots are searched as there are blocks.
   const from = head.slot - blocks * 2n;
   const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot);
   const earliest = slots.at(-Number(blocks) - 1);
-  return earliest !== undefined && (await blockAt(node, earliest, 'finalized')).height === height;
+  if (earliest === undefined) return undefined;
+  return (await blockAt(node, earliest, 'finalized')).height === height ? earliest : undefined;
 }
 
 const dead = ({ attempt }: Sent, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({

@@ -2,8 +2,10 @@
 
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
+import { higher, lower } from '../../bigints.ts';
 import type { Receiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
+import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { isOnCurve, signature_bytes, systemProgram } from '../addresses.ts';
 import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
@@ -25,18 +27,37 @@ export const spendableLamports = (wallet: RawAccount | null | undefined): bigint
 
 /** In three of four recent slots, transactions on these accounts offered no more. */
 const percentile = 0.75;
+/** What is offered rises so many times with each attempt that has died before. */
+const rise = 4n;
+const risesMax = 16;
 
-/** What to offer for a compute unit now, within the configured bounds. @param accounts that the transaction writes to */
+interface Asking {
+  /** Of the same transfer, none of which has landed. */
+  readonly attemptsBefore?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What to offer for a compute unit now, within the configured bounds. Of two nodes the lower one's word counts, of three the middle one's:
+ * none makes it dear alone.
+ * @param accounts that the transaction writes to
+ * @throws ChainUnavailable
+ */
 export async function freshPrice(
-  node: ChainNode,
+  rpc: ChainRpc,
   accounts: readonly string[],
   { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
+  { attemptsBefore = 0, signal }: Asking = {},
 ): Promise<bigint> {
-  const prices = await recentPrices(node, accounts);
-  const sorted = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const usual = sorted[Math.floor(sorted.length * percentile)] ?? 0n;
-  return usual < least ? least : usual > most ? most : usual;
+  const told = await rpc.every(async (node) => usualOf(await recentPrices(node, accounts)), signal);
+  const usual = inOrder(told)[Math.floor((told.length - 1) / 2)] ?? 0n;
+  return lower(higher(usual, least) * rise ** BigInt(Math.min(attemptsBefore, risesMax)), most);
 }
+
+const usualOf = (prices: readonly bigint[]): bigint => inOrder(prices)[Math.floor(prices.length * percentile)] ?? 0n;
+
+const inOrder = (prices: readonly bigint[]): readonly bigint[] =>
+  prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 const microLamports = 1_000_000n;
 

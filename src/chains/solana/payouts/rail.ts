@@ -1,4 +1,5 @@
 import { assert } from '../../../../domain/decider.ts';
+import { rescale } from '../../../../domain/money.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { allDeny, wholeTokens } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
@@ -42,9 +43,11 @@ export function createSolanaPayoutRail(
     const missing = tokenAccountIn(held) === undefined;
     if (missing && order.opensAccount === false) throw new PayoutBlocked('refusedByToken', closedSince(order));
 
-    await checkUnpaid(node, reference, order.referenceOrdinal !== undefined);
+    const isSecret = order.referenceOrdinal !== undefined;
+    await checkUnpaid(rpc, { reference, isSecret, usd: rescale(order.amount, order.token.decimals, 0) });
+    const { attemptsBefore = 0 } = order;
+    const price_microLamports = await freshPrice(rpc, [source, destination], fees, { attemptsBefore });
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
-    const price_microLamports = await freshPrice(node, [source, destination], fees);
     // The newest confirmed one: a final one would be a third of its life old.
     const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
@@ -105,11 +108,10 @@ export function createSolanaPayoutRail(
 
     minedNonce: async () => null,
 
-    transferCost: (signal) =>
-      rpc.answer(async (node) => {
-        const floats = solanaChain().tokens.map(({ address }) => tokenAccountOf(account, address));
-        return feeOf(fees.unitsUsual, await freshPrice(node, floats, fees), 1);
-      }, signal),
+    async transferCost(signal) {
+      const floats = solanaChain().tokens.map(({ address }) => tokenAccountOf(account, address));
+      return feeOf(fees.unitsUsual, await freshPrice(rpc, floats, fees, { signal }), 1);
+    },
 
     receiverCost: ({ token, receiver }, signal) =>
       rpc.answer(async (node) => {

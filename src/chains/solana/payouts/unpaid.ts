@@ -1,6 +1,8 @@
 /** Whether the chain shows a payout already that the log is about to make: without nonces, nothing else tells that the log is an old copy. */
 import { inParallel } from '../../inParallel.ts';
+import { nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { landed, TransactionUnreadable } from '../landed.ts';
@@ -14,7 +16,14 @@ const listedMax = 5_000;
 const pagesMax = 60;
 const strangersMax = 20_000;
 
-export type CheckUnpaid = (node: ChainNode, reference: string, isSecret: boolean) => Promise<void>;
+export interface Unpaid {
+  readonly reference: string;
+  readonly isSecret: boolean;
+  /** What is at stake, in whole tokens. */
+  readonly usd: bigint;
+}
+
+export type CheckUnpaid = (rpc: ChainRpc, order: Unpaid) => Promise<void>;
 
 /** Only transactions that the treasury has paid for count: it alone can sign those. Others are read once, and remembered as a stranger's. */
 export function createUnpaidCheck(treasury: string): CheckUnpaid {
@@ -33,12 +42,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
     return false;
   }
 
-  /**
-   * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
-   * says as much as one that succeeded.
-   * @throws PayoutBlocked when a transaction of the treasury bears the reference, or there are too many to tell
-   */
-  return async (node, reference, isSecret) => {
+  async function checkAt(node: ChainNode, { reference, isSecret }: Unpaid): Promise<void> {
     let before: string | null = null;
     let listed = 0;
     for (let pages = 0; pages < pagesMax && listed < listedMax; pages++) {
@@ -54,6 +58,21 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
       before = page.at(-1)?.signature ?? null;
     }
     throw behindChain(`${listed} transactions or more`, reference);
+  }
+
+  /**
+   * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
+   * says as much as one that succeeded. One node's index may be empty: as many nodes are asked as must agree, where there are so many.
+   * @throws PayoutBlocked when a transaction of the treasury bears the reference, or there are too many to tell
+   * @throws ChainUnavailable when too few nodes can tell
+   */
+  return async (rpc, order) => {
+    const outcomes = await rpc.each((node) => checkAt(node, order));
+    const failures = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : [],
+    );
+    const needed = Math.min(nodesNeeded(rpc.agree, order.usd), rpc.nodes.length);
+    if (outcomes.length - failures.length < needed) throw new ChainUnavailable(rpc.chainId, failures);
   };
 }
 

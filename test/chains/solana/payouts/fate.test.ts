@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { waitAlone_blocks } from '../../../../src/chains/solana/payouts/fate.ts';
 import { broken, honest, startProxy } from '../../proxy.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
@@ -10,8 +11,9 @@ interface Balance {
   readonly uiTokenAmount: { amount: string };
 }
 
-/** Until no final block takes what is signed now any more. */
+/** Until no final block takes what is signed now any more, and so much longer with one node alone. */
 const expiry_slots = 160;
+const expiryAlone_slots = expiry_slots + Number(waitAlone_blocks);
 
 describe('payouts on Solana die only with proof', () => {
   let world: SolanaWorld;
@@ -31,9 +33,10 @@ describe('payouts on Solana die only with proof', () => {
     await world.rail.broadcast(attempt.bytes);
     const { lastValid, height } = { lastValid: Number(attempt.validUntil), height: await heightNow() };
     world.solana.advanceSlots(lastValid - height + 1);
-    assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
+    const pair = world.railOf([world.solana.rpcUrl, (await startProxy(world.solana.rpcUrl)).url]);
+    assert.deepEqual(await fateOf(attempt, pair), { kind: 'unknown' });
     world.solana.advanceSlots(world.solana.chain.finality.finalized_slots);
-    const fate = await fateOf(attempt);
+    const fate = await fateOf(attempt, pair);
     assert.ok(fate.kind === 'dead' && fate.proof.reason === 'validityPassed', JSON.stringify(fate));
 
     await world.rail.broadcast(attempt.bytes);
@@ -42,8 +45,38 @@ describe('payouts on Solana die only with proof', () => {
     await world.rail.broadcast(second.bytes);
     world.settle();
     assert.equal((await fateOf(second)).kind, 'final');
-    assert.equal((await fateOf(attempt)).kind, 'dead');
+    assert.equal((await fateOf(attempt, pair)).kind, 'dead');
     assert.equal(await world.balance(receiver), 5_000000n);
+  });
+
+  it('later, by one node alone: an index of it that lags has time to catch up', async () => {
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    await fault('drop');
+    await world.rail.broadcast(attempt.bytes);
+    world.solana.advanceSlots(expiry_slots);
+    assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
+    world.solana.advanceSlots(Number(waitAlone_blocks));
+    assert.equal((await fateOf(attempt)).kind, 'dead');
+  });
+
+  it('never where a node’s index of statuses is empty: it is asked for the transaction, and for the receiver’s history', async () => {
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    await world.rail.broadcast(attempt.bytes);
+    world.solana.advanceSlots(expiryAlone_slots);
+    const empty: Record<string, unknown> = {};
+    const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as object;
+      if (method === 'getSignatureStatuses') return { ...answer, value: [null] };
+      return method in empty ? empty[method] : answer;
+    });
+    const rail = world.railOf([node.url]);
+    empty['getSignaturesForAddress'] = [];
+    assert.equal((await fateOf(attempt, rail)).kind, 'final', 'by the transaction');
+    delete empty['getSignaturesForAddress'];
+    empty['getTransaction'] = null;
+    const fate = await fateOf(attempt, rail);
+    assert.equal(fate.kind === 'pending' && fate.dispute?.reason, 'nodesDisagree', 'by the receiver’s history');
+    await assert.rejects(rail.prepare(orderTo(world.nobody()), null));
   });
 
   it('never when they have landed long ago', async () => {
@@ -68,13 +101,14 @@ describe('payouts on Solana die only with proof', () => {
   it('not on the word of one node that does not know them: every one that answers has to prove it', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await world.rail.broadcast(attempt.bytes);
-    world.solana.advanceSlots(expiry_slots);
+    world.solana.advanceSlots(expiryAlone_slots);
     const forgetful = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
       if (method === 'getSignatureStatuses') {
         const { context } = (await forward(method, params)) as { context: object };
         return { context, value: [null] };
       }
-      return forward(method, params);
+      if (method === 'getTransaction') return null;
+      return method === 'getSignaturesForAddress' ? [] : forward(method, params);
     });
     const alone = await fateOf(attempt, world.railOf([forgetful.url]));
     assert.equal(alone.kind, 'dead');
@@ -103,7 +137,7 @@ describe('payouts on Solana die only with proof', () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');
     await world.rail.broadcast(attempt.bytes);
-    world.solana.advanceSlots(expiry_slots);
+    world.solana.advanceSlots(expiryAlone_slots);
     const node = await startProxy(world.solana.rpcUrl, async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'getBlocks' ? (answer as number[]).filter((slot) => slot % 10 !== 3) : answer;

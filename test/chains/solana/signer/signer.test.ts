@@ -30,7 +30,7 @@ const terms: Terms = { blockhash: receiver, units: 80_000, price_microLamports: 
 const clock = { now: () => '2026-01-01T00:00:00.000Z' as const } as never;
 
 const newSigner = () =>
-  createSolanaSigner({ key: treasury, depositSeed, fees: solanaFees, spending: createSpending(limits, clock) });
+  createSolanaSigner({ key: treasury, depositSeed, fees: solanaFees(), spending: createSpending(limits, clock) });
 const reference = payoutReference(orderTo(receiver));
 
 const unsignedOf = (order: TransferOrder, message: Uint8Array, more: Partial<Unsigned> = {}): Unsigned => ({
@@ -103,7 +103,7 @@ describe('the Solana signer', () => {
 
   it('refuses fees above the limits', async () => {
     const order = orderTo(receiver);
-    for (const over of [{ units: solanaFees.unitsMax + 1 }, { price_microLamports: 5_000_001n }])
+    for (const over of [{ units: solanaFees().unitsMax + 1 }, { price_microLamports: 5_000_001n }])
       await refused(
         unsignedOf(order, transferMessage(treasury.address, order, reference, { ...terms, ...over })),
         'fee',

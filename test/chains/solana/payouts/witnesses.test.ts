@@ -1,0 +1,114 @@
+/** What several nodes say before a payout on Solana is signed: whether it was made already, and what haste costs. */
+import assert from 'node:assert/strict';
+import { PublicKey, SystemProgram } from 'solana-web3-v1';
+import { PayoutBlocked } from '../../../../commands/payoutPorts.ts';
+import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { solanaFees } from '../../../../src/chains/solana/config.ts';
+import { createSolanaPayoutRail } from '../../../../src/chains/solana/payouts/rail.ts';
+import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
+import { orderTo, payoutReference, type SolanaWorld, signal, solanaWorld } from '../world.ts';
+
+describe('a payout on Solana, before it is signed,', () => {
+  let world: SolanaWorld;
+  beforeEach(async () => {
+    world = await solanaWorld();
+  });
+  afterEach(() => world.lab.stop());
+
+  /** A rail over nodes that answer one method in their own way. */
+  async function railOver(method: string, ...answers: readonly Behaviour[]) {
+    const nodes = await Promise.all(
+      answers.map((answer) =>
+        startProxy(world.solana.rpcUrl, (asked, params, forward) =>
+          asked === method ? answer(asked, params, forward) : forward(asked, params),
+        ),
+      ),
+    );
+    return world.railOf(nodes.map(({ url }) => url));
+  }
+
+  describe('was not made before', () => {
+    const honest: Behaviour = (method, params, forward) => forward(method, params);
+    const emptyIndex: Behaviour = async () => [];
+    const method = 'getSignaturesForAddress';
+    const isBehind = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'treasuryBehindChain';
+    /** One that was paid, and that the log does not know of. */
+    async function paid() {
+      const order = orderTo(world.nobody());
+      await world.rail.broadcast((await world.attemptTo(order)).bytes);
+      world.settle();
+      return order;
+    }
+
+    it('for two nodes: one whose index is empty is contradicted by the other', async () => {
+      const order = await paid();
+      for (const nodes of [
+        [emptyIndex, honest],
+        [honest, emptyIndex],
+      ])
+        await assert.rejects((await railOver(method, ...nodes)).prepare(order, null), isBehind);
+    });
+
+    it('for nobody while one of two cannot tell', async () => {
+      const order = orderTo(world.nobody());
+      await assert.rejects((await railOver(method, honest, broken)).prepare(order, null), ChainUnavailable);
+      await (await railOver(method, honest, honest, broken)).prepare(order, null);
+    });
+
+    it('however little a node lists at a time: a stranger’s transaction hides none', async () => {
+      const order = await paid();
+      const stranger = await world.lab.person();
+      const own = stranger.publicKey;
+      const naming = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports: 1 });
+      naming.keys.push({ pubkey: new PublicKey(payoutReference(order)), isSigner: false, isWritable: false });
+      await world.lab.send(await world.lab.signed(stranger, [naming]));
+      world.settle();
+      const clipped: Behaviour = async (asked, params, forward) =>
+        ((await forward(asked, params)) as unknown[]).slice(0, 1);
+      await assert.rejects((await railOver(method, clipped)).prepare(order, null), isBehind);
+    });
+
+    it('by what bears its reference and cannot be read: nothing is signed', async () => {
+      const order = await paid();
+      const newer: Behaviour = async () => {
+        throw new Refusal(-32015, 'Transaction version (2) is not supported by the requesting client.');
+      };
+      await assert.rejects((await railOver('getTransaction', newer)).prepare(order, null), isBehind);
+    });
+  });
+
+  describe('is offered a price', () => {
+    const telling =
+      (price: number): Behaviour =>
+      async () =>
+        Array.from({ length: 10 }, (_, slot) => ({ slot, prioritizationFee: price }));
+    const priceBy = async (prices: readonly number[], attemptsBefore?: number) => {
+      const rail = await railOver('getRecentPrioritizationFees', ...prices.map(telling));
+      const order = orderTo(world.nobody(), 1n, attemptsBefore === undefined ? {} : { attemptsBefore });
+      return Number((await rail.prepare(order, null)).fee['price_microLamports']);
+    };
+    const { priceMin_microLamports, priceMax_microLamports } = solanaFees();
+    const [least, most] = [Number(priceMin_microLamports), Number(priceMax_microLamports)];
+
+    it('that no node alone makes dear: the lower of two, the middle of three, within the bounds', async () => {
+      assert.equal(await priceBy([0]), least);
+      assert.equal(await priceBy([90_000]), 90_000);
+      assert.equal(await priceBy([10 ** 12]), most);
+      assert.equal(await priceBy([10 ** 12, 2_000]), 2_000);
+      assert.equal(await priceBy([2_000, 10 ** 12, 3_000]), 3_000);
+    });
+
+    it('that rises with each attempt before it, up to what the operator allows', async () => {
+      assert.deepEqual(
+        [await priceBy([2_000], 0), await priceBy([2_000], 1), await priceBy([2_000], 2), await priceBy([2_000], 40)],
+        [2_000, 8_000, 32_000, most],
+      );
+      const config = world.config(undefined, { fees: solanaFees(2_000n) });
+      const rail = createSolanaPayoutRail(config, payoutReference);
+      const { fee } = await rail.prepare(orderTo(world.nobody(), 1n, { attemptsBefore: 40 }), null);
+      assert.equal(fee['price_microLamports'], '10000');
+      assert.ok(BigInt(fee['maxFee'] ?? '') <= 5_000n + 2_000n);
+      assert.ok((await rail.transferCost(signal)) <= 7_000n);
+    });
+  });
+});
