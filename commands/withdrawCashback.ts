@@ -126,9 +126,13 @@ async function readWithdrawal(
   if (isRefusal(asked)) return { ...asked, pointer };
   const price = await pricePayment(payoutCostOf, termsOf(usual));
   if (isRefusal(price)) return price.pointer === undefined ? price : { ...price, pointer };
-  const { feePolicy, agreed } = price;
+  const { feePolicy, agreed, opensAccount } = price;
   assert(agreed !== null, 'a withdrawal has an amount');
-  const withdrawal = { ...usual, fee: { fixed: unitsText(feePolicy.fixed), basisPoints } };
+  const withdrawal = {
+    ...usual,
+    fee: { fixed: unitsText(feePolicy.fixed), basisPoints },
+    ...(opensAccount !== undefined && { opensAccount }),
+  };
   const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId);
   if (unpayable) return unpayable;
   const ask = canReceive[chain.family];
@@ -143,7 +147,8 @@ function termsOf({
   receiverAddress,
   receiverMemo,
   fee,
-}: Withdrawal): AskedTerms & Pick<Terms, 'feePolicy'> {
+  opensAccount,
+}: Withdrawal): AskedTerms & Pick<Terms, 'feePolicy' | 'opensAccount'> {
   const side = { chain: chainOf(chainId), token };
   return {
     type: 'exactIn',
@@ -151,6 +156,7 @@ function termsOf({
     source: { ...side, amount: inUnits(BigInt(cents), token.decimals), senderAddress: null },
     destination: { ...side, amount: null, receiverAddress, receiverMemo },
     feePolicy: { fixed: units(BigInt(fee.fixed)), basisPoints: fee.basisPoints },
+    ...(opensAccount !== undefined && { opensAccount }),
   };
 }
 

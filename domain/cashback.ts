@@ -9,7 +9,8 @@ import { TokenRef } from './payment/events.ts';
 import { Address, Amount, closed, Digest, Id, nullable, oneOf, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
 
-export const cashbackSchemaVersion = 1;
+/** 2: a withdrawal says whether its fee opens the receiver's account for the token. */
+export const cashbackSchemaVersion = 2;
 
 /** Withdrawals whose payments are not created yet, at most. */
 const openMax = 16;
@@ -25,6 +26,8 @@ const withdrawal = {
   receiverMemo: nullable(Text(128)),
   /** In the token's smallest unit; part of the amount, as of any payment. */
   fee: Type.Object({ fixed: Amount, basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }) }, closed),
+  /** Whether the fee pays for opening the receiver's account for the token. Left out where none is needed, and in older withdrawals. */
+  opensAccount: Type.Optional(Type.Boolean()),
 };
 const Withdrawal = Type.Object(withdrawal, closed);
 

@@ -68,6 +68,19 @@ describe('withdrawing cashback', () => {
     assert.deepEqual([balance_cents, withdrawn_cents, open], ['400', '600', []]);
   });
 
+  for (const opensAccount of [true, false])
+    it(`${opensAccount ? 'pays' : 'never pays'} for the receiver’s account, as its fee says, also where the payment is made after a crash`, async () => {
+      const payoutCostOf = async () => ({ cost_microUsd: 400_000n, least_microUsd: 5_000n, opensAccount });
+      const died = new Error('died');
+      const dying = { ...deps(), payoutCostOf, crash: () => Promise.reject(died) };
+      await assert.rejects(createWithdrawCashback(dying)(app, { withdrawalId: 'november', cents: 600n }, by), died);
+      const [open] = (await account()).open;
+      assert.equal(open?.opensAccount, opensAccount);
+      // Asked again later, it is what was decided.
+      const payment = await paymentOf(await withdraw('november', 600n));
+      assert.equal(payment.terms.opensAccount, opensAccount);
+    });
+
   it('happens once under its name, also when it is asked for at the same time, and not for another amount', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => withdraw('november', 600n)));
     answers.push(await withdraw('november', 600n));
