@@ -3,7 +3,8 @@
  * `node sandbox/blockClockMain.ts --block-ms 1000 --chain http://127.0.0.1:8545`
  */
 import { parseArgs } from 'node:util';
-import { createTransport } from '../src/chains/node/transport.ts';
+import { connect } from '../src/chains/node/connection.ts';
+import { createLines } from '../src/chains/node/lines.ts';
 import { type ClockedChain, createBlockClock } from './blockClock.ts';
 import { readyProgram } from './readyProgram.ts';
 
@@ -20,20 +21,23 @@ const { values: options } = parseArgs({
 const block_ms = Number(options['block-ms']);
 if (!(block_ms > 0)) throw new Error(`--block-ms ${options['block-ms']}: say milliseconds above 0`);
 
+const lines = createLines();
+
 function chainAt(rpcUrl: string): ClockedChain {
-  const call = createTransport(rpcUrl, answer_ms);
+  const options = { chainId: 0, callTimeout_ms: answer_ms, verify: async () => {} };
+  const node = connect({ url: rpcUrl, number: 1 }, lines, options).for({ priority: 'head' });
   return {
     async inUse() {
       const [pool, head] = await Promise.all([
-        call('txpool_status', []),
-        call('eth_getBlockByNumber', ['latest', false]),
+        node.request('txpool_status', []),
+        node.request('eth_getBlockByNumber', ['latest', false]),
       ]);
-      const { pending } = pool.result as { pending: string };
-      const { transactions } = head.result as { transactions: readonly string[] };
+      const { pending } = pool as { pending: string };
+      const { transactions } = head as { transactions: readonly string[] };
       return Number(pending) > 0 || transactions.length > 0;
     },
     async mine() {
-      await call('evm_mine', []);
+      await node.request('evm_mine', []);
     },
   };
 }

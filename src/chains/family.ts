@@ -7,6 +7,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
 import type { Spending } from './money/spending.ts';
+import type { NodeLines } from './node/lines.ts';
 import type { CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
 import type { Treasury } from './treasury.ts';
@@ -49,6 +50,8 @@ export interface OpenChain {
   readonly health: ChainHealth;
   /** How often the chain is polled. */
   readonly poll_ms: number;
+  /** Why nodes of the configuration cannot serve the chain, a sentence each; those that do not answer in time are left out. */
+  unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */
   acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
 }
@@ -83,6 +86,8 @@ export interface DepositOwner {
 
 /** What a family may need of the service's own memory. */
 export interface FamilyNeeds {
+  /** What the process knows of nodes, by their addresses. */
+  readonly lines: NodeLines;
   /** Takes addresses out of the stock, so that each is given to one payment. Fewer than asked for when the stock is low. */
   readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
   readonly watch: (chainId: ChainId) => Watch;

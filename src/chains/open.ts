@@ -10,7 +10,8 @@ export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
   readonly deposits: Partial<Record<ChainFamily, DepositScheme>>;
   readonly receiverChecks: ReceiverChecks;
-  /** Where the configuration does not fit the chains. A chain that cannot be asked in time is left out: its nodes may be away. */
+  /** Where the configuration does not fit the chains, or its nodes cannot serve them. What cannot be asked in time is left out: nodes may
+   * be away. */
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -33,8 +34,9 @@ export function openChains({ chains, treasuries }: Configured, needs: FamilyNeed
       open.flatMap(({ family, canReceive }) => (canReceive ? [[family, canReceive]] : [])),
     ),
     async misfits(signal) {
-      const asked = await Promise.all(open.map(({ misfit }) => misfit?.(signal).catch(() => undefined)));
-      return asked.filter((problem) => problem !== undefined);
+      const unfit = open.flatMap(({ chains }) => chains.map(async (chain) => (await chain.unfitNodes?.(signal)) ?? []));
+      const asked = open.map(async ({ misfit }) => (await misfit?.(signal).catch(() => undefined)) ?? []);
+      return (await Promise.all([...unfit, ...asked])).flat();
     },
   };
 }

@@ -4,6 +4,7 @@ import { type Chain, findChain } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
 import type { OpenChain } from '../chains/family.ts';
+import { createLines } from '../chains/node/lines.ts';
 import { openChains } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
@@ -33,7 +34,8 @@ async function run(stated: string, { begunAnew }: Options): Promise<void> {
 /** Nodes alone are asked: nothing is taken out of the service's own memory. */
 function chainsOf(config: Config): ReadonlyMap<Chain['id'], OpenChain> {
   const nobody = async () => [];
-  return openChains(config, { takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) }).chains;
+  const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
+  return openChains(config, needs).chains;
 }
 
 async function check(config: Config, database: Database, chain: Chain, { health }: OpenChain) {

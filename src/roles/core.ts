@@ -28,6 +28,7 @@ import { type ClockWatch, watchClock } from '../runtime/clockWatch.ts';
 import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { LogSetBack, refuseSetBack } from '../runtime/logSetBack.ts';
+import { openLines } from '../runtime/nodeMetrics.ts';
 import { patiently } from '../runtime/patience.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
@@ -89,10 +90,7 @@ const notified = [
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
-  const open = openChains(
-    config,
-    depositNeeds(() => stores),
-  );
+  const open = openChains(config, { ...depositNeeds(() => stores), lines: openLines(telemetry.registry) });
   const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
   if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);

@@ -21,7 +21,7 @@ const lateFor_ms = 7 * 24 * 60 * minute_ms;
 const projectedWait_ms = 30_000;
 
 /** @param stores asked for when they are needed: chains are opened before them */
-export function depositNeeds(stores: () => NeededStores): FamilyNeeds {
+export function depositNeeds(stores: () => NeededStores): Pick<FamilyNeeds, 'takeOwners' | 'watch'> {
   return {
     /**
      * A restored backup has addresses in stock that were given out since. Their payments are in the log, and so in the rows by now:

@@ -1,4 +1,5 @@
 import { type Answered, type ChainNode, RpcFailed } from '../../src/chains/node/jsonRpc.ts';
+import { createLimits } from '../../src/chains/node/limits.ts';
 
 /** A node that answers in this process; what is asked in batches it answers call by call. */
 export function nodeOf(request: ChainNode['request'], name = 'node 1'): ChainNode {
@@ -12,6 +13,7 @@ export function nodeOf(request: ChainNode['request'], name = 'node 1'): ChainNod
   };
   return {
     name,
+    limits: createLimits(),
     request,
     batch: (calls) => Promise.all(calls.map(({ method, params }) => answered(method, params))),
   };

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { Family, OpenChain } from '../family.ts';
+import type { NodeLines } from '../node/lines.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
 import {
@@ -32,11 +33,11 @@ export const evm: Family = {
   messages: evmMessages,
   walletLink: evmWalletLink,
   readTreasury: readEvmTreasury,
-  open(settings, treasury) {
+  open(settings, treasury, { lines }) {
     const account = treasury.address as Address;
     return {
       family: 'evm',
-      chains: settings.flatMap((setting) => openChain(setting, account)),
+      chains: settings.flatMap((setting) => openChain(setting, account, lines)),
       deposits: createEvmDeposits({ treasury: account }),
       canReceive: null,
       misfit: null,
@@ -48,17 +49,18 @@ export const evm: Family = {
   },
 };
 
-function openChain(setting: ChainSettings, treasury: Address): OpenChain[] {
+function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines): OpenChain[] {
   if (!isEvmChain(setting.chainId)) return [];
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
-  const rpc = createEvmRpc(config);
+  const rpc = createEvmRpc({ ...config, lines });
   return [
     {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
-      acceptsMessage: createEvmAcceptance(config),
+      acceptsMessage: createEvmAcceptance({ ...config, lines }),
+      unfitNodes: rpc.unfit,
     },
   ];
 }

@@ -5,6 +5,7 @@ import { type SignedMessage, Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import type { MessageScheme } from '../family.ts';
 import { defaultAgree } from '../node/agreement.ts';
+import type { ChainRpcOptions } from '../node/nodes.ts';
 import { checksummed } from './addresses.ts';
 import type { EvmChainConfig } from './config.ts';
 import { simulate } from './reads.ts';
@@ -40,18 +41,22 @@ const accepted = `0x1626ba7e${'0'.repeat(56)}`;
 /** What contracts of several owners need, and far above. */
 const contractSignature = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
+type AcceptanceConfig = Pick<EvmChainConfig, 'chainId' | 'rpcUrls'> & Pick<ChainRpcOptions, 'lines'>;
+
 /**
  * Asks every node of a chain; all that answer must say yes, for one that lies would give a buyer’s credit away. The contracts are
- * strangers': over connections of their own, slow ones hold up no payment.
+ * strangers': over connections of their own, and after all other calls, slow ones hold up
+ * no payment.
  */
-export function createEvmAcceptance({ chainId, rpcUrls }: Pick<EvmChainConfig, 'chainId' | 'rpcUrls'>) {
+export function createEvmAcceptance({ chainId, rpcUrls, lines }: AcceptanceConfig) {
   const rpc = createEvmRpc({
     chainId,
     rpcUrls,
     agree: defaultAgree(rpcUrls),
     callTimeout_ms: time_ms,
     answerMax_bytes: answer_bytes,
-  });
+    lines,
+  }).as('late');
   return async (contract: string, { text, signature }: SignedMessage): Promise<boolean> => {
     if (!contractSignature.test(signature)) return false;
     const args = [hashMessage(text), signature as Hex] as const;

@@ -1,5 +1,8 @@
-import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
+import { numberToHex } from 'viem';
+import { chainOf } from '../../../domain/chains.ts';
+import { ask, type ChainNode, RpcFailed, text } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
+import { isSwitchedOff, maySwitchedOff } from '../node/refusals.ts';
 import type { EvmChainConfig } from './config.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
@@ -7,24 +10,66 @@ export { ChainUnavailable } from '../node/nodes.ts';
 export type EvmNode = ChainNode;
 export type EvmRpc = ChainRpc;
 
-/** The nodes of a chain, each asked first whether it serves that chain. */
+type EvmRpcOptions = Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
+  Pick<ChainRpcOptions, 'answerMax_bytes' | 'lines'>;
+
+/** The nodes of a chain, each asked first whether it serves that chain, and searches for logs. */
 export const createEvmRpc = ({
   chainId,
   rpcUrls,
   agree,
   callTimeout_ms,
   answerMax_bytes,
-}: Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
-  Pick<ChainRpcOptions, 'answerMax_bytes'>): EvmRpc =>
+  lines,
+}: EvmRpcOptions): EvmRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
     agree,
     callTimeout_ms,
     answerMax_bytes,
+    lines,
     async verify(node) {
-      const id = Number(await node.request('eth_chainId', []));
-      if (id === chainId) return;
-      throw new RpcFailed(node.name, 'eth_chainId', 'refused', `serves chain ${id}, configured for ${chainId}`);
+      await verifyChain(node, chainId);
+      await verifyLogs(node, chainId);
     },
   });
+
+async function verifyChain(node: EvmNode, chainId: EvmRpcOptions['chainId']): Promise<void> {
+  const id = Number(await ask(node, 'eth_chainId', [], text));
+  if (id === chainId) return;
+  throw new RpcFailed(node.name, 'eth_chainId', 'unfit', `serves chain ${id}, configured for ${chainId}`);
+}
+
+/** Back ends of one address are not so far apart. */
+const settled_blocks = 16n;
+
+/**
+ * Some public nodes answer all but searches for logs (bsc-dataseed: -32005 "limit exceeded", even of one block). The same words may mean
+ * that there are too many calls: they count when another call goes well in between. Other failures say nothing for good.
+ */
+async function verifyLogs(node: EvmNode, chainId: EvmRpcOptions['chainId']): Promise<void> {
+  const newest = await ask(node, 'eth_blockNumber', [], (answer) => BigInt(text(answer)));
+  const block = numberToHex(newest > settled_blocks ? newest - settled_blocks : 0n);
+  const [token] = chainOf(chainId).tokens;
+  const filter = { address: token?.address, fromBlock: block, toBlock: block };
+  const search = () => node.request('eth_getLogs', [filter]).then(() => undefined, failureOf);
+
+  const failure = await search();
+  if (!failure || !mayBeOff(failure)) return;
+  if (!isOff(failure)) {
+    await ask(node, 'eth_chainId', [], text);
+    const again = await search();
+    if (!again || !mayBeOff(again)) return;
+  }
+  const detail = `it refuses searches for logs, even of one block ("${failure.detail}"), and cannot show payins: use another node`;
+  throw new RpcFailed(node.name, 'eth_getLogs', 'unfit', detail);
+}
+
+const isOff = ({ code, detail }: RpcFailed): boolean => isSwitchedOff({ code, words: detail });
+const mayBeOff = (failure: RpcFailed): boolean => isOff(failure) || maySwitchedOff({ words: failure.detail });
+
+function failureOf(error: unknown): RpcFailed {
+  if (error instanceof RpcFailed) return error;
+  throw error;
+}

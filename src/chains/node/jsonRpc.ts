@@ -1,5 +1,6 @@
 /** JSON-RPC with one node: how it is asked, what its failures are, and readers that take its answers apart. */
 import { TransientError } from '../../../commands/ports.ts';
+import type { NodeLimits } from './limits.ts';
 
 /**
  * A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `limited`: it takes no more calls at present;
@@ -33,6 +34,8 @@ export type Answered = { readonly value: unknown } | { readonly failure: RpcFail
 export interface ChainNode {
   /** Host and number in the configuration; the URL itself may hold a key. */
   readonly name: string;
+  /** What it takes in one call at most. */
+  readonly limits: NodeLimits;
   /** @throws RpcFailed */
   request(method: string, params: RpcParams): Promise<unknown>;
   /**

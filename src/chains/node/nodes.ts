@@ -1,9 +1,12 @@
 /** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
 import { BroadcastRefused } from '../../../commands/payoutPorts.ts';
 import { TransientError } from '../../../commands/ports.ts';
-import { inParallel } from '../inParallel.ts';
-import { type Answered, type ChainNode, type RpcCall, RpcFailed, type RpcParams } from './jsonRpc.ts';
-import { AnswerTooLarge, createTransport, NoAnswer } from './transport.ts';
+import { type ConnectOptions, connect, type NodeConnection } from './connection.ts';
+import { type ChainNode, RpcFailed } from './jsonRpc.ts';
+import type { Priority } from './limiter.ts';
+import { createLines, type NodeLines } from './lines.ts';
+
+export type { Priority } from './limiter.ts';
 
 /** No node of the chain could answer. Nothing was changed; try again later. */
 export class ChainUnavailable extends TransientError {
@@ -25,9 +28,6 @@ export interface Agree {
   readonly large: number;
   readonly largeFrom_usd: bigint;
 }
-
-/** Whose calls a node takes first while it takes fewer than are wanted. Late ones have their turn as well, after a while. */
-export type Priority = 'payout' | 'head' | 'late';
 
 /**
  * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
@@ -52,61 +52,85 @@ export interface ChainRpc {
   every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
   /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
   each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
+  /** Why nodes cannot serve the chain, a sentence each. Those that do not answer in time may come to. */
+  unfit(signal: AbortSignal): Promise<readonly string[]>;
 }
 
-export interface ChainRpcOptions {
-  readonly chainId: number;
+export interface ChainRpcOptions extends ConnectOptions {
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
-  /** For one call, its retries included. */
-  readonly callTimeout_ms: number;
-  /** Of one answer; 10 MiB when left out. */
-  readonly answerMax_bytes?: number | undefined;
-  /** Asked once of each node before anything else. @throws RpcFailed when it serves another chain or lacks what is needed */
-  readonly verify: (node: ChainNode) => Promise<void>;
+  /** What the process knows of its nodes; whoever shares a node shares this. */
+  readonly lines?: NodeLines | undefined;
 }
 
-export function createChainRpc(options: ChainRpcOptions): ChainRpc {
-  const { chainId, rpcUrls, agree } = options;
-  const connections = rpcUrls.map((url, at) => connect(url, at + 1, options));
-  let preferred = 0;
+/** @returns the node for a reading that ends with the signal */
+export type Connection = (signal?: AbortSignal) => ChainNode;
+
+/** While there are others, a node that takes no call for so long is left alone. */
+const hurried_ms = 250;
+/** The same where all are asked: one of them is not waited for longer. */
+const among_ms = 2_000;
+
+export function createChainRpc({ rpcUrls, agree, lines = createLines(), ...options }: ChainRpcOptions): ChainRpc {
+  const connections = rpcUrls.map((url, at) => connect({ url, number: at + 1 }, lines, options));
+  const shared: SharedNodes = { chainId: options.chainId, agree, connections, preferred: 0 };
+  const views: Readonly<Record<Priority, ChainRpc>> = {
+    payout: chainRpc(shared, 'payout', (priority) => views[priority]),
+    head: chainRpc(shared, 'head', (priority) => views[priority]),
+    late: chainRpc(shared, 'late', (priority) => views[priority]),
+  };
+  return views.head;
+}
+
+interface SharedNodes extends Pick<ChainRpc, 'chainId' | 'agree'> {
+  readonly connections: readonly NodeConnection[];
+  /** The last good one. */
+  preferred: number;
+}
+
+function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): ChainRpc {
+  const { chainId, agree, connections } = shared;
+  const among = connections.length > 1 ? { patience_ms: among_ms } : {};
+  const nodes = connections.map(
+    (connection): Connection =>
+      (signal) =>
+        connection.for({ priority, signal, ...among }),
+  );
 
   async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
-    const failures: Error[] = [];
-    const order = connections.map((_, at) => (preferred + at) % connections.length);
-    for (const at of order) {
+    const failures = new Map<NodeConnection, RpcFailed>();
+    for (const { connection, patience_ms } of turns(shared, priority, failures)) {
       signal?.throwIfAborted();
-      const connection = connections[at];
-      if (!connection) continue;
       try {
-        const answer = await ask(connection(signal));
+        const answer = await ask(connection.for({ priority, signal, patience_ms }));
+        failures.delete(connection);
         if (answer === undefined) continue;
-        preferred = at;
+        shared.preferred = connections.indexOf(connection);
         return answer;
       } catch (error) {
         if (!(error instanceof RpcFailed)) throw error;
-        failures.push(error);
+        failures.set(connection, error);
       }
     }
     signal?.throwIfAborted();
-    if (failures.length === connections.length) throw new ChainUnavailable(chainId, failures);
+    if (failures.size === connections.length) throw new ChainUnavailable(chainId, [...failures.values()]);
     return undefined;
   }
 
   async function each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal) {
-    const outcomes = await Promise.allSettled(connections.map((connection) => ask(connection(signal))));
+    const outcomes = await Promise.allSettled(nodes.map((connected) => ask(connected(signal))));
     signal?.throwIfAborted();
     const unexpected = outcomes.find((o) => o.status === 'rejected' && !(o.reason instanceof RpcFailed));
     if (unexpected?.status === 'rejected') throw unexpected.reason;
     return outcomes;
   }
 
-  const rpc: ChainRpc = {
+  return {
     chainId,
-    nodes: connections,
+    nodes,
     agree,
-    as: () => rpc,
+    as,
     first,
     each,
     async answer(ask, signal) {
@@ -123,70 +147,40 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
         outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
       );
     },
+    async unfit(signal) {
+      const asked = await Promise.allSettled(connections.map(({ verified }) => verified(signal)));
+      const reasons = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      return reasons.flatMap((reason) =>
+        reason instanceof RpcFailed && reason.kind === 'unfit' ? [`RPC_URLS_${chainId}: ${reason.message}`] : [],
+      );
+    },
   };
-  return rpc;
 }
 
-/** @returns the node for a reading that ends with the signal */
-export type Connection = (signal?: AbortSignal) => ChainNode;
+interface Turn {
+  readonly connection: NodeConnection;
+  /** Undefined: as long as the call may take. */
+  readonly patience_ms?: number;
+}
 
-/** Calls of a batch that are under way at a time, where the node takes one call only. */
-const callsAtOnce = 8;
-
-function connect(
-  url: string,
-  number: number,
-  { callTimeout_ms, answerMax_bytes, verify }: ChainRpcOptions,
-): Connection {
-  const transport = createTransport(url, callTimeout_ms, answerMax_bytes);
-  const name = `node ${number} (${new URL(url).host})`;
-  let verified = false;
-
-  async function call(method: string, params: RpcParams, signal?: AbortSignal): Promise<unknown> {
-    const { result, error } = await transport(method, params, signal).catch((failure: unknown) => {
-      if (!(failure instanceof NoAnswer)) throw failure;
-      const kind = failure instanceof AnswerTooLarge ? 'tooLarge' : 'unreachable';
-      throw new RpcFailed(name, method, kind, failure.message);
-    });
-    if (error) throw new RpcFailed(name, method, 'refused', String(error.message), error.code);
-    return result;
-  }
-
-  async function answered({ method, params }: RpcCall, signal?: AbortSignal): Promise<Answered> {
-    try {
-      return { value: await call(method, params, signal) };
-    } catch (error) {
-      if (error instanceof RpcFailed && error.kind === 'refused') return { failure: error };
-      throw error;
-    }
-  }
-
-  const nodeFor = (signal?: AbortSignal): ChainNode => ({
-    name,
-    request: (method, params) => call(method, params, signal),
-    batch: (calls) => inParallel(calls, callsAtOnce, (asked) => answered(asked, signal)),
-  });
-
-  async function verifyOnce(signal?: AbortSignal): Promise<void> {
-    if (verified) return;
-    await verify(nodeFor(signal));
-    verified = true;
-  }
-
-  return (signal) => {
-    const node = nodeFor(signal);
-    return {
-      name,
-      async request(method, params) {
-        await verifyOnce(signal);
-        return node.request(method, params);
-      },
-      async batch(calls) {
-        await verifyOnce(signal);
-        return node.batch(calls);
-      },
-    };
-  };
+/**
+ * The order in which nodes are asked: those that take calls, the last good one first, and without waiting for any while there are
+ * others. Then those that took none, the one that takes the next call first.
+ * @param failures what has come of the turns before
+ */
+function* turns(
+  { connections, preferred }: SharedNodes,
+  priority: Priority,
+  failures: ReadonlyMap<NodeConnection, RpcFailed>,
+): Generator<Turn> {
+  const order = [...connections.slice(preferred), ...connections.slice(0, preferred)];
+  const [only, ...others] = order;
+  if (only && others.length === 0) return yield { connection: only };
+  const free = order.filter(({ wait_ms }) => wait_ms(priority) <= hurried_ms);
+  for (const connection of free) yield { connection, patience_ms: hurried_ms };
+  const left = order.filter((each) => !free.includes(each) || failures.get(each)?.kind === 'limited');
+  const byWait = left.toSorted((a, b) => a.wait_ms(priority) - b.wait_ms(priority));
+  for (const connection of byWait) yield { connection };
 }
 
 /**

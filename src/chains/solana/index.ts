@@ -28,10 +28,10 @@ export const solana: Family<SolanaTreasury> = {
   readTreasury: readSolanaTreasury,
   walletLink: solanaWalletLink,
 
-  open([setting], treasury, { takeOwners, watch }) {
+  open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);
     const { depositSeed: seed } = treasury;
-    const rpc = createSolanaRpc(config);
+    const rpc = createSolanaRpc({ ...config, lines });
     return {
       family: 'solana',
       chains: [
@@ -40,6 +40,7 @@ export const solana: Family<SolanaTreasury> = {
           rail: createSolanaPayoutRail(config, createPayoutReference(seed === null ? null : referenceKey(seed)), rpc),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
+          unfitNodes: rpc.unfit,
         },
       ],
       deposits: createSolanaDeposits(takeOwners),

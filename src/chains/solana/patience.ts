@@ -25,7 +25,7 @@ const isBehind = (error: unknown): boolean =>
 
 function patient(node: ChainNode): ChainNode {
   return {
-    name: node.name,
+    ...node,
     async request(method, params) {
       for (const pause_ms of pauses_ms) {
         try {

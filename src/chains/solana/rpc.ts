@@ -1,5 +1,5 @@
 import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
-import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
+import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
 import { patiently } from './patience.ts';
 import { accountsOf } from './reads.ts';
@@ -16,13 +16,16 @@ export const createSolanaRpc = ({
   rpcUrls,
   agree,
   callTimeout_ms,
-}: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'>): SolanaRpc =>
+  lines,
+}: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
+  Pick<ChainRpcOptions, 'lines'>): SolanaRpc =>
   patiently(
     createChainRpc({
       chainId,
       rpcUrls,
       agree,
       callTimeout_ms,
+      lines,
       async verify(node) {
         await verifyTokens(node);
         await verifyHistory(node);
@@ -38,7 +41,7 @@ async function verifyTokens(node: SolanaNode): Promise<void> {
   const missing = tokens.find(({ decimals }, at) => !isMint(accounts[at], decimals));
   if (!missing) return;
   const detail = `serves a network without ${missing.symbol} at ${missing.address}: use a node of Solana's main network`;
-  throw new RpcFailed(node.name, 'getMultipleAccounts', 'refused', detail);
+  throw new RpcFailed(node.name, 'getMultipleAccounts', 'unfit', detail);
 }
 
 /** No transaction can have this signature: 64 bytes of zeros. */

@@ -26,9 +26,9 @@ export const stellar: Family<StellarTreasury> = {
   walletLink: stellarWalletLink,
   readTreasury: readStellarTreasury,
 
-  open([setting], treasury) {
+  open([setting], treasury, { lines }) {
     const config = stellarConfig(setting, treasury);
-    const rpc = createStellarRpc(config);
+    const rpc = createStellarRpc({ ...config, lines });
     return {
       family: 'stellar',
       chains: [
@@ -37,6 +37,7 @@ export const stellar: Family<StellarTreasury> = {
           rail: createStellarPayoutRail(config, rpc),
           health: createStellarHealth(rpc),
           poll_ms: config.pollInterval_ms,
+          unfitNodes: rpc.unfit,
         },
       ],
       deposits: createStellarDeposits({ treasury: treasury.address, payinContract: treasury.payinContract }),

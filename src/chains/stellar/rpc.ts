@@ -1,5 +1,5 @@
 import { ask, type ChainNode, list, object, optional, RpcFailed } from '../node/jsonRpc.ts';
-import { type ChainRpc, createChainRpc } from '../node/nodes.ts';
+import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import type { StellarConfig } from './config.ts';
 import { ledgerRange } from './reads.ts';
 
@@ -13,13 +13,16 @@ export const createStellarRpc = ({
   rpcUrls,
   agree,
   callTimeout_ms,
+  lines,
   networkPassphrase,
-}: Pick<StellarConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms' | 'networkPassphrase'>): StellarRpc =>
+}: Pick<StellarConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms' | 'networkPassphrase'> &
+  Pick<ChainRpcOptions, 'lines'>): StellarRpc =>
   createChainRpc({
     chainId,
     rpcUrls,
     agree,
     callTimeout_ms,
+    lines,
     async verify(node) {
       await verifyNetwork(node, networkPassphrase);
       await verifyEvents(node);
@@ -29,7 +32,7 @@ export const createStellarRpc = ({
 async function verifyNetwork(node: StellarNode, passphrase: string): Promise<void> {
   const served = await ask(node, 'getNetwork', {}, (answer) => object(answer)['passphrase']);
   if (served === passphrase) return;
-  throw new RpcFailed(node.name, 'getNetwork', 'refused', `serves the network "${served}", not "${passphrase}"`);
+  throw new RpcFailed(node.name, 'getNetwork', 'unfit', `serves the network "${served}", not "${passphrase}"`);
 }
 
 /** Enough to hold a transaction on a network that is used. */
@@ -51,5 +54,5 @@ async function verifyEvents(node: StellarNode): Promise<void> {
   if (events === undefined || events.length > 0) return;
   const detail =
     'it emits no events for classic transactions (CAP-67): use another node, or set EMIT_UNIFIED_EVENTS there';
-  throw new RpcFailed(node.name, method, 'refused', detail);
+  throw new RpcFailed(node.name, method, 'unfit', detail);
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createTransport, NoAnswer } from '../../../src/chains/node/transport.ts';
+import { createLines } from '../../../src/chains/node/lines.ts';
+import { NoAnswer } from '../../../src/chains/node/replies.ts';
+import { createTransport } from '../../../src/chains/node/transport.ts';
 import { onStop } from '../../support/hooks.ts';
 
 describe('calling a node by JSON-RPC', () => {
@@ -13,35 +15,110 @@ describe('calling a node by JSON-RPC', () => {
       ports.add(request.socket.remotePort);
       response.end('{"result":"0x1"}');
     });
-    for (const _ of [1, 2, 3]) assert.deepEqual(await call('eth_chainId', []), { result: '0x1' });
+    for (const _ of [1, 2, 3]) assert.deepEqual(await call('eth_chainId'), { value: '0x1' });
     assert.equal(ports.size, 1);
   });
 
-  it('asks again what may pass: a limit, an outage, a connection that ends', async () => {
+  it('asks again what may pass: an outage, a connection that ends, a login page, an answer that is none', async () => {
     const answers: RequestListener[] = [
-      (_, response) => response.writeHead(503).end('busy'),
+      (_, response) => response.writeHead(503).end('{"error":"Service Unavailable"}'),
       (request) => request.socket.destroy(),
       (_, response) => response.end('{"result":"0x1"}'),
-      (_, response) => response.end('{"error":{"code":-32005,"message":"limit exceeded"}}'),
-      (_, response) => response.writeHead(429, { 'retry-after': '0' }).end(),
+      (_, response) => response.end('<!DOCTYPE html><title>Just a moment...</title>'),
+      (_, response) => response.end('{}'),
       (_, response) => response.end('{"result":"0x2"}'),
+      (_, response) => response.end('{"error":{"code":-32603,"message":"internal error"}}'),
+      (_, response) => response.end(),
+      (_, response) => response.end('{"result":null}'),
     ];
     const { call, asked } = await node((request, response) => answers.shift()?.(request, response));
-    assert.deepEqual(await call('eth_blockNumber', []), { result: '0x1' });
-    assert.deepEqual(await call('eth_blockNumber', []), { result: '0x2' });
-    assert.equal(asked(), 6);
+    assert.deepEqual(await call('eth_blockNumber'), { value: '0x1' });
+    assert.deepEqual(await call('eth_blockNumber'), { value: '0x2' });
+    assert.deepEqual(await call('eth_getTransactionReceipt'), { value: null });
+    assert.equal(asked(), 9);
+  });
+
+  it('asks again what another back end of the same address may know', async () => {
+    const lagging = '{"error":{"code":-32000,"message":"header not found"}}';
+    const answers = [lagging, lagging, '{"result":7}', lagging, lagging, lagging, lagging];
+    const { call, asked } = await node((_, response) => response.end(answers.shift()));
+    assert.deepEqual(await call('eth_call'), { value: 7 });
+    const said = await call('eth_call');
+    assert.ok('refusal' in said && said.refusal.code === -32000);
+    assert.equal(asked(), 7);
+  });
+
+  describe('a refusal for too many calls', () => {
+    const limits: readonly (readonly [string, RequestListener])[] = [
+      ['as a status', (_, response) => response.writeHead(429).end()],
+      [
+        'with seconds to wait',
+        (_, response) => response.writeHead(429, { 'retry-after': '0.2' }).end('{"message":"slow down"}'),
+      ],
+      [
+        'with a date',
+        (_, response) => {
+          const [date, after] = [0, 1_000].map((more) =>
+            new Date(Math.ceil(Date.now() / 1_000) * 1_000 + more).toUTCString(),
+          );
+          response.writeHead(429, { date, 'retry-after': after }).end();
+        },
+      ],
+      [
+        'in JSON-RPC under a status',
+        (_, response) => response.writeHead(429).end('{"error":{"code":-32005,"message":"rate limit"}}'),
+      ],
+      [
+        'in JSON-RPC',
+        (_, response) => response.end('{"error":{"code":429,"message":"compute units per second capacity"}}'),
+      ],
+      ['in words', (_, response) => response.end('{"error":"rate limited"}')],
+      ['without a code', (_, response) => response.end('{"error":{"message":"Too many requests"}}')],
+    ];
+    for (const [how, listener] of limits) {
+      it(`${how} is waited out, and known to all who ask the node`, async () => {
+        const answers = [listener];
+        const { call, asked, line } = await node((request, response) => {
+          const next = answers.shift() ?? ((_, good) => good.end('{"result":"0x1"}'));
+          next(request, response);
+        });
+        assert.deepEqual(await call('eth_blockNumber'), { value: '0x1' });
+        assert.equal(asked(), 2);
+        assert.notEqual(line.limiter.rate(), null);
+      });
+    }
+
+    it('is told as what it is when it lasts, and at once when the node wants to be left alone for longer than there is time', async () => {
+      const { call, asked } = await node((_, response) => response.writeHead(429, { 'retry-after': '60' }).end());
+      for (const _ of [1, 2]) {
+        const error = await call('eth_blockNumber').catch((failure: unknown) => failure);
+        assert.ok(error instanceof NoAnswer && error.kind === 'limited');
+      }
+      assert.equal(asked(), 1);
+    });
+
+    it('that may as well mean the method is refused for good when other calls are taken meanwhile', async () => {
+      const { call } = await node((_, response, body) =>
+        response.end(
+          body.includes('eth_getLogs') ? '{"error":{"code":-32005,"message":"limit exceeded"}}' : '{"result":"0x1"}',
+        ),
+      );
+      const asked = call('eth_getLogs');
+      await call('eth_blockNumber');
+      assert.deepEqual(await asked, { refusal: { code: -32005, message: 'limit exceeded', words: 'limit exceeded' } });
+    });
   });
 
   it('takes a refusal for an answer, also under a status of failure', async () => {
     const error = { code: -32602, message: 'bad params' };
     const { call, asked } = await node((_, response) => response.writeHead(400).end(JSON.stringify({ error })));
-    assert.deepEqual((await call('eth_call', [])).error, error);
+    assert.deepEqual(await call('eth_call'), { refusal: { ...error, words: error.message } });
     assert.equal(asked(), 1);
   });
 
   it('gives up after three tries, and tells neither URL nor body', async () => {
     const { call, asked } = await node((_, response) => response.writeHead(502).end('secret-of-the-node'));
-    const error = await call('eth_call', ['secret-of-ours']).catch((failure: unknown) => failure);
+    const error = await call('eth_call', { params: ['secret-of-ours'] }).catch((failure: unknown) => failure);
     assert.ok(error instanceof NoAnswer);
     assert.equal(error.message, 'HTTP 502');
     assert.equal(asked(), 3);
@@ -52,7 +129,7 @@ describe('calling a node by JSON-RPC', () => {
       response.on('error', () => {});
       response.end(`{"result":"${'0'.repeat(11 * 1024 * 1024)}"}`);
     });
-    await assert.rejects(call('eth_getLogs', []), /larger than/);
+    await assert.rejects(call('eth_getLogs'), /larger than/);
     assert.equal(asked(), 1);
   });
 
@@ -60,26 +137,30 @@ describe('calling a node by JSON-RPC', () => {
     const { call } = await node((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"result":[1]}')),
     );
-    assert.deepEqual(await call('eth_getLogs', []), { result: [1] });
+    assert.deepEqual(await call('eth_getLogs'), { value: [1] });
   });
 
   it('ends by its time limit when a node begins an answer and stops', async () => {
     const { call } = await node((_, response) => void response.writeHead(200).write('{"res'), 50);
-    await assert.rejects(call('eth_call', []), NoAnswer);
+    await assert.rejects(call('eth_call'), NoAnswer);
   });
 
   it('ends at once when its reading is aborted', async () => {
     const reading = new AbortController();
     const { call } = await node(() => reading.abort(new Error('not wanted any more')));
-    await assert.rejects(call('eth_call', [], reading.signal), /not wanted any more/);
+    await assert.rejects(call('eth_call', { signal: reading.signal }), /not wanted any more/);
   });
 });
 
-async function node(listener: RequestListener, timeout_ms = 10_000) {
+type Listener = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+async function node(listener: Listener, timeout_ms = 10_000) {
   let requests = 0;
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     requests += 1;
-    request.resume().once('end', () => listener(request, response));
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    listener(request, response, Buffer.concat(chunks).toString());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onStop(() => {
@@ -87,5 +168,9 @@ async function node(listener: RequestListener, timeout_ms = 10_000) {
     server.close();
   });
   const url = `http://user:key@127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
-  return { call: createTransport(url, timeout_ms), asked: () => requests };
+  const line = createLines({ random: () => 0 }).of(url, { chainId: 1, node: 1 });
+  const transport = createTransport({ url, timeout_ms, line, random: () => 0 });
+  const call = (method: string, { params = [], signal }: { params?: readonly unknown[]; signal?: AbortSignal } = {}) =>
+    transport.call({ method, params }, { priority: 'head', signal });
+  return { call, asked: () => requests, line };
 }

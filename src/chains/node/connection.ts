@@ -1,0 +1,144 @@
+/** One node as the readings of a chain use it: it must serve the chain before anything else, and its failures are told by their kinds. */
+import type { Asking } from './exchange.ts';
+import { type Answered, type ChainNode, type RpcCall, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import type { Priority } from './limiter.ts';
+import type { CallEnd, NodeLine, NodeLines } from './lines.ts';
+import { kindOf } from './methods.ts';
+import { NoAnswer, type RpcAnswer } from './replies.ts';
+import { createTransport } from './transport.ts';
+
+export interface ConnectOptions {
+  readonly chainId: number;
+  /** For one call, its retries included. */
+  readonly callTimeout_ms: number;
+  /** Of one answer; 10 MiB when left out. */
+  readonly answerMax_bytes?: number | undefined;
+  /**
+   * Asked once of each node before anything else.
+   * @throws RpcFailed, `unfit` when it serves another chain or lacks what is needed
+   */
+  readonly verify: (node: ChainNode) => Promise<void>;
+}
+
+export interface NodeConnection {
+  readonly name: string;
+  readonly limits: NodeLine['limits'];
+  /** The node for a reading that ends with the signal. */
+  for(asking: Asking): ChainNode;
+  /** How long a call would wait for its turn now. */
+  wait_ms(priority: Priority): number;
+  /** @throws RpcFailed */
+  verified(signal?: AbortSignal): Promise<void>;
+}
+
+/** A node that cannot serve the chain is looked at again after so long: it may have been set up anew. */
+const unfitFor_ms = 60_000;
+
+/** @param number in the configuration, from 1 on */
+export function connect(
+  { url, number }: { readonly url: string; readonly number: number },
+  lines: NodeLines,
+  options: ConnectOptions,
+): NodeConnection {
+  const { chainId, callTimeout_ms: timeout_ms, answerMax_bytes, verify } = options;
+  const line = lines.of(url, { chainId, node: number });
+  const { call, batch } = createTransport({ url, timeout_ms, answerMax_bytes, line, random: lines.random });
+  const name = `node ${number} (${new URL(url).host})`;
+
+  const seen = (method: string, end: CallEnd) => lines.seen({ chainId, node: number, kind: kindOf(method), end });
+
+  function failed(method: string, error: unknown): unknown {
+    if (!(error instanceof NoAnswer)) return error;
+    seen(method, error.kind === 'limited' ? 'limited' : 'failed');
+    return new RpcFailed(name, method, error.kind, error.message, error.refusal?.code);
+  }
+
+  function answered({ method }: RpcCall, answer: RpcAnswer): Answered {
+    seen(method, 'value' in answer ? 'answered' : 'refused');
+    if ('value' in answer) return answer;
+    return { failure: new RpcFailed(name, method, 'refused', answer.refusal.words, answer.refusal.code) };
+  }
+
+  async function request(asking: Asking, asked: RpcCall): Promise<unknown> {
+    const answer = await call(asked, asking).catch((error: unknown) => {
+      throw failed(asked.method, error);
+    });
+    const said = answered(asked, answer);
+    if ('failure' in said) throw said.failure;
+    return said.value;
+  }
+
+  async function requests(asking: Asking, calls: readonly RpcCall[]): Promise<readonly Answered[]> {
+    const answers = await batch(calls, asking).catch((error: unknown) => {
+      throw failed(calls[0]?.method ?? 'nothing', error);
+    });
+    return calls.flatMap((asked, at) => {
+      const answer = answers[at];
+      return answer === undefined ? [] : [answered(asked, answer)];
+    });
+  }
+
+  const nodeFor = (asking: Asking): ChainNode => ({
+    name,
+    limits: line.limits,
+    request: (method: string, params: RpcParams) => request(asking, { method, params }),
+    batch: (calls) => requests(asking, calls),
+  });
+
+  /** What one reading asks for, all that wait for it get. It ends by the time limits of its calls. */
+  function verification(): Promise<void> {
+    const known = line.verified.get(chainId);
+    const now_ms = lines.ticker.now_ms();
+    if (known && !(known.unfit && now_ms - known.since_ms > unfitFor_ms)) return known.outcome;
+    const asked = {
+      since_ms: now_ms,
+      unfit: false,
+      outcome: verify(nodeFor({ priority: 'head', once: true })).catch((error: unknown) => {
+        asked.unfit = error instanceof RpcFailed && error.kind === 'unfit';
+        if (!asked.unfit) line.verified.delete(chainId);
+        throw error;
+      }),
+    };
+    line.verified.set(chainId, asked);
+    return asked.outcome;
+  }
+
+  const verified = (signal?: AbortSignal) => unlessAborted(verification(), signal);
+
+  return {
+    name,
+    limits: line.limits,
+    verified,
+    wait_ms: line.limiter.wait_ms,
+    for(asking) {
+      const node = nodeFor(asking);
+      return {
+        ...node,
+        async request(method, params) {
+          await verified(asking.signal);
+          return node.request(method, params);
+        },
+        async batch(calls) {
+          await verified(asking.signal);
+          return node.batch(calls);
+        },
+      };
+    },
+  };
+}
+
+/** @throws also what the signal is aborted with; the work goes on */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

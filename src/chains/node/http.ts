@@ -1,0 +1,74 @@
+/** Bodies sent to one address over connections that are kept open. */
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
+import { createGunzip } from 'node:zlib';
+
+const socketsMax = 16;
+
+/** The answer is longer than there is room for; it is not read to its end. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+  readonly status: number;
+  constructor(max_bytes: number, status: number) {
+    super(`the answer is larger than ${max_bytes} bytes`);
+    this.status = status;
+  }
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** @throws AnswerTooLarge; an error of the connection, also when the signal cuts it */
+export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
+
+/** The request is cut by hand: a signal of its own, and a stream read by `for await`, would cost a third more. */
+export function createPost(url: string, answerMax_bytes: number): Post {
+  const target = new URL(url);
+  const { Agent, request } = target.protocol === 'https:' ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
+  const options = { ...urlToHttpOptions(target), method: 'POST', agent };
+  return (body, signal) =>
+    new Promise<Reply>((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'accept-encoding': 'gzip',
+      };
+      const asked = request({ ...options, headers });
+      const cut = () => void asked.destroy(new Error('the call was ended'));
+      signal.addEventListener('abort', cut, { once: true });
+      asked
+        .once('response', (response) => {
+          textOf(response, answerMax_bytes)
+            .then((text) => ({ status: response.statusCode ?? 0, headers: response.headers, text }))
+            .then(resolve, reject);
+        })
+        .on('error', reject)
+        .once('close', () => signal.removeEventListener('abort', cut))
+        .end(body);
+      if (signal.aborted) cut();
+    });
+}
+
+const textOf = (response: IncomingMessage, max_bytes: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
+    // A body that breaks off ends the unpacked stream as well.
+    if (stream !== response) response.once('error', (error) => stream.destroy(error));
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    stream
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= max_bytes) return void chunks.push(chunk);
+        reject(new AnswerTooLarge(max_bytes, response.statusCode ?? 0));
+        response.destroy();
+      })
+      .once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+      .on('error', reject)
+      .once('close', () => reject(new Error('the answer breaks off')));
+  });

@@ -1,0 +1,74 @@
+/** What this process knows of each node, whoever asks it: how fast it may be asked, and how much at once. */
+
+import { createLimiter, type Limiter, type LimiterDeps } from './limiter.ts';
+import { createLimits, type NodeLimits } from './limits.ts';
+import { systemTicker } from './ticker.ts';
+
+/** How a call to a node ended. */
+export type CallEnd = 'answered' | 'refused' | 'limited' | 'failed';
+
+export interface Verification {
+  readonly since_ms: number;
+  /** Rejects with why the node does not serve the chain. */
+  readonly outcome: Promise<void>;
+  readonly unfit: boolean;
+}
+
+export interface NodeLine {
+  readonly limiter: Limiter;
+  readonly limits: NodeLimits;
+  /** Whether the node serves what a chain needs. */
+  readonly verified: Map<number, Verification>;
+}
+
+/** For metrics; a node is named by its chain and its number, never by its URL. */
+export interface NodeSeen {
+  readonly chainId: number;
+  readonly node: number;
+  /** What kind of call, of which there are few. */
+  readonly kind: string;
+  readonly end: CallEnd;
+}
+
+export interface NodeRate extends Pick<NodeSeen, 'chainId' | 'node'> {
+  /** In usual calls. */
+  readonly perSecond: number;
+}
+
+export interface NodeLines extends LimiterDeps {
+  /** @param named as a chain has it */
+  of(url: string, named: Pick<NodeSeen, 'chainId' | 'node'>): NodeLine;
+  seen(call: NodeSeen): void;
+  /** Of the nodes that have refused calls. */
+  rates(): readonly NodeRate[];
+}
+
+export function createLines({
+  ticker = systemTicker,
+  random = Math.random,
+  seen = () => {},
+}: Partial<LimiterDeps> & { readonly seen?: (call: NodeSeen) => void } = {}): NodeLines {
+  const lines = new Map<string, NodeLine>();
+  /** Under which chains and numbers a node is used. */
+  const names = new Map<string, Pick<NodeSeen, 'chainId' | 'node'> & { readonly line: NodeLine }>();
+  return {
+    ticker,
+    random,
+    seen,
+    of(url, { chainId, node }) {
+      const line = lines.get(url) ?? {
+        limiter: createLimiter({ ticker, random }),
+        limits: createLimits(),
+        verified: new Map(),
+      };
+      lines.set(url, line);
+      names.set(`${chainId} ${node}`, { chainId, node, line });
+      return line;
+    },
+    rates: () =>
+      [...names.values()].flatMap(({ chainId, node, line }) => {
+        const perSecond = line.limiter.rate();
+        return perSecond === null ? [] : [{ chainId, node, perSecond }];
+      }),
+  };
+}
