@@ -53,6 +53,16 @@ export interface Unreadable {
 
 export const evidenceMax = 2_000;
 
+/** A transfer that a log shows and whose transaction no node shows as it must be. Its range goes on without it. */
+export class TransferUnreadable extends Error {
+  override readonly name = 'TransferUnreadable';
+  readonly found: Unreadable;
+  constructor(found: Unreadable) {
+    super(`transaction ${found.txHash} cannot be read: ${found.evidence}`);
+    this.found = found;
+  }
+}
+
 export interface DepositRead {
   readonly logs: readonly TransferLog[];
   readonly explained: boolean;
@@ -144,6 +154,7 @@ export interface Ingester {
   /**
    * Fills in what identifies a transfer, on chains whose logs do not tell it: left out, the log is the whole transfer.
    * @returns undefined when its block has meanwhile left the chain
+   * @throws TransferUnreadable when the nodes, asked more than once, do not show its transaction as it must be
    */
   resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /**

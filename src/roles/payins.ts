@@ -1,6 +1,6 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
 import { filter, type Observable, Subject } from 'rxjs';
-import type { Ingester } from '../../commands/chainPorts.ts';
+import type { Ingester, Pass } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
@@ -111,6 +111,7 @@ export function payinWorkers(
     ...range,
     crash,
     moves: heads.moves,
+    rest_ms: restsOf(poll_ms),
     changes: changes.count,
     expected: (after) => expectedOfChain(database, chainId, after),
     pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
@@ -153,6 +154,15 @@ function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): re
   });
   return [worker];
 }
+
+/**
+ * A head that is polled only each second or so has come many blocks further on a fast chain, and each look costs a call or more: what is
+ * final is looked at less often than what is new.
+ */
+const restsOf =
+  (poll_ms: number) =>
+  (pass: Pass): number =>
+    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 5_000 : 10_000;
 
 /** Of the read models of work. */
 export interface Changes {

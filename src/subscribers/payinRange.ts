@@ -5,6 +5,7 @@ import {
   type Pass,
   type ScannedRange,
   type TransferLog,
+  TransferUnreadable,
   transferOf,
   type Unreadable,
 } from '../../commands/chainPorts.ts';
@@ -97,14 +98,15 @@ export async function handleRange(
   if (ours.length === 0) return [];
   const room = await confirming.room(pass);
   const found = await inParallel(ours, asksAtOnce, async (own) => {
-    const transfer = await resolved(ingester, own.log, signal);
+    const transfer = await resolved(deps, own.log, signal);
+    if (!transfer) return undefined;
     const about = { pass, agreed_usd: own.owner.agreed_usd };
     const fits = final && room.take(own.log);
     if (final && !fits) confirming.later(transferId(transfer));
     return { ...own, transfer, confirmed: fits && (await confirming.shown(transfer, about, signal)) };
   });
   const handled: HandledTransfer[] = [];
-  for (const { log, deposit, transfer, confirmed } of found) {
+  for (const { log, deposit, transfer, confirmed } of found.filter((each) => each !== undefined)) {
     // What is not confirmed is seen at least: the final passes ask for it again.
     const outcome = deposit
       ? await orPark(deps, deposit, transfer.txHash, () => record(deps, deposit, { transfer, final, confirmed }))
@@ -179,9 +181,18 @@ export class Unproven extends TransientError {
 /** A transfer to a shared address that is for no payment: its own amount alone makes it large. */
 const ofNoPayment = { agreed_usd: null };
 
-async function resolved(ingester: Ingester, log: TransferLog, signal: AbortSignal): Promise<Transfer> {
-  const transfer = ingester.resolve ? await ingester.resolve(log, signal) : transferOf(ingester.chainId, log);
-  if (transfer) return transfer;
+/** @returns undefined for one that was set aside because it cannot be read */
+async function resolved(deps: RangeDeps, log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined> {
+  const { ingester } = deps;
+  if (!ingester.resolve) return transferOf(ingester.chainId, log);
+  try {
+    const transfer = await ingester.resolve(log, signal);
+    if (transfer) return transfer;
+  } catch (error) {
+    if (!(error instanceof TransferUnreadable)) throw error;
+    await deps.setUnreadableAside([error.found]);
+    return undefined;
+  }
   throw new Error(`block ${log.blockHash} left chain ${ingester.chainId} while it was read: it is scanned again`);
 }
 

@@ -14,6 +14,8 @@ export interface PayinsDeps extends RangeDeps {
   readonly crash: CrashPoint;
   /** How often the chain's head has moved. */
   readonly moves: () => number;
+  /** How long a pass rests between two runs although the head moves; not at all when left out. */
+  readonly rest_ms?: (pass: Pass) => number;
   /** Detected and not confirmed, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
   readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint | null) => Promise<readonly RecordedPayin[]>;
   /** Of the read models, when they have changed since they were asked; what they said last stands until then. */
@@ -42,16 +44,18 @@ const expectedMax_ms = 30_000;
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
   const { ingester } = deps;
   const progress = new Map<Pass, Progress>();
+  const restOf = (pass: Pass, ran: Run) =>
+    ran.moves === deps.moves() ? restMax_ms : Math.min(deps.rest_ms?.(pass) ?? 0, restMax_ms);
   const isDue = (pass: Pass, now: Instant) => {
     const ran = progress.get(pass)?.ran;
-    return !ran || ran.moves !== deps.moves() || epochMs(now) - ran.at_ms >= restMax_ms;
+    return !ran || epochMs(now) - ran.at_ms >= restOf(pass, ran);
   };
   return {
     name: `payins:${ingester.chainId}`,
     concurrency: ingester.passes.length,
     due: async (_, now) => ingester.passes.filter((pass) => isDue(pass, now)),
     nextDue(now) {
-      const rested_ms = [...progress.values()].flatMap(({ ran }) => (ran ? [ran.at_ms + restMax_ms] : []));
+      const rested_ms = [...progress].flatMap(([pass, { ran }]) => (ran ? [ran.at_ms + restOf(pass, ran)] : []));
       const next_ms = Math.min(...rested_ms.filter((at_ms) => at_ms > epochMs(now)));
       return Number.isFinite(next_ms) ? instant(next_ms) : null;
     },
@@ -74,8 +78,13 @@ interface Progress {
   saved: Cursor | null;
   savedAt_ms: number;
   expected: (ExpectedOfChain & { readonly changes: number; readonly at_ms: number }) | null;
-  /** The last run that ended well. */
-  readonly ran?: { readonly moves: number; readonly at_ms: number };
+  /** The last one that ended well. */
+  readonly ran?: Run;
+}
+
+interface Run {
+  readonly moves: number;
+  readonly at_ms: number;
 }
 
 async function load(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Progress> {
@@ -174,7 +183,12 @@ interface Pending {
 async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, signal: AbortSignal): Promise<void> {
   const { ingester, confirming } = deps;
   const { transferId: id, txHash, agreed_usd } = payin;
-  const found = (await ingester.lookUp(txHash, signal)).find((transfer) => transferId(transfer) === id);
+  const shown = await ingester.lookUp(txHash, signal).catch((error: unknown) => {
+    // The others go on at the next run: this one is asked for again later.
+    confirming.later(id);
+    throw error;
+  });
+  const found = shown.find((transfer) => transferId(transfer) === id);
   if (!found) return (await ingester.hasLeft(payin, signal)) ? orphan(deps, payin) : confirming.later(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
   const fits = isDeep && room.take({ token: found.token, amount: BigInt(found.amount) });

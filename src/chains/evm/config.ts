@@ -43,6 +43,8 @@ export interface EvmChainConfig {
   /** Most that is paid out for before it is at `finalLarge`; what comes beyond waits for that. */
   readonly exposureMax_usd: bigint;
   readonly pollInterval_ms: number;
+  /** How often a node is asked for its tags, by the chain's time: they move no faster, or nothing waits for it. */
+  readonly tagEvery_ms: number;
   /** For one JSON-RPC call, its retries included. */
   readonly callTimeout_ms: number;
   /** Most blocks that one log query spans while catching up. */
@@ -104,11 +106,20 @@ const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'lar
   },
 };
 
+/** Ethereum's tags move by slots, Base's and Arbitrum's with Ethereum's; the others vote on each block. */
+const tagEvery_ms: Readonly<Record<EvmChainId, number>> = {
+  1: 12_000,
+  8453: 12_000,
+  42161: 12_000,
+  137: 4_000,
+  56: 5_000,
+};
+
 /** Ten payins that are just not large. */
 export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_usd;
 
 /** Several blocks a second are read together, so often that a payin is seen within a second and a half. */
-const pollLeast_ms = 1_250;
+const pollLeast_ms = 1_350;
 
 /** The operator's limits over a chain's own. */
 export function feesOf(chainId: EvmChainId, { gasMax, gasPriceMax_gwei, tipMax_gwei }: GasSettings): EvmFees {
@@ -128,6 +139,7 @@ export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly str
     rpcUrls,
     agree: defaultAgree(rpcUrls, BigInt(perChain[chainId].largeFrom_usd)),
     ...perChain[chainId],
+    tagEvery_ms: tagEvery_ms[chainId],
     exposureMax_usd: exposureFor(BigInt(perChain[chainId].largeFrom_usd)),
     pollInterval_ms: Math.max(pollLeast_ms, chainOf(chainId).block_ms / 2),
     callTimeout_ms: 10_000,

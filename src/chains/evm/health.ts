@@ -5,8 +5,9 @@ import { instant } from '../../../domain/time.ts';
 import { higher } from '../bigints.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
-import type { Depth, EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
+import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
 import { deployer } from './deposits/forwarder.ts';
+import { tagOf } from './finality.ts';
 import { header, knownHeader, simulate, suggestedTip, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
@@ -47,11 +48,8 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
 /** Of those that the passes follow. */
 function deepestTag(depths: EvmChainConfig['depths']): FinalityTag | null {
   const tags = [depths.final, depths.finalLarge].map(tagOf);
-  return tags.find((tag) => tag === 'finalized') ?? tags.find((tag) => tag !== null) ?? null;
+  return tags.find((tag) => tag === 'finalized') ?? tags.find((tag) => tag !== undefined) ?? null;
 }
-
-const tagOf = (depth: Depth): FinalityTag | null =>
-  typeof depth === 'string' ? depth : typeof depth === 'object' && 'tag' in depth ? depth.tag : null;
 
 async function look(node: EvmNode, tag: FinalityTag | null): Promise<NodeLook> {
   const { number, time_s } = await knownHeader(node, 'latest');
@@ -78,7 +76,7 @@ async function rangeOf(node: EvmNode, { tokens }: Chain): Promise<string> {
   let failed: unknown;
   for (const blocks of rangesTried) {
     try {
-      const logs = await transferLogs(node, addresses, { from: higher(to - blocks + 1n, 0n), to });
+      const { logs } = await transferLogs(node, addresses, { from: higher(to - blocks + 1n, 0n), to });
       return `${blocks} blocks at a time (${logs.length} transfers in the newest)`;
     } catch (error) {
       if (!(error instanceof RpcFailed)) throw error;

@@ -10,6 +10,7 @@ import {
   stringToBytes,
 } from 'viem';
 import { ask, list, object, optional } from '../node/jsonRpc.ts';
+import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
 export type BlockTag = bigint | 'latest' | 'safe' | 'finalized' | 'pending';
@@ -54,7 +55,20 @@ export interface Transaction {
 /** keccak256 of the event's signature: ERC-20. */
 export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
-type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; readonly to: bigint };
+/** A log that a node shows and that is not as logs are; its transaction is known at least. */
+export interface BrokenLog {
+  readonly txHash: Hex;
+  readonly blockNumber: bigint | undefined;
+  readonly receiver: Hex | undefined;
+  readonly evidence: string;
+}
+
+export interface LogsShown {
+  readonly logs: readonly RawLog[];
+  readonly broken: readonly BrokenLog[];
+}
+
+export type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; readonly to: bigint };
 
 const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
 
@@ -79,14 +93,43 @@ export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header>
  * Transfer logs of some contracts. By block hash, a node that lacks the block must answer with an error (EIP-234); by range, one that
  * lags may answer with nothing.
  */
-export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere) => {
-  const range = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
-  const filter = { address, topics: [transferTopic], ...range };
-  return ask(node, 'eth_getLogs', [filter], (answer) => list(answer).map(toLog));
+export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere): Promise<LogsShown> => {
+  const { method, params } = logsCall(address, where);
+  return ask(node, method, params, toLogs);
 };
+
+/** The same to be asked beside other calls. */
+export function logsCall(address: readonly string[], where: LogsWhere) {
+  const range = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
+  return { method: 'eth_getLogs', params: [{ address, topics: [transferTopic], ...range }] };
+}
+
+export const headerCall = (number: bigint) => ({
+  method: 'eth_getBlockByNumber',
+  params: [numberToHex(number), false],
+});
 
 export const receiptOf = (node: EvmNode, hash: string): Promise<Receipt | undefined> =>
   ask(node, 'eth_getTransactionReceipt', [hash], (answer) => optional(answer, toReceipt));
+
+/** How many transfer logs of some contracts a block has by its receipts; undefined when the node has no such block. */
+export const countReceiptLogs = (
+  node: EvmNode,
+  address: readonly string[],
+  blockHash: Hex,
+): Promise<number | undefined> => {
+  const wanted = new Set(address.map((each) => each.toLowerCase()));
+  return ask(node, 'eth_getBlockReceipts', [blockHash], (answer) =>
+    optional(answer, (receipts) => {
+      const logs = list(receipts).flatMap((receipt) => list(object(receipt)['logs']));
+      const ours = logs.map(object).filter((log) => {
+        const [topic] = list(log['topics']);
+        return topic === transferTopic && wanted.has(hex(log['address']).toLowerCase());
+      });
+      return ours.length;
+    }),
+  );
+};
 
 export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
   ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
@@ -131,7 +174,7 @@ export function tokenBalance(node: EvmNode, account: Address, token: string): Pr
 export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
-function toHeader(answer: unknown): Header {
+export function toHeader(answer: unknown): Header {
   const { number, hash, parentHash, timestamp, baseFeePerGas, logsBloom } = object(answer);
   return {
     number: quantity(number),
@@ -140,6 +183,30 @@ function toHeader(answer: unknown): Header {
     time_s: Number(quantity(timestamp)),
     baseFee_wei: optional(baseFeePerGas, quantity) ?? 0n,
     logsBloom: optional(logsBloom, hex),
+  };
+}
+
+export function toLogs(answer: unknown): LogsShown {
+  const [logs, broken]: [RawLog[], BrokenLog[]] = [[], []];
+  for (const entry of list(answer)) {
+    try {
+      logs.push(toLog(entry));
+    } catch (error) {
+      broken.push(toBrokenLog(entry, error instanceof Error ? error.message : 'unreadable'));
+    }
+  }
+  return { logs, broken };
+}
+
+/** @throws when not even its transaction can be read */
+function toBrokenLog(entry: unknown, problem: string): BrokenLog {
+  const { transactionHash, blockNumber, topics } = object(entry);
+  const receiver = Array.isArray(topics) ? topics[2] : undefined;
+  return {
+    txHash: hex(transactionHash),
+    blockNumber: isHex(blockNumber) ? quantity(blockNumber) : undefined,
+    receiver: isHex(receiver) ? receiver : undefined,
+    evidence: `${problem}: ${JSON.stringify(entry)}`.slice(0, evidenceMax),
   };
 }
 

@@ -80,7 +80,8 @@ export async function askEach<T>(
   });
 }
 
-function readBy<T>(node: ChainNode, method: string, answer: unknown, read: (answer: unknown) => T): T {
+/** Takes one answer of a batch apart, as `ask` does. @throws RpcFailed */
+export function readBy<T>(node: ChainNode, method: string, answer: unknown, read: (answer: unknown) => T): T {
   try {
     return read(answer);
   } catch (error) {

@@ -2,24 +2,37 @@
  * Blocks after a cursor, read from one node by their hashes: asked for a hash that it lacks, it must fail (EIP-234), where it may answer
  * a range of heights with nothing.
  */
-import type { Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { lower } from '../../bigints.ts';
 import { inParallel } from '../../inParallel.ts';
-import type { Cursor, TransferLog } from '../../ports.ts';
-import { type Header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import type { Cursor } from '../../ports.ts';
+import {
+  countReceiptLogs,
+  type Header,
+  knownHeader,
+  type LogsShown,
+  type LogsWhere,
+  type RawLog,
+  transferLogs,
+} from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { mayHoldTransfers } from './bloom.ts';
-import { callsAtOnce } from './headers.ts';
-import { toTransferLog } from './transfers.ts';
+import { callsAtOnce } from './calls.ts';
+import { type Told, tell } from './transfers.ts';
 
 /** Most blocks that are read by hash at a time. */
 const most_blocks = 64n;
 
-export interface BlocksRead {
-  readonly logs: readonly TransferLog[];
-  /** The blocks whose hashes are now known, oldest first; the last one is the end of what was read. */
-  readonly headers: readonly Header[];
+export interface Block {
+  readonly number: bigint;
+  readonly hash: string;
+}
+
+export interface BlocksRead extends Told {
+  /** Whose hashes are now known, oldest first. */
+  readonly blocks: readonly Block[];
+  /** The end of what was read. */
+  readonly last: Header;
 }
 
 /** The blocks at these heights, which the node must have. @throws RpcFailed when it lacks one */
@@ -40,31 +53,59 @@ export async function readByHash(
   headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>,
 ): Promise<BlocksRead | undefined> {
   const first = cursor.blockNumber + 1n;
-  const last = lower(end, first + most_blocks - 1n);
-  const heights = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
-  const headers = linked(cursor.blockHash, await headersAt(heights));
-  if (headers.length === 0) return undefined;
-
-  const logs = await inParallel(headers, callsAtOnce, async (header) => {
-    const { hash, time_s } = header;
-    const raw = await transferLogs(node, addressesOf(chain), { blockHash: hash });
-    if (raw.length === 0 && mayHoldTransfers(chain, header)) await checkEmpty(chain, node, others[0], hash);
-    return inOrder(raw, node, (log) => log.blockHash === hash).flatMap(
-      (log) => toTransferLog(chain, log, time_s) ?? [],
-    );
+  const until = lower(end, first + most_blocks - 1n);
+  const heights = Array.from({ length: Number(until - first) + 1 }, (_, at) => first + BigInt(at));
+  const blocks = linked(cursor.blockHash, await headersAt(heights));
+  const last = blocks.at(-1);
+  if (!last) return undefined;
+  const told = await inParallel(blocks, callsAtOnce, async (header) => {
+    const shown = await transferLogs(node, addressesOf(chain), { blockHash: header.hash });
+    await checkEmpty(chain, { node, others }, header, shown);
+    const logs = inOrder(shown, node, (log) => log.blockHash === header.hash);
+    return tell(chain, logs, () => header.time_s, header.number);
   });
-  return { headers, logs: logs.flat() };
+  return {
+    blocks,
+    last,
+    logs: told.flatMap(({ logs }) => logs),
+    unreadable: told.flatMap(({ unreadable }) => unreadable),
+  };
 }
 
-/** @throws RpcFailed when another node shows logs of the block; one that cannot say proves nothing */
-async function checkEmpty(chain: Chain, node: EvmNode, other: EvmNode | undefined, blockHash: Hex): Promise<void> {
-  const shown = other && (await transferLogs(other, addressesOf(chain), { blockHash }).catch(orNothing));
-  if (!shown?.length) return;
-  throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other?.name} shows of ${blockHash}`);
+interface Asked {
+  readonly node: EvmNode;
+  /** The other nodes of the chain. */
+  readonly others: readonly EvmNode[];
 }
 
-function orNothing(error: unknown): undefined {
+/**
+ * An answer without logs of a block whose header says that there may be some is compared with another node's, or with the receipts that
+ * the same node has where it is the only one.
+ * @throws RpcFailed when these show some; what cannot be told proves nothing
+ */
+export async function checkEmpty(chain: Chain, asked: Asked, header: Header, shown: LogsShown): Promise<void> {
+  if (!isEmpty(shown) || !mayHoldTransfers(chain, header)) return;
+  const { node, others } = asked;
+  if (others.length > 0) return compareEmpty(chain, asked, { blockHash: header.hash });
+  // null: it has just shown the block, and does not know it.
+  const count = await countReceiptLogs(node, addressesOf(chain), header.hash).catch(orNothing);
+  if (count !== 0 && count !== 'unknown')
+    throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what block ${header.hash} holds`);
+}
+
+/** @throws RpcFailed when another node shows logs where this one shows none; one that cannot say proves nothing */
+export async function compareEmpty(chain: Chain, { node, others }: Asked, where: LogsWhere): Promise<void> {
+  const [other] = others;
+  const shown = other && (await transferLogs(other, addressesOf(chain), where).catch(orNothing));
+  if (!shown || shown === 'unknown' || isEmpty(shown)) return;
+  throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other?.name} shows`);
+}
+
+export const isEmpty = ({ logs, broken }: LogsShown): boolean => logs.length + broken.length === 0;
+
+function orNothing(error: unknown): 'unknown' {
   if (!(error instanceof RpcFailed)) throw error;
+  return 'unknown';
 }
 
 /** The headers up to where one is not the next one's parent: a fork came while they were read. */
@@ -81,7 +122,14 @@ function linked(parentHash: string, headers: readonly Header[]): readonly Header
 export const addressesOf = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
 
 /** Sorts logs as the chain has them. @throws RpcFailed when the node answered with logs that were not asked for */
-export function inOrder(logs: readonly RawLog[], node: EvmNode, asked: (log: RawLog) => boolean): readonly RawLog[] {
+export function inOrder({ logs, broken }: LogsShown, node: EvmNode, asked: (log: RawLog) => boolean): LogsShown {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
-  return logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+  return { logs: logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex), broken };
 }
+
+/** The blocks that logs show, once each. */
+export const blocksOf = (logs: readonly RawLog[]): readonly Block[] => [
+  ...new Map(
+    logs.map(({ blockNumber, blockHash }) => [blockNumber, { number: blockNumber, hash: blockHash }]),
+  ).values(),
+];

@@ -8,9 +8,10 @@ import type { Pass } from '../../ports.ts';
 import type { FinalityTag } from '../config.ts';
 import { type Header, header, knownHeader } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { callsAtOnce, takesTogether, togetherFrom_blocks } from './calls.ts';
 
-/** Calls to one node at a time. */
-export const callsAtOnce = 8;
+/** How much older than it must be a block may be that is known already. */
+const near_s = 2;
 
 /** A node's newest block, and the newest of each tag that it could tell. */
 export interface Shown {
@@ -24,6 +25,9 @@ interface Known {
   readonly byHash: Map<string, Header>;
   readonly underWay: Map<string, Promise<Header>>;
   shown?: Shown;
+  tagged: Shown['tagged'];
+  /** The time of the block with which they were asked for. */
+  tagsAt_s: number;
   readonly takenBy: Set<Pass>;
 }
 
@@ -34,28 +38,56 @@ export interface Headers {
   shownTo(pass: Pass, node: EvmNode): Promise<Shown>;
   /** What the watcher saw last; undefined before it saw anything. */
   seen(node: EvmNode): Shown | undefined;
+  /** A block at or below a height whose time is `before_s` or a little earlier, among those that the node has shown; the newest such. */
+  aged(node: EvmNode, atMost: bigint, before_s: number): Header | undefined;
+  /** The node's block at a height, as it showed it last or shows it now. @throws RpcFailed when it lacks it */
+  at(node: EvmNode, height: bigint): Promise<Header>;
+  /** A block that the node does not show any more, or not in full. */
+  forget(node: EvmNode, hash: string): void;
   /** The blocks at these heights, in order, which the node must have below its newest. @throws RpcFailed when it lacks one */
   below(node: EvmNode, latest: Header, heights: readonly bigint[]): Promise<readonly Header[]>;
 }
 
-/** @param kept how many of each node's blocks are remembered */
-export function createHeaders(tags: readonly FinalityTag[], kept: number): Headers {
+interface HeadersOptions {
+  readonly tags: readonly FinalityTag[];
+  /** Tags move no faster than this: they are asked for again when so much of the chain's time has passed. */
+  readonly tagEvery_s: number;
+  /** How many of each node's blocks are remembered. */
+  readonly kept: number;
+}
+
+export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Headers {
   const nodes = new Map<string, Known>();
 
   function knownOf({ name }: EvmNode): Known {
-    const known = nodes.get(name) ?? { kept, byHash: new Map(), underWay: new Map(), takenBy: new Set() };
+    const known = nodes.get(name) ?? {
+      kept,
+      byHash: new Map(),
+      underWay: new Map(),
+      tagged: new Map(),
+      tagsAt_s: Number.NEGATIVE_INFINITY,
+      takenBy: new Set(),
+    };
     nodes.set(name, known);
     return known;
   }
 
+  async function taggedBy(node: EvmNode): Promise<Shown['tagged']> {
+    const asked = tags.map(async (tag) => [tag, await header(node, tag).catch(() => undefined)] as const);
+    const found = await Promise.all(asked);
+    return new Map(found.flatMap(([tag, block]) => (block ? [[tag, block] as const] : [])));
+  }
+
   return {
     async watch(node) {
-      // A tag that the node cannot tell must not hide its newest block.
-      const asked = tags.map(async (tag) => [tag, await header(node, tag).catch(() => undefined)] as const);
-      const [latest, ...found] = await Promise.all([knownHeader(node, 'latest'), ...asked]);
-      const tagged = new Map(found.flatMap(([tag, block]) => (block ? [[tag, block] as const] : [])));
       const known = knownOf(node);
-      known.shown = { latest: keep(known, latest), tagged };
+      // A tag that the node cannot tell must not hide its newest block.
+      const latest = await knownHeader(node, 'latest');
+      if (tags.length > 0 && Math.abs(latest.time_s - known.tagsAt_s) >= tagEvery_s) {
+        known.tagged = await taggedBy(node);
+        known.tagsAt_s = latest.time_s;
+      }
+      known.shown = { latest: keep(known, latest), tagged: known.tagged };
       known.takenBy.clear();
       return known.shown;
     },
@@ -69,7 +101,22 @@ export function createHeaders(tags: readonly FinalityTag[], kept: number): Heade
       return known.shown;
     },
 
+    aged(node, atMost, before_s) {
+      const { byHash } = knownOf(node);
+      const old = [...byHash.values()].filter(({ number, time_s }) => number <= atMost && time_s <= before_s);
+      const newest = old.reduce<Header | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined);
+      return newest && newest.time_s >= before_s - near_s ? newest : undefined;
+    },
+
+    async at(node, height) {
+      const known = knownOf(node);
+      const shown = [...known.byHash.values()].findLast(({ number }) => number === height);
+      return shown ?? keep(known, await knownHeader(node, height));
+    },
+
     seen: (node) => knownOf(node).shown,
+
+    forget: (node, hash) => void knownOf(node).byHash.delete(hash),
 
     async below(node, latest, heights) {
       const known = knownOf(node);
@@ -106,7 +153,7 @@ async function closeGap(node: EvmNode, known: Known, latest: Header): Promise<vo
   const before = [...known.byHash.values()].map(({ number }) => number).filter((number) => number < latest.number);
   const newest = before.reduce(higher, -1n);
   const missing = Number(latest.number - newest - 1n);
-  if (newest < 0n || missing > known.kept / 2) return;
+  if (newest < 0n || missing >= (takesTogether(node) ? togetherFrom_blocks : known.kept / 2)) return;
   const heights = Array.from({ length: missing }, (_, at) => newest + 1n + BigInt(at));
   await inParallel(heights, callsAtOnce, (height) => ask(node, known, latest, height)).catch((error: unknown) => {
     // A node that does not answer at all is not waited for twice.

@@ -4,11 +4,11 @@
  */
 import type { Chain } from '../../../../domain/chains.ts';
 import { lower } from '../../bigints.ts';
-import type { Cursor, TransferLog } from '../../ports.ts';
-import { type Header, header, knownHeader, type RawLog, transferLogs } from '../reads.ts';
+import type { Cursor } from '../../ports.ts';
+import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { addressesOf, type BlocksRead, headersAt, inOrder } from './blocks.ts';
-import { toTransferLog } from './transfers.ts';
+import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
+import { type Told, tell } from './transfers.ts';
 
 /** After so many good answers in a row a wider range is tried. */
 const goodEnough = 8;
@@ -49,14 +49,14 @@ export async function readByRange(
     if (!(raw instanceof RpcFailed) && !(again instanceof RpcFailed)) {
       if (!areSame(raw, again)) return undefined;
       widen(size);
-      return { headers: [last], logs: await withTimes(chain, node, raw) };
+      return { blocks: [...blocksOf(raw.logs), last], last, ...(await withTimes(chain, node, raw, last)) };
     }
     const isNodes = raw instanceof RpcFailed;
     if (!isNodes && again instanceof RpcFailed && again.kind !== 'refused') {
       size.alone = withoutSecond_ranges;
       return undefined;
     }
-    if (isNodes && (raw.kind === 'malformed' || size.blocks === 1n)) throw raw;
+    if (isNodes && (raw.kind === 'malformed' || raw.kind === 'limited' || size.blocks === 1n)) throw raw;
     if (size.blocks === 1n) return undefined;
     size.blocks /= 2n;
     size.good = 0;
@@ -90,22 +90,27 @@ const orFailure = <T>(asked: Promise<T>): Promise<T | RpcFailed> =>
 
 const placeOf = ({ blockHash, logIndex }: RawLog): string => `${blockHash} ${logIndex}`;
 
-const areSame = (one: readonly RawLog[], other: readonly RawLog[]): boolean =>
-  one.length === other.length && one.every((log, at) => other[at] && placeOf(log) === placeOf(other[at]));
+const areSame = (one: LogsShown, other: LogsShown): boolean =>
+  one.logs.length === other.logs.length &&
+  one.broken.length === other.broken.length &&
+  one.logs.every((log, at) => other.logs[at] && placeOf(log) === placeOf(other.logs[at]));
 
-function widen(size: RangeSize): void {
+export function widen(size: RangeSize): void {
   size.good++;
   if (size.good < goodEnough) return;
   size.good = 0;
   size.blocks = lower(size.most, size.blocks * 2n);
 }
 
-async function withTimes(chain: Chain, node: EvmNode, logs: readonly RawLog[]): Promise<readonly TransferLog[]> {
-  const untimed = new Set(logs.filter((log) => log.blockTime_s === undefined).map((log) => log.blockNumber));
+/** Of a node that does not say in a log when its block was, the blocks are asked for. */
+export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<Told> {
+  const untimed = new Set(
+    shown.logs.flatMap((log) =>
+      log.blockTime_s === undefined && log.blockNumber !== end.number ? log.blockNumber : [],
+    ),
+  );
   const headers = await headersAt(node, [...untimed]);
-  const times = new Map(headers.map(({ number, time_s }) => [number, time_s]));
-  return logs.flatMap((log) => {
-    const time_s = log.blockTime_s ?? times.get(log.blockNumber);
-    return time_s === undefined ? [] : (toTransferLog(chain, log, time_s) ?? []);
-  });
+  const times = new Map([...headers, end].map(({ number, time_s }) => [number, time_s]));
+  const timeOf = (log: RawLog) => log.blockTime_s ?? times.get(log.blockNumber) ?? end.time_s;
+  return tell(chain, shown, timeOf, end.number);
 }

@@ -3,17 +3,12 @@ import { higher } from '../../bigints.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
-import { headersAt } from './blocks.ts';
+import { type Block, headersAt } from './blocks.ts';
 import type { Windows } from './windows.ts';
 
 /** Blocks that are asked for after a restart: the newest are all learnt, the others at distances. */
 const recalled = 32;
 const dense = 16;
-
-export interface Block {
-  readonly number: bigint;
-  readonly hash: string;
-}
 
 interface Fork {
   /** The newest block that is still on the chain. */

@@ -1,7 +1,7 @@
 /** Stretches of a chain's time, in blocks. Those whose number matters by itself have a least, which slower chains keep. */
 import type { Chain } from '../../../../domain/chains.ts';
 
-const near_ms = 12_800;
+const near_ms = 60_000;
 const remembered_ms = 600_000;
 const stepBack_ms = 300_000;
 const recallStep_ms = 4_000;

@@ -66,7 +66,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
   it('names them again, all of them, while the range that told of them could not be recorded', async () => {
     const ingester = ingesterOf([world.rpcUrl]);
     const head = await observe(ingester, 'head');
-    await world.mine(5);
+    for (let block = 0; block < 5; block++) await world.pay(customer, 1n);
     await head.follow();
     await world.reorg(4);
     await world.mine(2);

@@ -32,19 +32,43 @@ describe('what the watcher and the passes of an EVM chain read', () => {
 
   const callsOf = (node: NodeProxy) => ['eth_getBlockByNumber', 'eth_getLogs'].map((name) => node.calls.get(name) ?? 0);
 
-  it('is each block once, and its logs once for each pass', async () => {
+  /** Headers and logs that are asked for when so many blocks have come. */
+  async function callsFor(blocks: number, ingester: EvmIngester, passes: readonly Observer[]) {
+    await world.mine(blocks);
+    const before = callsOf(first);
+    await watch(ingester);
+    const ranges = await Promise.all(passes.map((pass) => scan(pass, ingester)));
+    assert.ok(ranges.every((range) => range !== undefined));
+    const calls = callsOf(first).map((count, at) => count - (before[at] ?? 0));
+    for (const pass of passes) await pass.follow();
+    return calls;
+  }
+
+  it('is each block once where they come one by one, and its logs once for each pass', async () => {
     const ingester = ingesterOf([first.url]);
     const passes = await caughtUp(ingester);
-    for (const blocks of [1, 4]) {
-      await world.mine(blocks);
-      const before = callsOf(first);
-      await watch(ingester);
-      const ranges = await Promise.all(passes.map((pass) => scan(pass, ingester)));
-      assert.ok(ranges.every((range) => range !== undefined));
-      const [headers = 0, logs = 0] = callsOf(first).map((calls, at) => calls - (before[at] ?? 0));
-      assert.deepEqual([headers, logs], [blocks, 3 * blocks]);
-      for (const pass of passes) await pass.follow();
-    }
+    for (let block = 0; block < 6; block++) await callsFor(1, ingester, passes);
+    assert.deepEqual(await callsFor(1, ingester, passes), [1, 3]);
+  });
+
+  it('is a range for each pass where several come at once, for the same calls however many they are', async () => {
+    const ingester = ingesterOf([first.url]);
+    const passes = await caughtUp(ingester);
+    // The newest block; of each pass its cursor's block, and the end of those whose end is not the newest; of each a range and its end.
+    for (const blocks of [4, 40]) assert.deepEqual(await callsFor(blocks, ingester, passes), [1 + 3 + 2, 3 * 2]);
+  });
+
+  it('is a range alone where both its ends hold transfers', async () => {
+    const ingester = ingesterOf([first.url]);
+    const [head] = await caughtUp(ingester);
+    assert.ok(head);
+    const busy = async () => {
+      for (let block = 0; block < 4; block++) await world.pay(customer, 1n);
+      return callsFor(0, ingester, [head]);
+    };
+    for (let look = 0; look < 5; look++) await busy();
+    assert.deepEqual(await busy(), [1, 1]);
+    assert.equal(receivedBy(head, customer), 24n);
   });
 
   it('holds back nothing from a pass that comes again before the watcher does', async () => {

@@ -80,6 +80,7 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
 
   it('are read in smaller ranges when either node refuses large ones', async () => {
+    await world.mine(400);
     for (const strict of [first, second]) {
       for (const node of [first, second]) node.behave(node === strict ? refusingBeyond(50n) : honest);
       const observer = await observe(both(), 'final');

@@ -1,0 +1,101 @@
+/** Single transactions, by receipt: which of its transfers a log is, and all of them by its hash. */
+import type { Chain } from '../../../../domain/chains.ts';
+import type { Transfer } from '../../../../domain/payment/events.ts';
+import { epochMs } from '../../../../domain/time.ts';
+import { boundedMap } from '../../boundedMap.ts';
+import { ChainUnavailable } from '../../node/nodes.ts';
+import { evidenceMax, type Ingester, type TransferLog, TransferUnreadable } from '../../ports.ts';
+import { knownHeader, type Receipt, receiptOf } from '../reads.ts';
+import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import { transfersOf } from './transfers.ts';
+
+const method = 'eth_getTransactionReceipt';
+
+/** A node shows a log whose transaction it cannot show as it must be: one that lags for a moment, or has lost it, or counts otherwise. */
+class NotShown extends RpcFailed {}
+
+/** So often the nodes are asked for a transaction that they do not show before their chain goes on without it. */
+const triesMax = 3;
+const remembered = 1_000;
+
+/** All that is taken from a log: what another node tells differently is read for itself. */
+const keyOf = ({ blockHash, logIndex, txHash, token, from, to, amount, blockTime }: TransferLog): string =>
+  [blockHash, logIndex, txHash, token.address, from, to, amount, blockTime].join(' ');
+
+/** @param reached the highest block read so far: a node behind it cannot say what is not there */
+export function createReceipts(
+  chain: Chain,
+  rpc: EvmRpc,
+  reached: () => bigint,
+): Required<Pick<Ingester, 'resolve' | 'lookUp'>> {
+  const tries = boundedMap<number>(remembered);
+  /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
+  const read = boundedMap<Transfer>(remembered);
+
+  async function transfersAt(node: EvmNode, txHash: string) {
+    const receipt = await receiptOf(node, txHash);
+    if (receipt) {
+      const block = await knownHeader(node, receipt.blockNumber);
+      if (block.hash === receipt.blockHash) return transfersOf(chain, receipt, block.time_s);
+      throw new RpcFailed(node.name, method, 'refused', 'its block left the chain while it was read');
+    }
+    const { number } = await knownHeader(node, 'latest');
+    if (number < reached()) throw new RpcFailed(node.name, method, 'refused', `it lags behind block ${reached()}`);
+    return undefined;
+  }
+
+  /** @throws TransferUnreadable once it was tried often enough; the error itself otherwise */
+  function giveUp(log: TransferLog, error: unknown): never {
+    const reasons = error instanceof ChainUnavailable ? error.failures.filter((each) => each instanceof NotShown) : [];
+    if (reasons.length === 0) throw error;
+    const key = keyOf(log);
+    const tried = (tries.get(key) ?? 0) + 1;
+    tries.set(key, tried);
+    if (tried < triesMax) throw error;
+    const { txHash, blockNumber, to } = log;
+    const evidence = reasons.map(({ message }) => message).join('; ');
+    throw new TransferUnreadable({ txHash, blockNumber, addresses: [to], evidence: evidence.slice(0, evidenceMax) });
+  }
+
+  return {
+    async resolve(log, signal) {
+      const key = keyOf(log);
+      const known = read.get(key);
+      if (known) return known;
+      const found = await rpc
+        .first((node) => transferAt(chain, node, log), signal)
+        .catch((error) => giveUp(log, error));
+      if (found === 'gone' || !found) return undefined;
+      read.set(key, found);
+      return found;
+    },
+
+    lookUp: async (txHash, signal) => (await rpc.as('late').first((node) => transfersAt(node, txHash), signal)) ?? [],
+  };
+}
+
+/** The transfer that a log shows; `gone` when the node's chain has another block at that height. @throws NotShown */
+async function transferAt(chain: Chain, node: EvmNode, log: TransferLog): Promise<Transfer | 'gone'> {
+  const receipt = await receiptOf(node, log.txHash).catch((error: unknown) => {
+    if (!(error instanceof RpcFailed) || error.kind !== 'malformed') throw error;
+    throw new NotShown(node.name, method, 'malformed', error.detail);
+  });
+  if (receipt?.blockHash === log.blockHash) {
+    const transfer = shownIn(receipt, log, transfersOf(chain, receipt, epochMs(log.blockTime) / 1_000));
+    if (transfer) return transfer;
+    throw new NotShown(node.name, method, 'refused', `the receipt of ${log.txHash} lacks log ${log.logIndex}`);
+  }
+  const there = await knownHeader(node, log.blockNumber);
+  if (there.hash !== log.blockHash) return 'gone';
+  throw new NotShown(node.name, method, 'refused', `it has block ${there.number} without the receipt of ${log.txHash}`);
+}
+
+/** By the log's number in its block; where a node counts otherwise in receipts (as Bor after a state sync), by what the log says. */
+function shownIn(receipt: Receipt, log: TransferLog, transfers: readonly Transfer[]): Transfer | undefined {
+  const same = transfers.filter(
+    ({ token, from, to, amount }) =>
+      token.address === log.token.address && from === log.from && to === log.to && BigInt(amount) === log.amount,
+  );
+  const index = receipt.logs.findIndex(({ logIndex }) => logIndex === log.logIndex);
+  return same.find((transfer) => transfer.index === index) ?? (same.length === 1 ? same[0] : undefined);
+}

@@ -1,0 +1,121 @@
+/**
+ * Blocks near the head, however many have come, for the calls of one: their logs by a range, and beside them in the same request what
+ * shows that the node has both ends of it on one chain. One URL may stand for several nodes; one request reaches one of them.
+ */
+import type { Chain } from '../../../../domain/chains.ts';
+import { type Answered, readBy } from '../../node/jsonRpc.ts';
+import type { Cursor } from '../../ports.ts';
+import {
+  type Header,
+  headerCall,
+  type LogsShown,
+  logsCall,
+  type RawLog,
+  toHeader,
+  toLogs,
+  transferLogs,
+} from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+import { addressesOf, type BlocksRead, blocksOf, checkEmpty, compareEmpty, inOrder, isEmpty } from './blocks.ts';
+import { takesTogether } from './calls.ts';
+import { withTimes } from './ranges.ts';
+
+interface Range {
+  readonly cursor: Cursor;
+  /** A block that the node has just shown. */
+  readonly end: Header;
+}
+
+/**
+ * What a node has shown of late. Where each look's first and last block hold transfers, as on a busy chain, the range alone proves itself:
+ * it shows the cursor's block and the end by their hashes.
+ */
+export interface Liveliness {
+  /** So many ends in a row held transfers. */
+  busy: number;
+}
+
+const busyEnough = 4;
+
+/**
+ * @param others the other nodes of the chain
+ * @returns `forked` when the cursor's block is not on the node's chain; `tooWide` when the node has the end and refuses the range; undefined
+ *   when it does not take calls together after all
+ * @throws RpcFailed when the node lacks the end, contradicts itself or refuses the range
+ */
+export async function readTogether(
+  chain: Chain,
+  node: EvmNode,
+  others: readonly EvmNode[],
+  range: Range,
+  liveliness: Liveliness,
+): Promise<BlocksRead | 'forked' | 'tooWide' | undefined> {
+  const { end } = range;
+  const shown = (await byItself(chain, node, range, liveliness)) ?? (await proven(chain, node, others, range));
+  if (shown === 'forked' || shown === 'tooWide' || shown === undefined) {
+    liveliness.busy = 0;
+    return shown;
+  }
+  liveliness.busy = at(shown, end.number).length > 0 ? liveliness.busy + 1 : 0;
+  return { blocks: [...blocksOf(shown.logs), end], last: end, ...(await withTimes(chain, node, shown, end)) };
+}
+
+/** A range that shows both its ends by their hashes: all in between is there. */
+async function byItself(
+  chain: Chain,
+  node: EvmNode,
+  { cursor, end }: Range,
+  { busy }: Liveliness,
+): Promise<LogsShown | undefined> {
+  if (busy < busyEnough) return undefined;
+  const where = { from: cursor.blockNumber, to: end.number };
+  const shown = inOrder(await transferLogs(node, addressesOf(chain), where), node, within(cursor, end));
+  const shows = (height: bigint, hash: string) => at(shown, height).some(({ blockHash }) => blockHash === hash);
+  if (!shows(cursor.blockNumber, cursor.blockHash) || !shows(end.number, end.hash)) return undefined;
+  return { ...shown, logs: shown.logs.filter(({ blockNumber }) => blockNumber > cursor.blockNumber) };
+}
+
+async function proven(
+  chain: Chain,
+  node: EvmNode,
+  others: readonly EvmNode[],
+  { cursor, end }: Range,
+): Promise<LogsShown | 'forked' | 'tooWide' | undefined> {
+  const addresses = addressesOf(chain);
+  const [cursorsBlock, ranged, ofEnd] = await node.batch([
+    headerCall(cursor.blockNumber),
+    logsCall(addresses, { from: cursor.blockNumber + 1n, to: end.number }),
+    logsCall(addresses, { blockHash: end.hash }),
+  ]);
+  if (!takesTogether(node)) return undefined;
+  const there = valueIn(node, cursorsBlock);
+  if (there === null || there === undefined)
+    throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has no block ${cursor.blockNumber}`);
+  if (readBy(node, 'eth_getBlockByNumber', there, toHeader).hash !== cursor.blockHash) return 'forked';
+  const endsLogs = readBy(node, 'eth_getLogs', valueIn(node, ofEnd), toLogs);
+  if (ranged && 'failure' in ranged) return 'tooWide';
+  const all = readBy(node, 'eth_getLogs', valueIn(node, ranged), toLogs);
+  const shown = inOrder(all, node, within(cursor, end));
+  if (!areSame(at(shown, end.number), inOrder(endsLogs, node, (log) => log.blockHash === end.hash).logs))
+    throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
+  await checkEmpty(chain, { node, others }, end, endsLogs);
+  if (isEmpty(shown)) await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number });
+  return shown;
+}
+
+const within =
+  (cursor: Cursor, end: Header) =>
+  ({ blockNumber, blockHash }: RawLog): boolean =>
+    blockNumber >= cursor.blockNumber && (blockNumber < end.number || blockHash === end.hash);
+
+const at = ({ logs }: LogsShown, height: bigint): readonly RawLog[] =>
+  logs.filter(({ blockNumber }) => blockNumber === height);
+
+const areSame = (one: readonly RawLog[], other: readonly RawLog[]): boolean =>
+  one.length === other.length && one.every(({ logIndex }, index) => logIndex === other[index]?.logIndex);
+
+function valueIn(node: EvmNode, answer: Answered | undefined): unknown {
+  if (!answer) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'fewer answers than calls');
+  if ('failure' in answer) throw answer.failure;
+  return answer.value;
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { type ScannedRange, TransferUnreadable } from '../../../../src/chains/ports.ts';
+import { accountOf } from '../../../support/anvil.ts';
+import { type Behaviour, honest, type NodeProxy, startProxy } from '../../proxy.ts';
+import { createWorld, ingesterOf, type Observer, observe, receivedBy, signal, type World } from '../world.ts';
+
+const [customer, other] = [accountOf(501), accountOf(502)];
+
+describe('an EVM transfer that cannot be read as its node shows it', () => {
+  let world: World;
+  let node: NodeProxy;
+  beforeEach(async () => {
+    world = await createWorld(8453);
+    node = await startProxy(world.rpcUrl);
+  });
+
+  /** What one look finds. */
+  async function look(observer: Observer, ingester = ingesterOf([node.url])): Promise<ScannedRange> {
+    for await (const range of ingester.scan(observer.cursor(), signal)) return range;
+    throw new Error('nothing has come');
+  }
+
+  /** As its chain's subscriber asks for it, range by range. */
+  async function resolveAgain(range: ScannedRange, ingester: ReturnType<typeof ingesterOf>, times: number) {
+    const log = range.logs.findLast(({ to }) => to === customer);
+    assert.ok(log);
+    const outcomes = [];
+    for (let asked = 0; asked < times; asked++)
+      outcomes.push(await ingester.resolve(log, signal).catch((error: unknown) => error));
+    return outcomes;
+  }
+
+  it('is asked for again, and then set aside with what the nodes say of it: its log has no receipt', async () => {
+    const head = await observe(ingesterOf([node.url]), 'head');
+    const txHash = await world.pay(customer, 5n);
+    node.behave(withReceipts(txHash, () => null));
+    const ingester = ingesterOf([node.url]);
+    const [first, second, third] = await resolveAgain(await look(head), ingester, 3);
+    for (const early of [first, second]) assert.ok(!(early instanceof TransferUnreadable));
+    assert.ok(third instanceof TransferUnreadable);
+    assert.deepEqual([third.found.txHash, third.found.addresses], [txHash, [customer]]);
+    assert.match(third.found.evidence, /node 1 .*without the receipt of 0x/);
+  });
+
+  it('is set aside when its receipt makes no sense, or does not hold it', async () => {
+    for (const wrong of [
+      (receipt: Receipt) => ({ ...receipt, status: null }),
+      (receipt: Receipt) => ({ ...receipt, logs: [] }),
+    ]) {
+      const head = await observe(ingesterOf([node.url]), 'head');
+      const txHash = await world.pay(customer, 5n);
+      node.behave(withReceipts(txHash, wrong));
+      const outcomes = await resolveAgain(await look(head), ingesterOf([node.url]), 3);
+      assert.ok(outcomes.at(-1) instanceof TransferUnreadable);
+      node.behave(honest);
+    }
+  });
+
+  it('is not set aside while no node answers: that is an outage', async () => {
+    const ingester = ingesterOf([node.url]);
+    const head = await observe(ingester, 'head');
+    await world.pay(customer, 5n);
+    const range = await look(head);
+    node.behave(() => Promise.reject(new Error('down')));
+    const outcomes = await resolveAgain(range, ingester, 3);
+    assert.ok(outcomes.every((outcome) => !(outcome instanceof TransferUnreadable)));
+  });
+
+  it('is read all the same where the receipt counts its logs otherwise, as after a state sync', async () => {
+    const head = await observe(ingesterOf([node.url]), 'head');
+    const txHash = await world.pay(customer, 5n);
+    node.behave(
+      withReceipts(txHash, (receipt) => ({
+        ...receipt,
+        logs: receipt.logs.map((log) => ({ ...log, logIndex: `0x${(Number(log.logIndex) + 7).toString(16)}` })),
+      })),
+    );
+    await head.follow();
+    assert.equal(receivedBy(head, customer), 5n);
+  });
+
+  for (const [what, spoil] of Object.entries({
+    'has no index': (log: Log) => ({ ...log, logIndex: null }),
+    'names more than a transfer does': (log: Log) => ({ ...log, topics: [...log.topics, log.topics[0] ?? ''] }),
+    'holds more than an amount': (log: Log) => ({ ...log, data: `${log.data}00` }),
+  })) {
+    it(`is told of, and its range goes on: its log ${what}`, async () => {
+      const head = await observe(ingesterOf([node.url]), 'head');
+      const bad = await world.pay(other, 1n);
+      await world.pay(customer, 5n);
+      for (const blocks of [0, 5]) {
+        await world.mine(blocks);
+        node.behave(withLogs(bad, spoil));
+        const range = await look(head);
+        assert.deepEqual(
+          range.unreadable?.map(({ txHash, addresses }) => ({ txHash, addresses })),
+          [{ txHash: bad, addresses: [other] }],
+        );
+        assert.match(range.unreadable?.[0]?.evidence ?? '', /0x/);
+        assert.ok(range.logs.some(({ to }) => to === customer));
+      }
+    });
+  }
+
+  it('does not stop its chain', async () => {
+    const head = await observe(ingesterOf([node.url]), 'head');
+    const bad = await world.pay(other, 1n);
+    node.behave(withLogs(bad, (log) => ({ ...log, logIndex: null })));
+    await world.pay(customer, 5n);
+    await head.follow();
+    assert.equal(receivedBy(head, customer), 5n);
+    assert.equal(head.cursor().blockNumber, await world.client.getBlockNumber());
+  });
+});
+
+describe('an EVM node', () => {
+  it('that answers nothing for a block which it has not got yet hides nothing, be it the only one', async () => {
+    const world = await createWorld(8453);
+    const ingester = async (behaviour: Behaviour) => {
+      const node = await startProxy(world.rpcUrl);
+      return { node, head: await observe(ingesterOf([node.url]), 'head'), behaviour };
+    };
+    for (const blocks of [0, 6]) {
+      const { node, head, behaviour } = await ingester(blind);
+      await world.mine(blocks);
+      await world.pay(customer, 5n);
+      node.behave(behaviour);
+      await assert.rejects(head.follow(), /leaves out/);
+      node.behave(honest);
+      await head.follow();
+      assert.ok(receivedBy(head, customer) >= 5n);
+    }
+  });
+});
+
+/** Besu before 25.1, Reth before 0.2 and others: a block that the back end lacks is a block without logs. */
+const blind: Behaviour = async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params));
+
+interface Log {
+  readonly logIndex: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly transactionHash: string;
+}
+
+interface Receipt {
+  readonly logs: readonly Log[];
+}
+
+const withReceipts =
+  (txHash: string, change: (receipt: Receipt) => unknown): Behaviour =>
+  async (method, params, forward) => {
+    const answer = await forward(method, params);
+    return method === 'eth_getTransactionReceipt' && params[0] === txHash ? change(answer as Receipt) : answer;
+  };
+
+const withLogs =
+  (txHash: string, change: (log: Log) => unknown): Behaviour =>
+  async (method, params, forward) => {
+    const answer = await forward(method, params);
+    if (method !== 'eth_getLogs') return answer;
+    return (answer as readonly Log[]).map((log) => (log.transactionHash === txHash ? change(log) : log));
+  };
