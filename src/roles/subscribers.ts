@@ -7,6 +7,7 @@ import { numberingMemory } from '../../commands/numberingAccounts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import { recentPayouts, settledPayouts, signedAndUnsettled } from '../../queries/payouts.ts';
 import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
@@ -83,6 +84,10 @@ function payouts(
     clock,
     lately,
     recent: (since) => recentPayouts(database, { since, max: recentMax }),
+    async attemptsOf(paymentId) {
+      const payment = await currentState(workHandle, paymentDecider, paymentId);
+      return payment?.payout?.attempts.map(({ signed }) => signed) ?? [];
+    },
   });
   return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);

@@ -1,7 +1,10 @@
 /** The limits of what the treasury's keys may spend. */
 import assert from 'node:assert/strict';
+import { ChainBroken } from '../../commands/codec.ts';
 import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/payoutPorts.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
+import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
 import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
 import { createRecall } from '../../src/subscribers/recallSpent.ts';
@@ -75,6 +78,7 @@ describe('what the signers may spend in an hour', () => {
     const recall = createRecall({
       clock,
       lately,
+      attemptsOf: async () => [],
       recent: async () => {
         asked += 1;
         return [recorded('a1', 'app_a', '39.0000000001', 50), recorded('a2', 'app_a', '10', null)];
@@ -92,5 +96,54 @@ describe('what the signers may spend in an hour', () => {
     now_ms += 11 * minute_ms;
     spend('a3', 39n, 'app_a');
     assert.equal(asked, 2);
+  });
+
+  describe('of the coin', () => {
+    const attempt = (fee: Record<string, string>, nonce: string | null = null, minutesAgo = 5) =>
+      ({ account: 'a', nonce, fee, signedAt: instant(now_ms - minutesAgo * minute_ms) }) as SignedAttempt;
+    const recallOf = (signed: Record<string, readonly SignedAttempt[] | Error>) => {
+      const read: string[] = [];
+      const recall = createRecall({
+        clock,
+        lately,
+        recent: async () =>
+          Object.keys(signed).map((paymentId) => ({
+            ...{ paymentId, appId: 'app_a', chainId: 501, tokenAddress: 't', amount: '1', settledAt: null },
+          })),
+        async attemptsOf(paymentId) {
+          read.push(paymentId);
+          const attempts = signed[paymentId] ?? [];
+          if (attempts instanceof Error) throw attempts;
+          return attempts;
+        },
+      });
+      return { recall, read };
+    };
+
+    it('is known after a restart, too: who crashes the service spends no more of it', async () => {
+      const { recall, read } = recallOf({
+        a1: [attempt({ maxFee: '200', units: '9', rent: '100' }), attempt({ maxFee: '150' })],
+        a2: [attempt({ gas: '5', maxFeePerGas: '20', maxPriorityFeePerGas: '9' }, '7')],
+        a3: [attempt({ gas: '5', maxFeePerGas: '10' }, '8'), attempt({ gas: '5', maxFeePerGas: '10' }, '9')],
+        old: [attempt({ maxFee: '900' }, null, 61)],
+      });
+      await recall();
+      assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
+      spend('b1', 1n, 'app_b', { coin: 500n });
+      assert.throws(() => spend('c1', 1n, 'app_c', { coin: 1n }), refusal('coinPerHour'));
+      // Replaced in place of what was recalled.
+      spend('a1', 1n, 'app_a', { coin: 300n });
+      assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('coinPerHour'));
+      now_ms += 11_000;
+      await recall();
+      assert.deepEqual(read, ['a1', 'a2', 'a3', 'old']);
+    });
+
+    it('is unknown of a payment whose stream others wrote to, and the rest is known', async () => {
+      const broken = new ChainBroken({ stream: 'payment-a1', revision: 1n, expected: 'x', found: 'y' });
+      await recallOf({ a1: broken, a2: [attempt({ maxFee: '500' })] }).recall();
+      assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
+      await assert.rejects(recallOf({ a5: new Unavailable('away') }).recall(), Unavailable);
+    });
   });
 });

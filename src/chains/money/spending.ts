@@ -35,7 +35,7 @@ export interface Spent {
   readonly appId: string | null;
   /** In millionths of a dollar. */
   readonly amount: bigint;
-  /** Of the chain's coin, in smallest units; 0 where it is not known. */
+  /** Of the chain's coin, in smallest units, at most. */
   readonly coin: bigint;
   readonly at_ms: number;
 }

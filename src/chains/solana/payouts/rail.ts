@@ -65,7 +65,12 @@ export function createSolanaPayoutRail(
       nonce: null,
       order,
       validUntil: lastValidBlockHeight.toString(),
-      fee: { maxFee: fee.toString(), units: String(units), price_microLamports: price_microLamports.toString() },
+      fee: {
+        maxFee: fee.toString(),
+        units: String(units),
+        price_microLamports: price_microLamports.toString(),
+        ...(missing && { rent: tokenAccountRent.toString() }),
+      },
       payload,
     };
   }
