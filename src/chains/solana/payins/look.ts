@@ -38,7 +38,8 @@ export async function lookAt(
     asOf,
   }: { readonly accountsOf: AddressBook; readonly memory: Memory; readonly asOf: LookedAsOf },
 ): Promise<Page> {
-  const changed = memory.changed(await heldBy(node, owners, accountsOf, asOf), asOf.minContextSlot);
+  const { held: all } = await heldBy(node, owners, accountsOf, asOf);
+  const changed = memory.changed(all, asOf.minContextSlot);
   const blocks = createBlocks(node, asOf.commitment);
   const read = await inParallel(changed, callsAtOnce, (held) =>
     readAccount(node, held, memory.lastRead(held.account), { asOf, blocks }),
@@ -89,7 +90,8 @@ export async function readWhole(
   accountsOf: AddressBook,
   asOf: AsOf,
 ): Promise<{ readonly logs: readonly TransferLog[]; readonly explained: boolean }> {
-  const held = (await heldBy(node, [owner], accountsOf, asOf)).filter(({ amount }) => amount > 0n);
+  const { held: all } = await heldBy(node, [owner], accountsOf, asOf);
+  const held = all.filter(({ amount }) => amount > 0n);
   const blocks = createBlocks(node, asOf.commitment);
   const read = await inParallel(held, callsAtOnce, async (each) => {
     const { credits, unreadable, explained } = await readHistory(node, each, unread, asOf, mostByItself);

@@ -10,6 +10,8 @@ import { newestBlock, shownBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { timeOf } from './credits.ts';
+import { finalDue, looked, noLook, openChanged, payinSeen, type Since } from './glance.ts';
+import { createHot } from './hot.ts';
 import { type LookedAsOf, lookAt, readWhole } from './look.ts';
 import { createMemory } from './memory.ts';
 import { createRounds, type Rounds } from './rounds.ts';
@@ -24,16 +26,13 @@ const frontMax = 500;
 const lateEvery_slots = 150n;
 /** After so many accounts whose history was read, a look ends: the next one begins with the youngest again. */
 const readsMax = 400;
-/** What the head pass has seen paid is in the front of the final pass for so long. */
-const hotFor_slots = 300n;
-const hotMax = 10_000;
 
 interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | 'readDeposit'> {
   /** The newest final slot that a pass has looked at. */
   finalSlot(): bigint;
 }
 
-const commitments: Partial<Record<Pass, Commitment>> = { head: 'confirmed', final: 'finalized' };
+const commitmentOf = (pass: Pass): Commitment => (pass === 'head' ? 'confirmed' : 'finalized');
 
 const nothingAside = { unexplained: [], unreadable: [] };
 
@@ -42,8 +41,8 @@ interface Standing {
   readonly memory: ReturnType<typeof createMemory>;
   readonly open: Rounds;
   readonly late: Rounds;
-  /** The newest slot of a look: a node that is behind it tells the past. */
-  newest: bigint;
+  /** The last look: a node that is behind its slot tells the past. */
+  readonly since: Since;
   /** Whether that look has read all that was its turn. */
   done: boolean;
 }
@@ -70,19 +69,34 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       memory: createMemory(),
       open: createRounds(watch.open),
       late: createRounds(watch.late),
-      newest: -1n,
+      since: noLook(),
       done: false,
     };
     standings.set(pass, standing);
     return standing;
   }
 
+  /** Whether all was read and nothing of it seems to have changed since. */
+  async function isQuiet({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<boolean> {
+    const { done, open, late, since, memory } = standingOf(pass);
+    if (!done || open.isUnderWay() || late.isUnderWay()) return false;
+    const minContextSlot = higher(blockNumber, since.newest);
+    const glancing = { accountsOf, memory, asOf: { commitment: commitmentOf(pass), minContextSlot } };
+    const head = pass === 'head' ? undefined : standings.get('head')?.since;
+    const changed = head
+      ? finalDue(since, head, hot.of(since.newest, frontMax))
+      : await openChanged(rpc, watch.open, since, glancing, signal);
+    if (!changed) since.rests += 1;
+    return !changed;
+  }
+
   /** @returns undefined when the chain has not moved since the last look, which has read all */
   async function begin({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<Look | undefined> {
     const own = standingOf(pass);
-    const commitment = commitments[pass] ?? 'finalized';
-    const least = higher(blockNumber, own.newest);
-    const first = own.done && !own.open.isUnderWay() ? higher(least, own.newest + 1n) : least;
+    const commitment = commitmentOf(pass);
+    const { newest: last } = own.since;
+    const least = higher(blockNumber, last);
+    const first = own.done && !own.open.isUnderWay() ? higher(least, last + 1n) : least;
     const block = await rpc.first(async (node) => {
       const newest = await slotOf(node, commitment, least);
       if (newest < least) throw lagging(node, 'getSlot', least);
@@ -91,7 +105,8 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       return at;
     }, signal);
     if (!block) return undefined;
-    Object.assign(own, { newest: block.slot, done: false });
+    own.done = false;
+    looked(own.since, block.slot, standings.get('head')?.since);
     if (pass !== 'head' && block.slot > finalSlot) finalSlot = block.slot;
     return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, deposits: 0, reads: 0 };
   }
@@ -111,6 +126,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const paid = page.logs.map(({ to }) => to);
     if (pass === 'head') hot.add(paid, asOf.minContextSlot);
     else hot.remove(paid);
+    if (paid.length > 0) payinSeen(own.since);
   }
 
   const isSpent = ({ deposits, reads, signal }: Look): boolean =>
@@ -118,7 +134,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
 
   /** The youngest deposits and those just paid do not wait for a round to come by. */
   async function front({ own, pass, asOf, signal }: Look): Promise<readonly string[]> {
-    if (pass !== 'head') return hot.of(asOf.minContextSlot);
+    if (pass !== 'head') return hot.of(asOf.minContextSlot, frontMax);
     if (!own.open.isUnderWay()) return [];
     return (await watch.open({ after: null, max: frontMax }, signal)).map(({ address }) => address);
   }
@@ -144,6 +160,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
 
     async *scan(cursor, signal) {
       const { pass } = cursor;
+      if (await isQuiet(cursor, signal)) return;
       const look = await begin(cursor, signal);
       if (!look) return;
       const { own } = look;
@@ -206,23 +223,6 @@ function forget({ memory, open, late }: Standing, pass: Pass): void {
   const begun = pass === 'head' ? [open.lastBegun()] : [open.lastBegun(), late.lastBegun()];
   const known = begun.filter((slot) => slot !== null);
   if (known.length === begun.length) memory.forgetBefore(known.reduce(lower));
-}
-
-/** Owners that the head pass has seen paid and the final one has not, with the slot in which they were seen. */
-function createHot() {
-  const seen = new Map<string, bigint>();
-  return {
-    add(owners: readonly string[], slot: bigint): void {
-      for (const owner of owners) if (seen.size < hotMax) seen.set(owner, slot);
-    },
-    remove(owners: readonly string[]): void {
-      for (const owner of owners) seen.delete(owner);
-    },
-    of(slot: bigint): readonly string[] {
-      for (const [owner, at] of seen) if (slot - at > hotFor_slots) seen.delete(owner);
-      return [...seen.keys()].slice(0, frontMax);
-    },
-  };
 }
 
 const cursorOf = (pass: Pass, block: Block): Cursor => ({

@@ -1,4 +1,5 @@
 /** The token accounts of deposits: where they are and what they hold. */
+import { lower } from '../../bigints.ts';
 import { inParallel } from '../../inParallel.ts';
 import { callsAtOnce, solanaChain } from '../config.ts';
 import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
@@ -23,13 +24,13 @@ export function createAddressBook(max = keptMax) {
   };
 }
 
-/** What the owners' token accounts hold. */
+/** What the owners' token accounts hold, as of a slot or later. */
 export async function heldBy(
   node: SolanaNode,
   owners: readonly string[],
   accountsOfOwner: AddressBook,
   asOf: AsOf,
-): Promise<readonly Held[]> {
+): Promise<{ readonly slot: bigint; readonly held: readonly Held[] }> {
   const ownersPerCall = Math.floor(accountsPerCall / solanaChain().tokens.length);
   const batches = Array.from({ length: Math.ceil(owners.length / ownersPerCall) }, (_, at) =>
     owners.slice(at * ownersPerCall, (at + 1) * ownersPerCall),
@@ -37,10 +38,11 @@ export async function heldBy(
   const answers = await inParallel(batches, callsAtOnce, async (batch) => {
     const asked = batch.flatMap((owner) => accountsOfOwner(owner).map((account) => ({ owner, account })));
     const addresses = asked.map(({ account }) => account);
-    const found = await accountsOf(node, addresses, { ...asOf, slice: amountSlice });
-    return asked.map((each, at) => ({ ...each, amount: amountIn(found.accounts[at]?.data) }));
+    const { slot, accounts } = await accountsOf(node, addresses, { ...asOf, slice: amountSlice });
+    return { slot, held: asked.map((each, at) => ({ ...each, amount: amountIn(accounts[at]?.data) })) };
   });
-  return answers.flat();
+  const slots = answers.map(({ slot }) => slot);
+  return { slot: slots.length > 0 ? slots.reduce(lower) : 0n, held: answers.flatMap(({ held }) => held) };
 }
 
 const amountIn = (data: Buffer | undefined): bigint =>

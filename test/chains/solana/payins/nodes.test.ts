@@ -102,7 +102,7 @@ describe('reading payins on Solana from nodes', () => {
   it('that lag behind the cursor, or answer nothing, are passed over', async () => {
     const watcher = watching(own.world, [own.deposit]);
     await watcher.poll('final');
-    await addFault(own.world.solana.rpcUrl, { method: 'getSlot', kind: 'lagging', slots: 3, times: 6 });
+    await addFault(own.world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'lagging', slots: 3, times: 6 });
     await assert.rejects(watcher.poll('final'), ChainUnavailable);
     const txHash = await own.pay(5n);
     own.world.settle();
