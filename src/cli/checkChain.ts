@@ -1,35 +1,80 @@
 /** `npm run check-chain -- <chain>`: asks each node of a chain what it is and what it can, before and after going live. */
 import { Command } from 'commander';
-import { type Chain, findChain } from '../../domain/chains.ts';
+import { payOneself } from '../../commands/payOneself.ts';
+import { type Chain, findChain, type Token } from '../../domain/chains.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { createLines } from '../chains/node/lines.ts';
-import { openChains } from '../chains/open.ts';
+import { openChains, openSigners } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { systemClock } from '../runtime/system.ts';
-import { readEnvironment } from './core.ts';
-import { runProgram } from './program.ts';
+import { readEnvironment, withCore } from './core.ts';
+import { operator } from './operator.ts';
+import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
   readonly begunAnew?: true;
+  /** In whole tokens; true where none is named. */
+  readonly pay?: string | true;
 }
 
-async function run(stated: string, { begunAnew }: Options): Promise<void> {
+async function run(stated: string, { begunAnew, pay }: Options): Promise<void> {
   const config = readEnvironment();
   const chain = findChain(stated);
   const open = chain && chainsOf(config).get(chain.id);
   if (!open) throw new Error(`${stated} is no chain that is configured here: set RPC_URLS_${chain?.id ?? '<chainId>'}`);
+  const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
   try {
-    if (begunAnew) await forget(database, chain);
-    else tell(chain, await check(config, database, chain, open));
+    if (begunAnew) return await forget(database, chain);
+    tell(chain, await check(config, database, chain, open));
   } finally {
     await database.close();
   }
+  if (paying && process.exitCode === undefined) await payOnce(chain, paying);
 }
+
+const cent = '0.01';
+const payMost = 1n;
+
+/** Real money is spent only by who names how much: it comes back to the treasury, less the fee. */
+function amountOf({ mode }: Config, { tokens, name }: Chain, stated: string | true): PayingOneself {
+  const [token] = tokens;
+  if (!token) throw new Error(`${name} has no token`);
+  if (stated === true && mode === 'production')
+    throw new Error(
+      `this is real money: name the amount, --pay ${cent}. The treasury pays it to itself; the fee is gone`,
+    );
+  const text = stated === true ? cent : stated;
+  const amount = parseAmount(text, token.decimals);
+  if (typeof amount === 'string' || amount <= 0n || amount > payMost * 10n ** BigInt(token.decimals))
+    throw new Error(`--pay ${text}: say an amount up to ${payMost} ${token.symbol}, like ${cent}`);
+  return { token, amount };
+}
+
+interface PayingOneself {
+  readonly token: Token;
+  readonly amount: bigint;
+}
+
+async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOneself): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was sent lands or not. Run it again.');
+  await withCore(async (core) => {
+    const signer = openSigners(core.config, core.clock).get(family);
+    const rail = core.chains.get(id)?.rail;
+    if (!signer || !rail) throw new Error(`paying on ${name} needs the key of its treasury`);
+    console.log(`\n${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);
+    const deps = { ...core, ...operatorOf(), rail, signer, tell: (step: string) => console.log(`  ${step}`) };
+    const { blockNumber, took_ms } = await payOneself(deps, token, amount, interrupted);
+    console.log(`It is final in block ${blockNumber}, ${Math.round(took_ms / 1_000)} s after it was begun.`);
+  });
+}
+
+const operatorOf = () => ({ by: operator().cause });
 
 /** Nodes alone are asked: nothing is taken out of the service's own memory. */
 function chainsOf(config: Config): ReadonlyMap<Chain['id'], OpenChain> {
@@ -87,6 +132,10 @@ const program = new Command('npm run check-chain --')
   .option(
     '--begun-anew',
     'instead: forget the chain’s network and how far it was read, after a test network was begun anew',
+  )
+  .option(
+    '--pay [amount]',
+    'then pay this much from the treasury to itself and wait until it is final; a cent when left out, which production does not allow',
   )
   .action(run);
 

@@ -62,7 +62,8 @@ export function movementsOf({ treasury, tokens, payin }: Watched, events: readon
 function received({ topics, value }: SeenEvent, token: TokenRef, treasury: string): Movement | undefined {
   const [name, first, second] = topics.map(nativeOf);
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
-  if (typeof from !== 'string' || to !== treasury) return undefined;
+  // What the treasury pays to itself is nobody's money: it has what it had.
+  if (typeof from !== 'string' || to !== treasury || from === treasury) return undefined;
   const data = nativeOf(value);
   if (typeof data === 'bigint') return { token, from, to: treasury, memo: null, amount: data };
   const amount = entryOf(value, 'amount');

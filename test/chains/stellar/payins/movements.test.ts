@@ -73,6 +73,10 @@ describe('what one operation moved', () => {
     assert.deepEqual(movementsOf(watched, [minted]), [{ token, from: issuer, to: treasury, memo: null, amount: 9n }]);
   });
 
+  it('is nothing where the treasury pays itself, whatever the memo', () => {
+    assert.deepEqual(read(moved(5n, treasury), paid(5n, 'x', treasury)), []);
+  });
+
   it('is nothing for transfers of nothing, to others, of other tokens, and events that are not as specified', () => {
     assert.deepEqual(read(moved(0n), moved(5n, alice, alice), { ...moved(5n), contract: 'other' }), []);
     assert.deepEqual(read({ ...moved(5n), value: stringArg('5') }, { ...moved(5n), topics: [symbol('transfer')] }), []);

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseEther } from 'viem';
+import { fund } from '../../sandbox/tokens.ts';
+import { rememberIdentity } from '../../src/postgres/chainIdentities.ts';
+import { createCursors } from '../../src/postgres/cursors.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { systemClock } from '../../src/runtime/system.ts';
+import { type NodeProxy, Refusal, startProxy } from '../chains/proxy.ts';
+import { type ChainClient, chainClient, isolatedAnvil, treasury, treasuryKey } from '../support/anvil.ts';
+import { minute } from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const program = fileURLToPath(new URL('../../src/cli/checkChain.ts', import.meta.url));
+
+interface Told {
+  readonly code: number;
+  readonly said: string;
+}
+
+describe('npm run check-chain', () => {
+  let rpcUrl: string;
+  let client: ChainClient;
+  let poor: NodeProxy;
+  let database: Database;
+  before(async () => {
+    ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
+    client = chainClient(rpcUrl);
+    await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 1_000_000n } });
+    poor = await startProxy(rpcUrl, (method, params, forward) =>
+      method === 'eth_getLogs'
+        ? Promise.reject(new Refusal(-32_601, 'eth_getLogs is disabled'))
+        : forward(method, params),
+    );
+  });
+  beforeEach(async () => {
+    database = await freshDatabase();
+  });
+
+  const check = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Told> => {
+    const { DATABASE_URL: _, EVENTSTORE_URL: __, ...own } = process.env;
+    const settings = {
+      MODE: 'sandbox',
+      MASTER_KEY: '0123456789abcdef'.repeat(4),
+      DATABASE_URL: database.url,
+      DATA_DIR: temporaryDirectory(),
+      TREASURY_PRIVATE_KEY: treasuryKey,
+      RPC_URLS_8453: rpcUrl,
+      CONFIRMATIONS_8453: '2',
+      PAYOUT_CONFIRMATIONS_8453: '2',
+      LOG_LEVEL: 'silent',
+      ...env,
+    };
+    const ran = promisify(execFile)(process.execPath, [program, '8453', ...args], { env: { ...own, ...settings } });
+    return ran.then(
+      ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
+      ({ code, stdout, stderr }) => ({ code, said: stdout + stderr }),
+    );
+  };
+
+  it('says of each node what it is, what it can and how far it has come; the address of a node may hold a key and is not said', async () => {
+    const { code, said } = await check([], { RPC_URLS_8453: `${rpcUrl}/?key=secret` });
+    const { hash } = await client.getBlock({ blockNumber: 0n });
+    assert.equal(code, 0, said);
+    assert.match(said, /node 1 \(127\.0\.0\.1:\d+\).*'fit'/);
+    assert.match(said, new RegExp(`network ${hash}`));
+    assert.match(said, /logs by block range: 2000 blocks at a time/);
+    assert.match(said, /several calls in one request: 20 calls are answered/);
+    assert.doesNotMatch(said, /secret/);
+  });
+
+  it('names a node that cannot serve and why, and a node of another network, and exits with 1', async () => {
+    const { code, said } = await check([], { RPC_URLS_8453: `${rpcUrl},${poor.url}` });
+    assert.equal(code, 1);
+    assert.match(said, /node 1 .*'fit'[\s\S]*node 2 .*'unfit'/);
+    assert.match(said, /! node 2 .*eth_getLogs is disabled.*use another node/);
+    await rememberIdentity(database, 8453, '0xanother', systemClock.now());
+    const foreign = await check([]);
+    assert.equal(foreign.code, 1);
+    assert.match(foreign.said, /! it is of another network than 0xanother/);
+  });
+
+  it('forgets a network that was begun anew', async () => {
+    await rememberIdentity(database, 8453, '0xanother', systemClock.now());
+    const cursors = createCursors(database);
+    const cursor = {
+      chainId: 8453,
+      pass: 'head',
+      blockNumber: 10n ** 9n,
+      blockHash: '0x',
+      chainTime: minute(1),
+    } as const;
+    await cursors.save(cursor, null);
+    const { code, said } = await check(['--begun-anew']);
+    assert.equal(code, 0, said);
+    assert.equal(await cursors.load(8453, 'head'), null);
+    assert.equal((await check([])).code, 0);
+  });
+
+  it('pays a cent from the treasury to itself and waits until it is final', async () => {
+    const { code, said } = await check(['--pay']);
+    assert.equal(code, 0, said);
+    assert.match(said, /0x\w+ pays 0\.01 USDC to itself\.\n {2}signed: 0x[0-9a-f]{64}\n/);
+    assert.match(said, /It is final in block \d+, \d+ s after/);
+    assert.equal(await client.getTransactionCount({ address: treasury }), 1);
+  });
+
+  it('spends real money only for who names how much, and never more than a whole token', async () => {
+    const production = { MODE: 'production', PUBLIC_URL: 'https://pay.example.com', SETTLEMENT_COOLDOWN_HOURS: '48' };
+    const unnamed = await check(['--pay'], production);
+    assert.equal(unnamed.code, 1);
+    assert.match(unnamed.said, /this is real money: name the amount, --pay 0\.01/);
+    for (const amount of ['1.01', 'all'])
+      assert.match((await check(['--pay', amount])).said, /say an amount up to 1 USDC/);
+    assert.ok((await client.getTransactionCount({ address: treasury })) <= 1);
+  });
+
+  it('says what to set for a chain that is not configured', async () => {
+    const { code, said } = await check([], { RPC_URLS_8453: '', RPC_URLS_1: rpcUrl });
+    assert.equal(code, 1);
+    assert.match(said, /8453 is no chain that is configured here: set RPC_URLS_8453/);
+  });
+});
