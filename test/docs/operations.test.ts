@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { openLines } from '../../src/runtime/nodeMetrics.ts';
 import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -12,8 +13,10 @@ const listed = (section: string) =>
 
 describe('docs/operations.md', () => {
   it('explains every metric, and none that is gone', () => {
-    const names = createTelemetry(createLogger('silent'))
-      .registry.getMetricsAsArray()
+    const { registry } = createTelemetry(createLogger('silent'));
+    openLines(registry);
+    const names = registry
+      .getMetricsAsArray()
       .map(({ name }) => name)
       .filter((name) => name.startsWith('pi_'));
     assert.deepEqual(listed('Metrics').sort(), names.sort());
