@@ -9,7 +9,7 @@ import { openEventStore } from '../eventstore/client.ts';
 import { sealedStore, trustIn } from '../eventstore/sealed.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
-import { forgetScans, furthestCheckpoint } from '../runtime/logSetBack.ts';
+import { forgetLost, furthestCheckpoint } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
 import { connections, masterKeyOf } from './connections.ts';
 import { runProgram, untilInterrupted } from './program.ts';
@@ -71,9 +71,9 @@ async function believed(store: EventStore, masterKey: Uint8Array): Promise<Event
 /** @throws unless the log is older than what is remembered of it: else nothing is to be forgotten */
 async function scanAgain(database: Database, store: Pick<EventStore, 'tail'>): Promise<void> {
   const known = await furthestCheckpoint(database);
-  if (known <= (await store.tail()))
-    throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
-  await forgetScans(database);
+  const end = await store.tail();
+  if (known <= end) throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
+  await forgetLost(database, end);
   console.log('Scans of all chains begin again where the restored log ends.');
 }
 

@@ -75,6 +75,11 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     return resolved.map(storedEvent);
   }
 
+  async function tail(): Promise<bigint> {
+    const [last] = await reading(() => collect(readLastOfAll(client), read_ms, 'reading the log'));
+    return last?.event?.position?.commit ?? 0n;
+  }
+
   const appendFor = createAppending(connection, limits, read);
   const behind = (limited: Limiter, append: EventStore['append']): EventStore => ({
     async append(stream, expected, events) {
@@ -83,11 +88,8 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
       return limited(() => append(stream, expected, events));
     },
     read,
-    all: (wanted) => followAll(connection, wanted),
-    async tail() {
-      const [last] = await reading(() => collect(readLastOfAll(client), read_ms, 'reading the log'));
-      return last?.event?.position?.commit ?? 0n;
-    },
+    all: (wanted) => followAll(connection, wanted, tail),
+    tail,
   });
 
   return {

@@ -2,9 +2,9 @@
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
 import { Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
-import { AccessRefused, isAccessRefused, isConnectionLoss, isDamaged, reasonOf } from './failures.ts';
+import { isConnectionLoss, isDamaged, reasonOf, unusable } from './failures.ts';
 import { createHearing, type Hearing } from './hearing.ts';
-import { dropConnection, openClient } from './officialClient.ts';
+import { openClient } from './officialClient.ts';
 import { createReachability, type Reachability } from './reach.ts';
 
 /** The official client and what is known of the way to its server. */
@@ -36,11 +36,12 @@ export interface Patience {
 const triesMost = 3;
 
 export function connect(url: string, { read_ms, silence_ms }: Patience): Connection {
-  const client = openClient(url);
+  const opened = openClient(url);
+  const { client } = opened;
   const server = withoutSecrets(url);
   const hearing = createHearing(silence_ms, () => {
     moved();
-    void dropConnection(client);
+    opened.drop();
   });
   let left = new AbortController();
 
@@ -87,14 +88,17 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
         return await read();
       } catch (error) {
         if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
-        if (isAccessRefused(error)) throw new AccessRefused(error);
-        if (!isConnectionLoss(error)) throw error;
+        const refused = unusable(error);
+        if (!isConnectionLoss(error)) throw refused ?? error;
         moved();
         if (tries < triesMost) continue;
         reach.lost();
-        throw new Unavailable(`the event store at ${server} cannot be reached: ${reasonOf(error)}`, 1, {
-          cause: error,
-        });
+        throw (
+          refused ??
+          new Unavailable(`the event store at ${server} cannot be reached: ${reasonOf(error)}`, 1, {
+            cause: error,
+          })
+        );
       }
     }
   }
@@ -113,7 +117,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     collect,
     async close() {
       reach.close();
-      await client.dispose();
+      await opened.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 /** How a call to the event store ended when it did not succeed, and what that says of an append. */
-import { ErrorType } from '@eventstore/db-client';
+import { ErrorType, NotLeaderError } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
 import { StreamConflict, Unavailable } from '../../commands/ports.ts';
 
@@ -25,27 +25,36 @@ const lost: ReadonlySet<string | undefined> = new Set([
   ErrorType.TIMEOUT,
 ]);
 
-/** The official client has no type for them: a cluster of which nobody answers, or nobody leads; and a connection cut in the midst. */
-const undiscovered = /^Failed to discover after \d+ attempts/;
+/** Of all nodes of a cluster that were asked, none knows of a leader. */
+export class NoLeader extends Error {
+  constructor(reasons: string) {
+    super(`no node of the event store names a leader (${reasons})`);
+  }
+}
+
+/** Neither has a type of its own. */
 const leaderless = /No leader info available|Server Is Not Ready/;
+const unsent = /No connection established|Name resolution failed|Channel has been shut down/;
 
 /** The server, its leader, or the way to it, is gone. */
 export const isConnectionLoss = (error: unknown): boolean =>
   error instanceof Silent ||
   error instanceof NotReady ||
+  error instanceof NoLeader ||
   lost.has(typeOf(error)) ||
   codeOf(error) === status.INTERNAL ||
-  undiscovered.test(reasonOf(error)) ||
-  leaderless.test(reasonOf(error));
+  leaderless.test(reasonOf(error)) ||
+  unsent.test(reasonOf(error));
 
 export const isNotLeader = (error: unknown): boolean => typeOf(error) === ErrorType.NOT_LEADER;
 
+/** Who leads, when the failure says it: `host:port`. */
+export const leaderOf = (error: unknown): string | null =>
+  error instanceof NotLeaderError ? `${error.leader.address}:${error.leader.port}` : null;
+
 /** Nothing was sent, or nobody took it. */
 const isUnsent = (error: unknown): boolean =>
-  isNotLeader(error) ||
-  undiscovered.test(reasonOf(error)) ||
-  leaderless.test(reasonOf(error)) ||
-  /No connection established|Name resolution failed/.test(reasonOf(error));
+  isNotLeader(error) || error instanceof NoLeader || leaderless.test(reasonOf(error)) || unsent.test(reasonOf(error));
 
 /** The store's data is not as it was written. */
 export const isDamaged = (error: unknown): boolean => codeOf(error) === status.DATA_LOSS;
@@ -68,19 +77,33 @@ export const mayBeWritten = (error: unknown): boolean => !isUnsent(error);
 
 export const isMissingStream = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
 
-/** The user is not known, his password is another one, or he may not do this. Whose fault it is, the server does not say. */
-export class AccessRefused extends Unavailable {
-  constructor(cause: unknown) {
-    super(
-      'the event store refuses the user or password of EVENTSTORE_URL, or this user may not read and write all streams: ' +
-        'correct it, or let an administrator of the store do so',
-      1,
-      { cause },
-    );
+/** EVENTSTORE_URL is not what the store asks for. At a start it is a mistake, later perhaps the store's: whoever calls may try again. */
+export class Unusable extends Unavailable {
+  constructor(why: string, cause: unknown) {
+    super(`EVENTSTORE_URL cannot be used: ${why}`, 1, { cause });
   }
 }
 
-export const isAccessRefused = (error: unknown): boolean => typeOf(error) === ErrorType.ACCESS_DENIED;
+/** Of OpenSSL and Node, which tell what is wrong with a certificate in words alone. */
+const certificate = /certificate|altnames/i;
+const noTls = /wrong version number|packet length too long|EPROTO/i;
+
+/** What must be mended in EVENTSTORE_URL, or in the store itself; null for any other failure. */
+export function unusable(error: unknown): Unusable | null {
+  const reason = reasonOf(error);
+  if (typeOf(error) === ErrorType.ACCESS_DENIED)
+    return new Unusable(
+      'the store refuses its user or password, or this user may not read and write all streams',
+      error,
+    );
+  if (!isConnectionLoss(error)) return null;
+  if (certificate.test(reason))
+    return new Unusable(
+      `the store's certificate is not believed (${reason}): see tlsCaFile in docs/operations.md`,
+      error,
+    );
+  return noTls.test(reason) ? new Unusable(`the store answers without TLS (${reason})`, error) : null;
+}
 
 const refusals: ReadonlySet<string | undefined> = new Set([
   ErrorType.STREAM_DELETED,
@@ -99,7 +122,7 @@ export function definiteRefusal(error: unknown, stream: string, expected: bigint
     const { actualVersion } = error as { actualVersion?: unknown };
     return new StreamConflict(stream, expected, typeof actualVersion === 'bigint' ? actualVersion : null);
   }
-  if (isAccessRefused(error)) return new AccessRefused(error);
+  if (typeOf(error) === ErrorType.ACCESS_DENIED) return unusable(error);
   if (error instanceof NotAppended) return error;
   return refusals.has(typeOf(error)) ? error : undefined;
 }

@@ -1,48 +1,87 @@
-/** The official client, opened for an address. */
+/** The official client, opened for an address: its calls and its reading of answers, over connections of our own. */
 import { readFileSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { Metadata, status } from '@grpc/grpc-js';
+import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
+import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import { type StoreAddress, storeAddress } from './address.ts';
+import { createWays, type Ways } from './ways.ts';
 
-/**
- * A cluster's members are asked a few times and for seconds, not for a minute: whoever calls tries again. A node that is frozen, not
- * gone, is noticed by pings.
- */
-const impatient = { maxDiscoverAttempts: 2, gossipTimeout: 2, keepAliveTimeout: 5_000 };
+export interface OpenClient {
+  readonly client: EventStoreDBClient;
+  /** Ends every call, and the connection in use: the next call looks for the leader anew. */
+  drop(): void;
+  close(): Promise<void>;
+}
 
-/** Everything is asked of the leader: whoever prefers another node would be sent on with each call. */
-const preference = { nodePreference: 'leader' } as const;
+/** A node that stands still is noticed by pings, and one that is asked who leads is not waited for. The URL's own settings win. */
+const defaults = { keepAliveInterval: 5_000, keepAliveTimeout: 3_000, gossipTimeout: 2 };
 
 /** @throws RangeError for an address that cannot be used: what is wrong with EVENTSTORE_URL, and nothing secret of it */
-export function openClient(url: string): EventStoreDBClient {
-  const client = clientOf(url);
-  const handle = client['handleError'];
-  // The client looks for another node after a call has failed. When it finds none, nobody waits to hear that but the next caller.
-  client['handleError'] = (...failed) => handle(...failed).catch(() => {});
-  return client;
-}
-
-/** Has the client go another way, as it does by itself when a call fails: everything that it has open ends. */
-export async function dropConnection(client: EventStoreDBClient): Promise<void> {
-  const current = client['getGRPCClient'](rpc.StreamsClient, 'dropConnection').catch(() => null);
-  // While it looks for a node there is nothing to be dropped.
-  const streams = await Promise.race([current, nextTurn(null)]);
-  void client.dispose();
-  const lost = { code: status.UNAVAILABLE, details: 'given up', metadata: new Metadata() };
-  if (streams) await client['handleError'](streams, Object.assign(new Error(lost.details), lost));
-}
-
-function clientOf(url: string): EventStoreDBClient {
+export function openClient(url: string): OpenClient {
   const address = named(() => storeAddress(url));
-  const { hosts, socket, discover, user, options } = address;
-  const settings = { ...impatient, ...options, ...preference };
-  const [first] = hosts;
-  if (socket !== null || !first) return new EventStoreDBClient({ endpoint: `unix:${socket}` }, { insecure: true });
-  const secrets = [named(() => credentials(address)), user ?? undefined] as const;
-  if (hosts.length === 1 && !discover) return new EventStoreDBClient({ ...settings, endpoint: first }, ...secrets);
-  return new EventStoreDBClient({ ...settings, endpoints: [...hosts] }, ...secrets);
+  const { user, options } = address;
+  const { defaultDeadline, connectionName } = options;
+  const client = new EventStoreDBClient(
+    {
+      endpoint: 'found by ways',
+      ...(defaultDeadline !== undefined && { defaultDeadline }),
+      ...(connectionName !== undefined && { connectionName }),
+    },
+    { insecure: options.tls === false },
+    user ?? undefined,
+  );
+  const ways = named(() => waysOf(address));
+  client['getGRPCClient'] = ways.clientOf;
+  client['handleError'] = async (of, error) => ways.failed(of, convertToCommandError(error));
+  return {
+    client,
+    drop() {
+      void client.dispose();
+      ways.drop();
+    },
+    async close() {
+      await client.dispose();
+      ways.close();
+    },
+  };
+}
+
+function waysOf(address: StoreAddress): Ways {
+  const { hosts, socket, discover, options } = address;
+  const { keepAliveInterval, keepAliveTimeout, gossipTimeout } = { ...defaults, ...options };
+  return createWays({
+    targets: socket === null ? hosts.map(({ address: host, port }) => `${host}:${port}`) : [`unix:${socket}`],
+    discover,
+    credentials: credentialsOf(address),
+    pingEvery_ms: orNever(keepAliveInterval),
+    pingTimeout_ms: orNever(keepAliveTimeout),
+    gossip_ms: gossipTimeout * 1_000,
+  });
+}
+
+/** -1 switches pings off. */
+const orNever = (ms: number): number => (ms < 0 ? Number.MAX_VALUE : ms);
+
+function credentialsOf({ options }: StoreAddress) {
+  if (options.tls === false) return grpcCredentials.createInsecure();
+  const { tlsCAFile, userCertFile, userKeyFile } = options;
+  if ((userCertFile === undefined) !== (userKeyFile === undefined))
+    throw new RangeError('has one of userCertFile and userKeyFile without the other');
+  return grpcCredentials.createSsl(
+    fileOf('tlsCaFile', tlsCAFile),
+    fileOf('userKeyFile', userKeyFile),
+    fileOf('userCertFile', userCertFile),
+  );
+}
+
+function fileOf(option: string, path: string | undefined): Buffer | null {
+  if (path === undefined) return null;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new RangeError(`has ${option} name ${path}, which cannot be read (${code})`);
+  }
 }
 
 function named<T>(read: () => T): T {
@@ -50,27 +89,5 @@ function named<T>(read: () => T): T {
     return read();
   } catch (error) {
     throw error instanceof RangeError ? new RangeError(`EVENTSTORE_URL ${error.message}`) : error;
-  }
-}
-
-function credentials({ options }: StoreAddress) {
-  if (options.tls === false) return { insecure: true };
-  const { tlsCAFile, userCertFile, userKeyFile } = options;
-  if ((userCertFile === undefined) !== (userKeyFile === undefined))
-    throw new RangeError('has one of userCertFile and userKeyFile without the other');
-  return {
-    insecure: false,
-    ...(tlsCAFile && { rootCertificate: fileOf('tlsCaFile', tlsCAFile) }),
-    ...(userCertFile && { userCertFile: fileOf('userCertFile', userCertFile) }),
-    ...(userKeyFile && { userKeyFile: fileOf('userKeyFile', userKeyFile) }),
-  };
-}
-
-function fileOf(option: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new RangeError(`has ${option} name ${path}, which cannot be read (${code})`);
   }
 }

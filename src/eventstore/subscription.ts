@@ -7,7 +7,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type Batch, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Connection } from './connection.ts';
-import { AccessRefused, isAccessRefused, reasonOf } from './failures.ts';
+import { reasonOf, unusable } from './failures.ts';
 import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;
@@ -29,20 +29,31 @@ export interface AllOptions {
   readonly signal: AbortSignal;
 }
 
-/** The position to continue after belongs to another store, or this store was set back to an earlier state. */
+/** The position to continue after is not in the log. On an original store one beyond its end would be followed in silence for ever. */
 export class ForeignPosition extends Error {
   override readonly name = 'ForeignPosition';
   constructor(after: bigint | null, reason: string) {
-    super(`the event store does not know position ${after} (${reason}): rebuild what was recorded from another store`);
+    super(
+      `the event log has no position ${after} (${reason}): it was restored from a backup, or EVENTSTORE_URL names another log. ` +
+        'Stop the service. Restored: npm run rebuild -- --log-restored (docs/operations.md, Backup)',
+    );
   }
 }
 
 /**
- * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same
+ * Follows $all, from a position that the leader's log has. A first subscription catches up with a wide window; when live, a second one takes over from the same
  * position with the narrow one.
+ * @param tail of the leader's log
+ * @throws ForeignPosition, Unavailable
  */
-export async function* followAll(connection: Connection, options: AllOptions): AsyncGenerator<Batch> {
+export async function* followAll(
+  connection: Connection,
+  options: AllOptions,
+  tail: () => Promise<bigint>,
+): AsyncGenerator<Batch> {
   let { after } = options;
+  const end = after === null ? null : await tail();
+  if (after !== null && end !== null && after > end) throw new ForeignPosition(after, `it ends at ${end}`);
   for await (const batch of follow(connection, options, catchUpWindow)) {
     if (batch.position > 0n) after = batch.position;
     yield { ...batch, live: false };
@@ -159,10 +170,9 @@ const invalidArgument = 3;
 function brokenOff(failure: unknown, after: bigint | null): Error {
   const reason = reasonOf(failure);
   const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
-  if (isAccessRefused(failure)) return new AccessRefused(failure);
   return code === invalidArgument
     ? new ForeignPosition(after, reason)
-    : new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`);
+    : (unusable(failure) ?? new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`));
 }
 
 /** An event, or what the server says between events. */

@@ -13,7 +13,9 @@ import { mailsChannel } from '../accounts/outbox.ts';
 import { addressBook } from '../chains/families.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { storeAddress } from '../eventstore/address.ts';
 import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
+import { Unusable } from '../eventstore/failures.ts';
 import { withSeals } from '../eventstore/sealed.ts';
 import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
@@ -50,6 +52,8 @@ export interface Core extends Chains {
   /** Of the store that is used, configured or embedded. */
   readonly eventStoreUrl: string;
   readonly database: Database;
+  /** False while the store is known to take no event, as with a full disk. */
+  readonly canWrite: () => boolean;
   /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
   readonly reads: Sql;
   /** The same, for requests that write. */
@@ -98,7 +102,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const node = config.eventStoreUrl ? null : await embeddedStore(config, telemetry);
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
-  const store = withSeals(openEventStore({ url: eventStoreUrl }), {
+  const store = withSeals(openStore(eventStoreUrl, telemetry), {
     masterKey: parseMasterKey(config.masterKey),
     deciding,
     tell: brokenChains(telemetry),
@@ -125,6 +129,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     clockWatch: clockWatchOf(open, clock, telemetry),
     crash,
     eventStoreUrl,
+    canWrite: () => node?.canWrite() ?? true,
     leases,
     notifications,
     ...stores,
@@ -143,6 +148,17 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   };
 }
 
+function openStore(url: string, { logger }: Telemetry): OpenEventStore {
+  try {
+    const { unknown } = storeAddress(url);
+    if (unknown.length > 0)
+      logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
+    return openEventStore({ url });
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError([error.message]) : error;
+  }
+}
+
 type Opened = Pick<Core, 'config' | 'clock' | 'telemetry' | 'database' | 'eventStoreUrl'> & { readonly store: Store };
 type Store = ReturnType<typeof withSeals<OpenEventStore>>;
 
@@ -152,10 +168,15 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
     telemetry.logger.warn({ pause_ms }, `the start waits: ${message}`);
   const patience = { clock, tell };
   await patiently(patience, () => migrate(database));
-  await store.sealed().catch((error: unknown) => {
-    // A store that is away may come: nothing is read or written before it has said where seals begin.
-    if (!(error instanceof Unavailable)) throw error;
-  });
+  // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
+  await store
+    .tail()
+    .then(store.sealed)
+    .catch((error: unknown) => {
+      if (error instanceof Unusable) throw new ConfigError([error.message]);
+      // A store that is away may come: nothing is read or written before it has said where seals begin.
+      if (!(error instanceof Unavailable)) throw error;
+    });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await patiently(patience, () => firstReadModels(database, telemetry));
   await refuseOlderLog(database, store, telemetry);

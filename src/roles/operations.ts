@@ -29,7 +29,7 @@ type Check = { readonly ok: boolean; readonly detail?: string };
 export async function readiness(core: Core): Promise<Readiness> {
   const check = checker(core.clock);
   const [eventStore, postgres, projections, chains] = await Promise.all([
-    check(() => core.store.tail().then(nothing)),
+    check(() => storeTakes(core)),
     check(() => core.reads.query('SELECT 1').then(nothing)),
     check(() => projectionsKeepUp(core)),
     Promise.all(
@@ -58,6 +58,12 @@ const checker =
       return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
     }
   };
+
+/** It must answer, by its leader, and take events: reads alone create no payment. */
+async function storeTakes({ canWrite, store }: Core): Promise<undefined> {
+  if (!canWrite()) throw new NotReady('it is read, and cannot be written to: see the alarm eventStoreCannotWrite');
+  await store.tail();
+}
 
 /** The log's end must be projected in time; a stopped set says why it stopped. */
 async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<undefined> {

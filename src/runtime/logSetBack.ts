@@ -31,7 +31,10 @@ export async function furthestCheckpoint(sql: Sql): Promise<bigint> {
 }
 
 /**
- * The scans of all chains begin again where the restored log ends: what they have passed since was recorded in the lost part of it. To be
- * done before the read models are filled anew, so that a crash in between is noticed again.
+ * The scans of all chains begin again where the restored log ends, and what follows the log goes on there: what they have passed since was
+ * recorded in the lost part of it. To be done before the read models are filled anew, so that a crash in between is noticed again.
  */
-export const forgetScans = (sql: Sql): Promise<unknown> => sql.query('DELETE FROM ops.chain_cursors');
+export async function forgetLost(sql: Sql, end: bigint): Promise<void> {
+  await sql.query('DELETE FROM ops.chain_cursors');
+  await sql.query('UPDATE ops.followers SET position = $1 WHERE position > $1', [end]);
+}

@@ -141,7 +141,7 @@ describe('the event store client at a cluster', () => {
     await assert.rejects(store.read('x-1'), { name: 'Unavailable' });
     await assert.rejects(open({ url: cluster.url }).read('x-1'), {
       name: 'Unavailable',
-      message: /Failed to discover/,
+      message: /names a leader/,
     });
     await assert.rejects(open({ url: cluster.url }).append('x-2', 'no_stream', [event()]), {
       name: 'Unavailable',
@@ -150,4 +150,22 @@ describe('the event store client at a cluster', () => {
     for (const node of cluster.nodes) await node.start();
     assert.equal((await until(() => store.append('x-1', 0n, [event()]))).revision, 1n);
   });
+
+  for (const many of [true, false])
+    it(`has no more than one connection a node after outages: ${many ? 'of a cluster' : 'of one node'}`, async () => {
+      const store = open({ url: many ? cluster.url : cluster.nodes[0].url });
+      await store.append('x-1', 'no_stream', [event()]);
+      for (let outage = 0; outage < 2; outage += 1) {
+        for (const node of cluster.nodes) await node.stop();
+        for (let tries = 0; tries < 100; tries += 1) {
+          await Promise.all([1, 2, 3].map(() => assert.rejects(store.read('x-1'), { name: 'Unavailable' })));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        for (const node of cluster.nodes) await node.start();
+        await until(() => store.read('x-1'));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      await store.read('x-1');
+      assert.ok(cluster.connections() > 0 && cluster.connections() <= 3, `${cluster.connections()} connections`);
+    });
 });

@@ -16,17 +16,21 @@ export interface Misbehaviour {
   readonly read?: handleServerStreamingCall<any, any>;
 }
 
-/** A server that says it is an event store and then does what a test wants it to. */
-export async function fakeServer(calls: Misbehaviour): Promise<{ url: string; stop(): void }> {
+/** A server that says it is an event store and then does what a test wants it to; over TLS when it is given a certificate. */
+export async function fakeServer(
+  calls: Misbehaviour,
+  tls?: { readonly cert: string; readonly key: string },
+): Promise<{ url: string; stop(): void }> {
   const server = new Server();
   server.addService(streamsService, { ...calls });
   server.addService(features.ServerFeaturesService as unknown as ServiceDefinition, {
     getSupportedMethods: featuresService,
   });
+  const credentials = tls
+    ? ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }])
+    : ServerCredentials.createInsecure();
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
   });
-  return { url: `esdb://127.0.0.1:${port}?tls=false`, stop: () => server.forceShutdown() };
+  return { url: `esdb://127.0.0.1:${port}${tls ? '' : '?tls=false'}`, stop: () => server.forceShutdown() };
 }

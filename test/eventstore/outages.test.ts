@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
-import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import type { Batch } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
+import { Unusable } from '../../src/eventstore/failures.ts';
 import { batchAppendService } from '../../src/eventstore/node/batchAppends.ts';
 import { startNode } from '../../src/eventstore/node/node.ts';
 import { readService } from '../../src/eventstore/node/reads.ts';
@@ -13,11 +15,28 @@ import { bytesOf, caughtUp, checkpointAt, confirmation } from '../../src/eventst
 import { openStorage } from '../../src/eventstore/node/storage.ts';
 import { createBell, createWriter } from '../../src/eventstore/node/writer.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { testCertificate } from '../support/tlsServer.ts';
 import { event, events } from './events.ts';
 import { fakeServer, type Misbehaviour } from './fakeServer.ts';
 
 type BatchCall = ServerDuplexStream<messages.BatchAppendReq, Buffer>;
 type ReadCall = ServerWritableStream<messages.ReadReq, Buffer>;
+
+/** An event that somebody wrote before. */
+const recordAt = (position: number): Buffer =>
+  bareRecord(
+    encodeRecord({
+      stream: 'old-1',
+      revision: position,
+      position,
+      id: '00000000-0000-4000-8000-000000000001',
+      type: 'Happened',
+      json: true,
+      created_ms: 0,
+      data: Buffer.from('{}'),
+      metadata: Buffer.from('{}'),
+    }),
+  );
 
 describe('the event store client in an outage', () => {
   const stops: (() => unknown)[] = [];
@@ -174,6 +193,74 @@ describe('the event store client in an outage', () => {
     await assert.rejects(store.all(elsewhere)[Symbol.asyncIterator]().next(), { name: 'ForeignPosition' });
   });
 
+  it('tells a subscriber that its position is beyond the log’s end, where an original server would say nothing for ever', async () => {
+    const url = await serve({
+      read: (call: ReadCall) => {
+        const answers = call.request.getOptions()?.hasSubscription() ? [confirmation('1'), caughtUp()] : [recordAt(7)];
+        for (const answer of answers) call.write(answer);
+        if (!call.request.getOptions()?.hasSubscription()) call.end();
+      },
+    });
+    const beyond = { after: 9n, prefixes: ['old'], signal: new AbortController().signal };
+    await assert.rejects(open({ url }).all(beyond)[Symbol.asyncIterator]().next(), {
+      name: 'ForeignPosition',
+      message: /no position 9 \(it ends at 7\): it was restored from a backup, or .* npm run rebuild -- --log-restored/,
+    });
+  });
+
+  describe('names EVENTSTORE_URL, and no secret of it,', () => {
+    const denied = Object.assign(new Error('Access Denied'), {
+      code: status.PERMISSION_DENIED,
+      details: 'Access Denied',
+      metadata: Metadata.fromHttp2Headers({ exception: 'access-denied' }),
+    });
+    const withUser = (url: string) => url.replace('//', '//ops:open-sesame@');
+    async function refusal(url: string): Promise<string> {
+      const error = await open({ url: withUser(url) })
+        .tail()
+        .catch((reason) => reason);
+      assert.ok(error instanceof Unusable);
+      assert.ok(!error.message.includes('sesame'));
+      return error.message;
+    }
+
+    it('when the user is refused', async () => {
+      const url = await serve({ read: (call: ReadCall) => call.emit('error', denied) });
+      assert.match(await refusal(url), /^EVENTSTORE_URL cannot be used: the store refuses its user or password/);
+      await assert.rejects(open({ url: withUser(url) }).read('a-1'), { name: 'Unavailable' });
+    });
+
+    for (const form of ['esdb', 'esdb+discover'])
+      it(`when the certificate is not believed: ${form}`, async () => {
+        const { url, stop } = await fakeServer({}, await testCertificate());
+        stops.push(stop);
+        const named = url.replace('127.0.0.1', 'localhost').replace('esdb', form);
+        assert.match(await refusal(named), /certificate is not believed \(.*\): see tlsCaFile/);
+      });
+
+    it('and not when its tlsCaFile has the one who signed the certificate', async () => {
+      const certificate = await testCertificate();
+      const caFile = join(temporaryDirectory(), 'ca.crt');
+      writeFileSync(caFile, certificate.cert);
+      const read = (call: ReadCall) => {
+        call.write(recordAt(7));
+        call.end();
+      };
+      const { url, stop } = await fakeServer({ read }, certificate);
+      stops.push(stop);
+      const named = withUser(url.replace('127.0.0.1', 'localhost'));
+      assert.equal(await open({ url: `${named}?tlsCaFile=${caFile}` }).tail(), 7n);
+    });
+
+    it('when the store speaks no TLS', async () => {
+      const url = await serve({});
+      assert.match(
+        await refusal(url.replace('?tls=false', '').replace('127.0.0.1', 'localhost')),
+        /answers without TLS/,
+      );
+    });
+  });
+
   it('leaves no append hanging when it is closed', async () => {
     const url = await serve({ batchAppend: () => {} });
     const store = open({ url });
@@ -184,20 +271,6 @@ describe('the event store client in an outage', () => {
   });
 
   describe('follows servers of other versions:', () => {
-    const record = (position: number): Buffer =>
-      bareRecord(
-        encodeRecord({
-          stream: 'old-1',
-          revision: position,
-          position,
-          id: '00000000-0000-4000-8000-000000000001',
-          type: 'Happened',
-          json: true,
-          created_ms: 0,
-          data: Buffer.from('{}'),
-          metadata: Buffer.from('{}'),
-        }),
-      );
     const saying =
       (...replies: Buffer[]) =>
       (call: ReadCall): void => {
@@ -214,7 +287,7 @@ describe('the event store client in an outage', () => {
     }
 
     it('one that never says caughtUp is taken to be silent because there is nothing more', async () => {
-      const batches = await untilLive(await serve({ read: saying(confirmation('1'), record(7), record(9)) }));
+      const batches = await untilLive(await serve({ read: saying(confirmation('1'), recordAt(7), recordAt(9)) }));
       assert.equal(batches.at(-1)?.position, 9n);
     });
 
@@ -224,7 +297,7 @@ describe('the event store client in an outage', () => {
           .setCommitPosition('18446744073709551615')
           .setPreparePosition('18446744073709551615'),
       );
-      const read = saying(confirmation('1'), record(7), checkpointAt(8), bytesOf(unknown), caughtUp());
+      const read = saying(confirmation('1'), recordAt(7), checkpointAt(8), bytesOf(unknown), caughtUp());
       const batches = await untilLive(await serve({ read }));
       assert.equal(batches.at(-1)?.position, 8n);
     });

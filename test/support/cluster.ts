@@ -1,5 +1,7 @@
 /** A cluster of event stores as its clients see it. What one node has another gets by a copy, when a spec says so. */
+import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { type EventStoreNode, startNode } from '../../src/eventstore/node/node.ts';
 import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/eventstore/node/seat.ts';
 import { onStop } from './hooks.ts';
@@ -24,6 +26,8 @@ export interface Cluster {
   /** This one leads from now on; those that are up follow it. */
   lead(leader: ClusterNode): void;
   all(standing: Standing): void;
+  /** How many clients' connections the nodes have now. */
+  connections(): number;
 }
 
 const address = '127.0.0.1';
@@ -33,7 +37,12 @@ export async function startCluster(): Promise<Cluster> {
   const seeds = () => members.map((member) => member());
   const nodes = [await startMember(seeds), await startMember(seeds), await startMember(seeds)] as const;
   for (const { node, isUp } of nodes)
-    members.push(() => ({ address, port: node.port, standing: node.seat.standing, isAlive: isUp() }));
+    members.push(() => ({
+      address,
+      port: node.port,
+      standing: node.seat.standing,
+      isAlive: isUp() && node.seat.standing !== 'frozen',
+    }));
   const [a, b, c] = nodes.map(({ node }) => node) as [ClusterNode, ClusterNode, ClusterNode];
   const cluster: Cluster = {
     nodes: [a, b, c],
@@ -41,6 +50,8 @@ export async function startCluster(): Promise<Cluster> {
     lead(leader) {
       for (const { node } of nodes) node.seat.take(node === leader ? 'leader' : { follows: leader });
     },
+    connections: () =>
+      [...accepted].filter(({ localPort }) => nodes.some(({ node }) => node.port === localPort)).length,
     all(standing) {
       for (const { node } of nodes) node.seat.take(standing);
     },
@@ -48,6 +59,14 @@ export async function startCluster(): Promise<Cluster> {
   cluster.lead(a);
   return cluster;
 }
+
+/** Sockets that this process has accepted and not closed. */
+const accepted = new Set<Socket>();
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { socket: Socket };
+  accepted.add(socket);
+  socket.once('close', () => accepted.delete(socket));
+});
 
 async function startMember(members: () => readonly Member[]) {
   const dataDir = temporaryDirectory();

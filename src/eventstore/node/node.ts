@@ -44,6 +44,9 @@ export interface EventStoreNode {
 
 const address = '127.0.0.1';
 
+/** How often the disk is looked at while nobody writes. */
+const look_ms = 1_000;
+
 /** The real server's limit for a request; its 16 MiB leave room for the frame. */
 const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 
@@ -70,6 +73,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     onChange: (trouble) => tell(writing(dataDir, trouble)),
     ...(options.freeBytes && { freeBytes: options.freeBytes }),
   });
+  const looking = setInterval(room.look, look_ms).unref();
   const writer = createWriter(storage, grown, { room, tell });
   const server = new Server({
     'grpc.max_receive_message_length': requestMost_bytes,
@@ -90,6 +94,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   });
   bound = await (socket === null ? listen(server, `${address}:${bound}`) : listenOn(server, socket)).catch(
     async (error) => {
+      clearInterval(looking);
       await storage.close();
       lock.release();
       throw error;
@@ -100,6 +105,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     url: socket === null ? `esdb://${address}:${bound}?tls=false` : socketUrl(socket),
     port: socket === null ? bound : null,
     async close() {
+      clearInterval(looking);
       await writer.drained();
       server.forceShutdown();
       // Calls that were cut off submit their last changes in this turn. These are written before the data is closed.

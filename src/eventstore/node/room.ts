@@ -21,6 +21,8 @@ export interface Room {
   failed(cause: unknown): CannotWrite;
   /** Tell that a write is on disk. */
   written(): void;
+  /** Tells of a change while nobody writes. To be called now and then. */
+  look(): void;
 }
 
 export interface RoomOptions {
@@ -35,6 +37,8 @@ export interface RoomOptions {
 
 const lookAgain_ms = 100;
 const tryAgain_ms = 500;
+/** A disk that failed without being full is believed again after a while: whoever keeps away from it would never see it mended. */
+const believedAgain_ms = 30_000;
 
 function freeOnDisk(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
@@ -51,12 +55,18 @@ export function createRoom({
   let trouble: CannotWrite | null = null;
   let lookAt_ms = 0;
   let tryAt_ms = 0;
+  let believedAt_ms = 0;
 
   function troubled(why: string): CannotWrite {
     const found = new CannotWrite(directory, why);
     if (!trouble) onChange(found);
     trouble = found;
     return found;
+  }
+
+  function well(): void {
+    if (trouble) onChange(null);
+    trouble = null;
   }
 
   function shortage(): string | null {
@@ -80,11 +90,14 @@ export function createRoom({
     failed(cause) {
       lookAt_ms = 0;
       tryAt_ms = now() + tryAgain_ms;
+      believedAt_ms = now() + believedAgain_ms;
       return troubled(shortage() ?? (cause instanceof Error ? cause.message : String(cause)));
     },
-    written() {
-      if (trouble) onChange(null);
-      trouble = null;
+    written: well,
+    look() {
+      const why = shortage();
+      if (why !== null) troubled(why);
+      else if (now() >= believedAt_ms) well();
     },
   };
 }

@@ -24,7 +24,12 @@ export interface WriterOptions {
   readonly tell?: Tell;
 }
 
-const endless: Room = { mustBeThere() {}, failed: (cause) => new CannotWrite('memory', String(cause)), written() {} };
+const endless: Room = {
+  mustBeThere() {},
+  failed: (cause) => new CannotWrite('memory', String(cause)),
+  written() {},
+  look() {},
+};
 
 interface Waiting {
   readonly change: Change;

@@ -59,6 +59,32 @@ describe('the room on a disk', () => {
   });
 });
 
+describe('the room on a disk that nobody writes to', () => {
+  it('is told to be gone, and to be there again', () => {
+    const told: boolean[] = [];
+    const state = { free_bytes: plenty_bytes, now_ms: 0 };
+    const room = createRoom({
+      directory: '/data',
+      onChange: (trouble) => told.push(trouble === null),
+      freeBytes: () => state.free_bytes,
+      now: () => state.now_ms,
+    });
+    room.look();
+    state.free_bytes = 0;
+    for (const _ of [1, 2]) room.look();
+    state.free_bytes = plenty_bytes;
+    for (const _ of [1, 2]) room.look();
+    assert.deepEqual(told, [false, true]);
+    room.failed(new Error('Input/output error'));
+    state.now_ms = 29_000;
+    room.look();
+    assert.deepEqual(told.slice(2), [false]);
+    state.now_ms = 31_000;
+    room.look();
+    assert.deepEqual(told.slice(2), [false, true]);
+  });
+});
+
 describe('a commit that failed', () => {
   /** Storage whose commit fails; it ends where it did, or cannot be read any more. */
   async function failing(isReadable: boolean) {
