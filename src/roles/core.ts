@@ -13,8 +13,7 @@ import { mailsChannel } from '../accounts/outbox.ts';
 import { addressBook } from '../chains/families.ts';
 import { type Chains, openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { storeAddress } from '../eventstore/address.ts';
-import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
+import type { OpenEventStore } from '../eventstore/client.ts';
 import { Unusable } from '../eventstore/failures.ts';
 import { withSeals } from '../eventstore/sealed.ts';
 import { readLogo } from '../images/logo.ts';
@@ -40,7 +39,7 @@ import type { FormerKey } from '../security/formerKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
-import { embeddedStore } from './embeddedStore.ts';
+import { embeddedStore, openStore } from './eventStore.ts';
 
 export interface Core extends Chains {
   readonly config: Config;
@@ -146,17 +145,6 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
       await close();
     },
   };
-}
-
-function openStore(url: string, { logger }: Telemetry): OpenEventStore {
-  try {
-    const { unknown } = storeAddress(url);
-    if (unknown.length > 0)
-      logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
-    return openEventStore({ url });
-  } catch (error) {
-    throw error instanceof RangeError ? new ConfigError([error.message]) : error;
-  }
 }
 
 type Opened = Pick<Core, 'config' | 'clock' | 'telemetry' | 'database' | 'eventStoreUrl'> & { readonly store: Store };

@@ -1,7 +1,9 @@
-/** The event store of a service that is given none: a node of its own, whose troubles an operator is told. */
+/** The event store: the one that EVENTSTORE_URL names, or a node of the service's own, whose troubles an operator is told. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { storeAddress } from '../eventstore/address.ts';
+import { type OpenEventStore, openEventStore } from '../eventstore/client.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
 import type { Trouble } from '../eventstore/node/trouble.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
@@ -51,4 +53,16 @@ function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
   } else if (trouble.kind === 'damaged') {
     alarm('eventStoreDamaged', { directory: trouble.directory }, trouble.message);
   } else alarm('eventStoreFailed', {}, trouble.message);
+}
+
+/** @throws ConfigError for a URL, or a certificate in it, that cannot be used */
+export function openStore(url: string, { logger }: Telemetry): OpenEventStore {
+  try {
+    const { unknown } = storeAddress(url);
+    if (unknown.length > 0)
+      logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
+    return openEventStore({ url });
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError([error.message]) : error;
+  }
 }
