@@ -2,9 +2,11 @@
 import { BroadcastRefused } from '../../../commands/payoutPorts.ts';
 import { TransientError } from '../../../commands/ports.ts';
 import { type ConnectOptions, connect, type NodeConnection } from './connection.ts';
+import { inTime } from './inTime.ts';
 import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import type { Priority } from './limiter.ts';
 import { createLines, type NodeLines } from './lines.ts';
+import { turns } from './turns.ts';
 
 export type { Priority } from './limiter.ts';
 
@@ -50,6 +52,11 @@ export interface ChainRpc {
   answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
   /** Asks all nodes at once. @returns the answers of those that could @throws ChainUnavailable when none could */
   every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  /**
+   * Asks all nodes at once. Once one has answered, the others are waited for only a little.
+   * @returns the answers that came in time @throws ChainUnavailable when no node could
+   */
+  promptly<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
   /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
   each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
   /** Why nodes cannot serve the chain, a sentence each. Those that do not answer in time may come to. */
@@ -67,14 +74,12 @@ export interface ChainRpcOptions extends ConnectOptions {
 /** @returns the node for a reading that ends with the signal */
 export type Connection = (signal?: AbortSignal) => ChainNode;
 
-/** While there are others, a node that takes no call for so long is left alone. */
-const hurried_ms = 250;
 /** The same where all are asked: one of them is not waited for longer. */
 const among_ms = 2_000;
 
 export function createChainRpc({ rpcUrls, agree, lines = createLines(), ...options }: ChainRpcOptions): ChainRpc {
   const connections = rpcUrls.map((url, at) => connect({ url, number: at + 1 }, lines, options));
-  const shared: SharedNodes = { chainId: options.chainId, agree, connections, preferred: 0 };
+  const shared: SharedNodes = { chainId: options.chainId, agree, lines, connections, preferred: 0 };
   const views: Readonly<Record<Priority, ChainRpc>> = {
     payout: chainRpc(shared, 'payout', (priority) => views[priority]),
     head: chainRpc(shared, 'head', (priority) => views[priority]),
@@ -84,6 +89,7 @@ export function createChainRpc({ rpcUrls, agree, lines = createLines(), ...optio
 }
 
 interface SharedNodes extends Pick<ChainRpc, 'chainId' | 'agree'> {
+  readonly lines: NodeLines;
   readonly connections: readonly NodeConnection[];
   /** The last good one. */
   preferred: number;
@@ -147,6 +153,15 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
         outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
       );
     },
+    async promptly(ask, signal) {
+      const reading = new AbortController();
+      const until = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
+      const asked = nodes.map((connected) => ask(connected(until)));
+      const { answers, failures } = await inTime(asked, shared.lines.ticker).finally(() => reading.abort());
+      signal?.throwIfAborted();
+      if (answers.length > 0) return answers;
+      throw new ChainUnavailable(chainId, failures);
+    },
     async unfit(signal) {
       const asked = await Promise.allSettled(connections.map(({ verified }) => verified(signal)));
       const reasons = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
@@ -155,32 +170,6 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
       );
     },
   };
-}
-
-interface Turn {
-  readonly connection: NodeConnection;
-  /** Undefined: as long as the call may take. */
-  readonly patience_ms?: number;
-}
-
-/**
- * The order in which nodes are asked: those that take calls, the last good one first, and without waiting for any while there are
- * others. Then those that took none, the one that takes the next call first.
- * @param failures what has come of the turns before
- */
-function* turns(
-  { connections, preferred }: SharedNodes,
-  priority: Priority,
-  failures: ReadonlyMap<NodeConnection, RpcFailed>,
-): Generator<Turn> {
-  const order = [...connections.slice(preferred), ...connections.slice(0, preferred)];
-  const [only, ...others] = order;
-  if (only && others.length === 0) return yield { connection: only };
-  const free = order.filter(({ wait_ms }) => wait_ms(priority) <= hurried_ms);
-  for (const connection of free) yield { connection, patience_ms: hurried_ms };
-  const left = order.filter((each) => !free.includes(each) || failures.get(each)?.kind === 'limited');
-  const byWait = left.toSorted((a, b) => a.wait_ms(priority) - b.wait_ms(priority));
-  for (const connection of byWait) yield { connection };
 }
 
 /**

@@ -16,6 +16,7 @@ export function patiently(rpc: ChainRpc): ChainRpc {
     first: (ask, signal) => rpc.first((node) => ask(patient(node)), signal),
     answer: (ask, signal) => rpc.answer((node) => ask(patient(node)), signal),
     every: (ask, signal) => rpc.every((node) => ask(patient(node)), signal),
+    promptly: (ask, signal) => rpc.promptly((node) => ask(patient(node)), signal),
     each: (ask, signal) => rpc.each((node) => ask(patient(node)), signal),
   };
 }

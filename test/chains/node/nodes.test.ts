@@ -46,6 +46,22 @@ describe('the nodes of a chain', () => {
     ]);
   });
 
+  it('that are slow are not waited for by who wants the most that any shows', async () => {
+    const [one, two, three] = [
+      await scriptedNode(always('0x0')),
+      await scriptedNode(always('0x2')),
+      await scriptedNode(() => new Promise(() => {})),
+    ];
+    const away = await scriptedNode(() => 'hangUp');
+    const rpc = chain([three, one, away, two], { callTimeout_ms: 60_000 });
+    assert.deepEqual([...(await rpc.promptly(height))].sort(), ['0x0', '0x2']);
+    await assert.rejects(chain([away]).promptly(height), ChainUnavailable);
+    const reading = new AbortController();
+    const asked = chain([three]).promptly(height, reading.signal);
+    reading.abort(new Error('not wanted any more'));
+    await assert.rejects(asked, /not wanted any more/);
+  });
+
   it('that say nothing sensible are passed over', async () => {
     const bad = ['', '{}', '[]', '<!DOCTYPE html>', '{"result"', 'null'];
     const nodes = await Promise.all([

@@ -103,7 +103,9 @@ export function createEvmPayoutRail(
 
     stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
 
-    minedNonce: (signal) => rpc.answer((node) => nonceAt(node, account, 'latest'), signal),
+    // A node that is still syncing says 0, and one that lags too little.
+    minedNonce: async (signal) =>
+      (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
 
     transferCost: (signal) => rpc.answer(transferCost, signal),
 

@@ -1,6 +1,7 @@
 import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
+import { higher } from '../../bigints.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
@@ -140,7 +141,13 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     // A closed ledger is final.
     stillFinal: async () => true,
 
-    minedNonce: (signal) => rpc.answer(async (node) => (await treasuryHolding(node, [])).account.sequence + 1n, signal),
+    async minedNonce(signal) {
+      // A node that lags says too little.
+      const sequences = await rpc
+        .as('payout')
+        .promptly(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
+      return sequences.reduce(higher) + 1n;
+    },
 
     numberingAccounts: (signal) =>
       rpc.answer(async (node) => {

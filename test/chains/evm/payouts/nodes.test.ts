@@ -42,6 +42,17 @@ describe('EVM payouts over several nodes', () => {
     assert.equal(await rail.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
   });
 
+  it('are numbered by what the furthest node has mined: one that is still syncing knows of no payouts', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 });
+    first.behave(syncing);
+    assert.equal(await rail.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
+    const { tokens } = await rail.balances(signal);
+    assert.ok((tokens[usdc.address] ?? 0n) > 0n, 'what it says of balances is no answer');
+    await signed(rail);
+  });
+
   for (const words of [
     'already known',
     'transaction already imported',
@@ -183,6 +194,13 @@ const refusing =
   };
 
 const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
+
+/** What nodes say before they have any state. */
+const syncing: Behaviour = async (method, params, forward) => {
+  if (method === 'eth_call') return '0x';
+  if (method === 'eth_getTransactionCount' || method === 'eth_getBalance') return '0x0';
+  return forward(method, method === 'eth_getBlockByNumber' ? ['0x0', params[1]] : params);
+};
 
 async function signed(rail: PayoutRail, given?: Awaited<ReturnType<PayoutRail['prepare']>>): Promise<SignedAttempt> {
   const order = { chainId: 8453, token: usdc, receiver: accountOf(41), receiverMemo: null, amount: 5n } as const;
