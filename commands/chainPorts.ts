@@ -113,7 +113,8 @@ export const sameTransfer = (a: Transfer, b: Transfer): boolean =>
 
 /** Why nodes cannot be believed as they stand: they contradict each other, or fewer can say than must. The message has each one's answer. */
 export interface Dispute {
-  readonly reason: 'nodesDisagree' | 'nodesTooFew';
+  /** `nodesForgot`: what would decide it is longer ago than the nodes remember. */
+  readonly reason: 'nodesDisagree' | 'nodesTooFew' | 'nodesForgot';
   readonly message: string;
 }
 

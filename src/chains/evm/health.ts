@@ -5,10 +5,11 @@ import { instant } from '../../../domain/time.ts';
 import { higher } from '../bigints.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
+import { simulate, suggestedTip } from './accounts.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
 import { deployer } from './deposits/forwarder.ts';
 import { tagOf } from './finality.ts';
-import { header, knownHeader, simulate, suggestedTip, transferLogs } from './reads.ts';
+import { header, knownHeader, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
 const minute_ms = 60_000;

@@ -6,9 +6,9 @@ import { chainOf } from '../../../domain/chains.ts';
 import type { MessageScheme } from '../family.ts';
 import { defaultAgree } from '../node/agreement.ts';
 import type { ChainRpcOptions } from '../node/nodes.ts';
+import { simulate } from './accounts.ts';
 import { checksummed } from './addresses.ts';
 import type { EvmChainConfig } from './config.ts';
-import { simulate } from './reads.ts';
 import { ChainUnavailable, createEvmRpc, type EvmNode, RpcFailed } from './rpc.ts';
 
 /** Half of the order of secp256k1. Above it lies the twin of every signature, which wallets do not make (EIP-2). */

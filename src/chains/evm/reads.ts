@@ -1,14 +1,5 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
-import {
-  type Address,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  isHex,
-  keccak256,
-  numberToHex,
-  stringToBytes,
-} from 'viem';
+import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
 import { ask, list, object, optional } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
@@ -46,12 +37,6 @@ export interface Receipt {
   readonly logs: readonly RawLog[];
 }
 
-export interface Transaction {
-  readonly hash: Hex;
-  readonly from: Address;
-  readonly nonce: bigint;
-}
-
 /** keccak256 of the event's signature: ERC-20. */
 export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
@@ -70,7 +55,7 @@ export interface LogsShown {
 
 export type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; readonly to: bigint };
 
-const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
+export const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
 
 /** Undefined when the node has no such block. */
 export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined> =>
@@ -130,49 +115,6 @@ export const countReceiptLogs = (
     }),
   );
 };
-
-export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
-  ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
-
-/** Sender, nonce and hash of each transaction of a block. */
-export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
-  ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], (answer) =>
-    list(object(answer)['transactions']).map(toTransaction),
-  );
-
-export const nonceAt = (node: EvmNode, account: string, tag: BlockTag): Promise<bigint> =>
-  ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], quantity);
-
-export const coinBalance = (node: EvmNode, account: string): Promise<bigint> =>
-  ask(node, 'eth_getBalance', [account, 'latest'], quantity);
-
-export const suggestedTip = (node: EvmNode): Promise<bigint> => ask(node, 'eth_maxPriorityFeePerGas', [], quantity);
-
-interface Call {
-  readonly from?: string;
-  readonly to: string;
-  readonly data: Hex;
-  readonly gas?: Hex;
-}
-
-/** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
-export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
-
-/** Runs code in an account's place, and under its address. @returns `0x` from a node that leaves the code out @throws RpcFailed as `simulate` */
-export const simulateAs = (
-  node: EvmNode,
-  { account, code, data }: { readonly account: string; readonly code: Hex; readonly data: Hex },
-): Promise<Hex> => ask(node, 'eth_call', [{ to: account, data }, 'latest', { [account]: { code } }], hex);
-
-/** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
-export function tokenBalance(node: EvmNode, account: Address, token: string): Promise<bigint> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
-}
-
-/** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
-export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
-  ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
 export function toHeader(answer: unknown): Header {
   const { number, hash, parentHash, timestamp, baseFeePerGas, logsBloom } = object(answer);
@@ -237,17 +179,12 @@ function toReceipt(answer: unknown): Receipt {
   };
 }
 
-function toTransaction(answer: unknown): Transaction {
-  const { hash, from, nonce } = object(answer);
-  return { hash: hex(hash), from: hex(from), nonce: quantity(nonce) };
-}
-
-function hex(value: unknown): Hex {
+export function hex(value: unknown): Hex {
   if (isHex(value)) return value;
   throw new Error('expected hex');
 }
 
-function quantity(value: unknown): bigint {
+export function quantity(value: unknown): bigint {
   return BigInt(hex(value));
 }
 

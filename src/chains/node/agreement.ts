@@ -2,7 +2,7 @@
 import { rescale } from '../../../domain/money.ts';
 import type { TokenRef } from '../../../domain/payment/events.ts';
 import type { Agreement, Dispute, Fate, Sent } from '../ports.ts';
-import type { ChainNode, RpcFailed } from './jsonRpc.ts';
+import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
 
 export const usuallyAgree = 2;
@@ -53,11 +53,18 @@ export async function agreedOn(
   return agreed ? { agreed } : { agreed, dispute: tooFew(needed, said) };
 }
 
+/** A node cannot say what became of something, for it was longer ago than it remembers. */
+export class Forgotten extends RpcFailed {
+  constructor(node: string, method: string, detail: string) {
+    super(node, method, 'refused', detail);
+  }
+}
+
 interface Said<T> {
   readonly node: string;
   /** Undefined when it could not say. */
   readonly answer: T | undefined;
-  readonly failure?: string;
+  readonly failure?: RpcFailed;
 }
 
 async function named<T>(
@@ -70,16 +77,25 @@ async function named<T>(
   return outcomes.map((outcome, at): Said<T> => {
     const node = names[at] ?? `node ${at + 1}`;
     if (outcome.status === 'fulfilled') return { node, answer: outcome.value };
-    return { node, answer: undefined, failure: (outcome.reason as RpcFailed).message };
+    return { node, answer: undefined, failure: outcome.reason as RpcFailed };
   });
 }
 
 function tooFew(needed: number, said: readonly Said<unknown>[]): Dispute {
   const could = said.filter(({ answer }) => answer !== undefined).length;
   const failures = said.flatMap(({ failure }) => failure ?? []);
+  if (failures.some((failure) => failure instanceof Forgotten)) return forgotten(failures);
   const wanted = `${needed} nodes must say the same, ${could} of ${said.length} can: name more in RPC_URLS_<chainId>`;
-  return { reason: 'nodesTooFew', message: [wanted, ...failures].join('; ') };
+  return { reason: 'nodesTooFew', message: [wanted, ...failures.map(({ message }) => message)].join('; ') };
 }
+
+const forgotten = (failures: readonly Error[]): Dispute => ({
+  reason: 'nodesForgot',
+  message: [
+    'name an archive node in RPC_URLS_<chainId>, as many as must agree',
+    ...failures.map(({ message }) => message),
+  ].join('; '),
+});
 
 /**
  * Whether a fact is gone: every node that can say so denies it, and at least so many do. The others are asked only once one denies it.
@@ -136,8 +152,10 @@ export async function agreedFate(
     if (said.kind === 'pending' || (said.kind === 'final' && needed <= 1)) return said;
     return judged(said, needed, await named(rpc, async (node) => (await ask(node)) ?? 'nothing', signal));
   } catch (error) {
-    if (error instanceof ChainUnavailable) return { kind: 'unknown' };
-    throw error;
+    if (!(error instanceof ChainUnavailable)) throw error;
+    const { failures } = error;
+    const forgot = failures.some((failure) => failure instanceof Forgotten);
+    return forgot ? { ...undecided, dispute: forgotten(failures) } : { kind: 'unknown' };
   }
 }
 

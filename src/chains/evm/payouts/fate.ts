@@ -1,12 +1,15 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
-import { higher, lower } from '../../bigints.ts';
-import { agreedFate, stakeOf } from '../../node/agreement.ts';
+import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
+import { lower } from '../../bigints.ts';
+import { agreedFate, Forgotten, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
+import { nonceAt, transactionOf } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
-import { header, knownHeader, nonceAt, type Receipt, receiptOf, transactionOf, transactionsAt } from '../reads.ts';
-import type { EvmNode, EvmRpc } from '../rpc.ts';
+import { header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
+import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { arrivedIn } from './arrived.ts';
+import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
 /** Attempts that share one nonce of one account. */
 export interface Contenders {
@@ -17,12 +20,19 @@ export interface Contenders {
 
 type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
+/** What is final for a payout, and how it is found out who used a nonce. */
+export interface Looking {
+  readonly depths: Depths;
+  readonly lookUp: LookUpUse;
+}
+
 /** What the nodes agree on. */
-export const fateOf = (rpc: EvmRpc, contenders: Contenders, depths: Depths, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, contenders, depths), stakeOf(contenders.attempts), signal);
+export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: Looking, signal: AbortSignal): Promise<Fate> =>
+  agreedFate(rpc, (node) => fateAt(node, contenders, looking), stakeOf(contenders.attempts), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Promise<Fate | undefined> {
+async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): Promise<Fate | undefined> {
+  const { depths, lookUp } = looking;
   const head = await knownHeader(node, 'latest');
   const final = await finalHeight(node, head, depths.payout);
   // What a shallow block says may be undone: an attempt is dead only at the chain's deepest finality.
@@ -33,24 +43,52 @@ async function fateAt(node: EvmNode, contenders: Contenders, depths: Depths): Pr
     return fateOfMined(node, contenders, attempt, receipt, { final, deepest });
   }
   const { account, nonce } = contenders;
-  const isUsed = final >= 0n && (await nonceAt(node, account, final)) > nonce;
-  const used = isUsed ? await transactionWithNonce(node, contenders, await deepest()) : undefined;
-  if (used && !contenders.attempts.some(({ hash }) => hash === used.hash)) {
-    const detail = `transaction ${used.hash} in block ${used.blockNumber} used nonce ${nonce}`;
-    return dead(contenders, 'nonceUsed', detail);
+  const noted = await lookUp(node, { account, nonce, since: firstSigned(contenders) }, head);
+  const isUsed = noted !== undefined && (noted.use ?? noted.seen).blockNumber <= final;
+  if (noted && !noted.use) throw unremembered(node, contenders, noted.seen.blockNumber <= (await deepest()));
+  if (noted?.use && !contenders.attempts.some(({ hash }) => hash === noted.use?.hash)) {
+    const { hash, blockNumber } = noted.use;
+    const detail = `transaction ${hash} in block ${blockNumber} used nonce ${nonce}`;
+    if (blockNumber <= (await deepest())) return dead(contenders, 'nonceUsed', detail);
+    // Whatever used it may still be undone: until then there is nothing to send.
+    if (isUsed) return { kind: 'pending', mined: true };
   }
-  // Whatever used it may still be undone: until then there is nothing to send.
-  if (isUsed && !used) return { kind: 'pending', mined: true };
   for (const attempt of contenders.attempts) {
     if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: isUsed };
   }
   return undefined;
 }
 
-/** The account's next nonce where the chain is deepest final: what has a lower one cannot land any more. @throws RpcFailed */
-export async function finalNonce(node: EvmNode, account: string, { finalLarge }: Depths): Promise<bigint> {
-  const final = await finalHeight(node, await knownHeader(node, 'latest'), finalLarge);
-  return final < 0n ? 0n : nonceAt(node, account, final);
+const firstSigned = ({ attempts }: Contenders): Instant =>
+  instant(Math.min(...attempts.map(({ signedAt }) => epochMs(signedAt))));
+
+function unremembered(node: EvmNode, { account, nonce }: Contenders, forGood: boolean): RpcFailed {
+  const detail = `it does not remember which transaction used nonce ${nonce} of ${account}`;
+  return forGood
+    ? new Forgotten(node.name, 'eth_getTransactionCount', detail)
+    : new RpcFailed(node.name, 'eth_getTransactionCount', 'refused', detail);
+}
+
+/**
+ * Whether a nonce may still be used at the chain's deepest finality: what has a lower one cannot land any more. Undefined from a node
+ * that has forgotten the state there and has not seen the nonce used for long enough. @throws RpcFailed
+ */
+export async function isFree(
+  node: EvmNode,
+  asked: NonceAsked,
+  { depths: { finalLarge }, lookUp }: Looking,
+): Promise<boolean | undefined> {
+  const latest = await knownHeader(node, 'latest');
+  const final = await finalHeight(node, latest, finalLarge);
+  if (final < 0n) return true;
+  try {
+    return (await nonceAt(node, asked.account, final)) <= asked.nonce;
+  } catch (error) {
+    if (!(error instanceof RpcFailed) || error.kind !== 'refused') throw error;
+  }
+  const noted = await lookUp(node, asked, latest);
+  if (!noted) return true;
+  return (noted.use ?? noted.seen).blockNumber <= final ? false : undefined;
 }
 
 const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail: string): Fate => ({
@@ -82,34 +120,4 @@ async function fateOfMined(
   if (succeeded) return { kind: 'short', ...landed, arrived };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   return dead(contenders, 'reverted', detail);
-}
-
-/**
- * The transaction that used the account's nonce in a block up to `final`, found by its effect on the account's nonce.
- * A missing receipt proves nothing: nodes prune and lag. The other transaction itself is the proof.
- */
-async function transactionWithNonce(
-  node: EvmNode,
-  { account, nonce }: Contenders,
-  final: bigint,
-): Promise<{ readonly hash: string; readonly blockNumber: bigint } | undefined> {
-  const usedAt = async (height: bigint) => (await nonceAt(node, account, height)) > nonce;
-  if (final < 0n || !(await usedAt(final))) return undefined;
-  let used = final;
-  let step = 1n;
-  while (used - step > 0n && (await usedAt(used - step))) {
-    used -= step;
-    step *= 2n;
-  }
-  let unused = higher(used - step, 0n);
-  while (used - unused > 1n) {
-    const middle = (unused + used) / 2n;
-    if (await usedAt(middle)) used = middle;
-    else unused = middle;
-  }
-  const there = await transactionsAt(node, used);
-  const found = there.find(
-    (transaction) => transaction.nonce === nonce && transaction.from.toLowerCase() === account.toLowerCase(),
-  );
-  return found && { hash: found.hash, blockNumber: used };
 }

@@ -2,7 +2,8 @@
 import type { Hex } from 'viem';
 import { higher } from '../../bigints.ts';
 import type { TransferOrder } from '../../ports.ts';
-import { gasNeeded, type Header } from '../reads.ts';
+import { gasNeeded } from '../accounts.ts';
+import type { Header } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { type Call, transferCall } from './transaction.ts';
 

@@ -2,8 +2,9 @@
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
 import { higher, lower } from '../../bigints.ts';
 import { PayoutBlocked } from '../../ports.ts';
+import { suggestedTip } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';
-import { type Header, knownHeader, suggestedTip } from '../reads.ts';
+import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
 import type { GasPrice } from './transaction.ts';
 

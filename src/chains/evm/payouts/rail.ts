@@ -6,11 +6,13 @@ import { higher } from '../../bigints.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import { nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { isOnChain, nonceAt } from '../reads.ts';
+import { isOnChain } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { fateOf, finalNonce } from './fate.ts';
+import { fateOf, isFree } from './fate.ts';
 import { createTransferGas, gasForCall } from './gas.ts';
+import { createNonceUses } from './nonceUse.ts';
 import { balancesOf, checkGas, checkTokens, checkTransfer, type Payer } from './preflight.ts';
 import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
@@ -38,6 +40,7 @@ export function createEvmPayoutRail(
 
   const prices = createPrices(rpc);
   const transferGas = createTransferGas(account);
+  const looking = { depths, lookUp: createNonceUses(config.rangeBlocksMax) };
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
@@ -95,11 +98,13 @@ export function createEvmPayoutRail(
     async fate(attempts, signal) {
       const [nonce, ...others] = new Set(attempts.map((attempt) => attempt.nonce));
       assert(typeof nonce === 'string' && others.length === 0, 'attempts that share a fate share a nonce');
-      return fateOf(urgent, { account, nonce: BigInt(nonce), attempts }, depths, signal);
+      return fateOf(urgent, { account, nonce: BigInt(nonce), attempts }, looking, signal);
     },
 
-    canLand: async ({ nonce }, signal) =>
-      !(await allDeny(rpc, async (node) => (await finalNonce(node, account, depths)) <= BigInt(nonce ?? 0), signal)),
+    async canLand({ nonce, signedAt }, signal) {
+      const asked = { account, nonce: BigInt(nonce ?? 0), since: signedAt };
+      return !(await allDeny(urgent, (node) => isFree(node, asked, looking), signal));
+    },
 
     stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
 

@@ -2,7 +2,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe.ts';
 import type { TransferOrder } from '../../ports.ts';
-import { simulate, simulateAs } from '../reads.ts';
+import { simulate, simulateAs } from '../accounts.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { transferCall } from './transaction.ts';
 

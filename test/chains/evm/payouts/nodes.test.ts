@@ -112,7 +112,8 @@ describe('EVM payouts over several nodes', () => {
     const head = await client.getBlockNumber();
     const pruned: Behaviour = async (method, params, forward) => {
       const old = method === 'eth_getTransactionCount' && BigInt(String(params[1])) < head - 5n;
-      if (old) throw new Refusal(-32000, 'missing trie node');
+      if (old || method === 'eth_getTransactionBySenderAndNonce' || method === 'eth_getLogs')
+        throw new Refusal(-32000, 'missing trie node');
       return forward(method, params);
     };
     [first, second].map((node) => node.behave(pruned));

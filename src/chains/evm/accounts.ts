@@ -1,0 +1,76 @@
+/** What nodes say of an account: its transactions and nonce, what it holds, and what its calls would do. */
+import { type Address, encodeFunctionData, erc20Abi, type Hex, numberToHex, pad } from 'viem';
+import { ask, list, object, optional } from '../node/jsonRpc.ts';
+import { type BlockTag, hex, type LogsShown, quantity, tagOf, toLogs, transferTopic } from './reads.ts';
+import type { EvmNode } from './rpc.ts';
+
+export interface Transaction {
+  readonly hash: Hex;
+  readonly from: Address;
+  readonly nonce: bigint;
+}
+
+export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
+  ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
+
+/** Sender, nonce and hash of each transaction of a block. */
+export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
+  ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], (answer) =>
+    list(object(answer)['transactions']).map(toTransaction),
+  );
+
+export const nonceAt = (node: EvmNode, account: string, tag: BlockTag): Promise<bigint> =>
+  ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], quantity);
+
+export const coinBalance = (node: EvmNode, account: string): Promise<bigint> =>
+  ask(node, 'eth_getBalance', [account, 'latest'], quantity);
+
+export const suggestedTip = (node: EvmNode): Promise<bigint> => ask(node, 'eth_maxPriorityFeePerGas', [], quantity);
+
+interface Call {
+  readonly from?: string;
+  readonly to: string;
+  readonly data: Hex;
+  readonly gas?: Hex;
+}
+
+/** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
+export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
+
+/** Runs code in an account's place, and under its address. @returns `0x` from a node that leaves the code out @throws RpcFailed as `simulate` */
+export const simulateAs = (
+  node: EvmNode,
+  { account, code, data }: { readonly account: string; readonly code: Hex; readonly data: Hex },
+): Promise<Hex> => ask(node, 'eth_call', [{ to: account, data }, 'latest', { [account]: { code } }], hex);
+
+/** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
+export function tokenBalance(node: EvmNode, account: Address, token: string): Promise<bigint> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
+  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
+}
+
+/** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
+export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
+  ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
+
+/** What an account transferred, of whatever token; since EIP-7708 of the coin as well. */
+export const logsFrom = (
+  node: EvmNode,
+  account: string,
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+): Promise<LogsShown> => {
+  const topics = [transferTopic, pad(account.toLowerCase() as Hex, { size: 32 })];
+  const filter = { topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  return ask(node, 'eth_getLogs', [filter], toLogs);
+};
+
+/** The hash of an account's transaction with a nonce, from nodes that have an index of them. @throws RpcFailed `refused` by others */
+export const transactionBySender = (node: EvmNode, account: string, nonce: bigint): Promise<string | undefined> =>
+  ask(node, 'eth_getTransactionBySenderAndNonce', [account, numberToHex(nonce)], (answer) =>
+    optional(answer, (found) => toTransaction(found).hash),
+  );
+
+function toTransaction(answer: unknown): Transaction {
+  const { hash, from, nonce } = object(answer);
+  return { hash: hex(hash), from: hex(from), nonce: quantity(nonce) };
+}

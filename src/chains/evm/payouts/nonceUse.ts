@@ -1,0 +1,136 @@
+/** Which transaction used a nonce of an account: found by the states that a node still has, by its index, or by what the account sent. */
+import { epochMs, type Instant } from '../../../../domain/time.ts';
+import { higher } from '../../bigints.ts';
+import { logsFrom, nonceAt, transactionBySender, transactionOf, transactionsAt } from '../accounts.ts';
+import { type Header, header, receiptOf } from '../reads.ts';
+import { type EvmNode, RpcFailed } from '../rpc.ts';
+
+export interface NonceAsked {
+  readonly account: string;
+  readonly nonce: bigint;
+  /** Nothing has used it before. */
+  readonly since: Instant;
+}
+
+interface Place {
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+export interface Use extends Place {
+  readonly hash: string;
+}
+
+/** A nonce that is used. */
+export interface Noted {
+  /** The newest block when that was first seen: in the states of this one and all later ones it is used. */
+  readonly seen: Place;
+  /** Undefined where the node cannot tell. */
+  readonly use: Use | undefined;
+}
+
+/** @returns undefined while the nonce is free at the node's head @throws RpcFailed */
+export type LookUpUse = (node: EvmNode, asked: NonceAsked, head: Header) => Promise<Noted | undefined>;
+
+const rememberedMax = 1_000;
+
+/**
+ * Full nodes keep accounts for a hundred and twenty-eight blocks, on some chains for seconds. So what is seen of a nonce is remembered
+ * while it is young, and finality is asked of the block that it was seen in, which every node has. Logs are searched once: that takes
+ * many calls.
+ */
+export function createNonceUses(rangeBlocksMax: number): LookUpUse {
+  const notes = new Map<string, Noted>();
+
+  return async (node, asked, head) => {
+    const key = `${node.name} ${asked.account} ${asked.nonce}`;
+    const isUsed = (await nonceAt(node, asked.account, head.number)) > asked.nonce;
+    const before = isUsed ? notes.get(key) : undefined;
+    const known = before && (await isThere(node, before.seen)) ? before : undefined;
+    if (known?.use && (await isThere(node, known.use))) return known;
+    notes.delete(key);
+    if (!isUsed) return undefined;
+    const seen = known?.seen ?? { blockNumber: head.number, blockHash: head.hash };
+    const quickly = (await byStates(node, asked, head)) ?? (await byIndex(node, asked));
+    const noted = { seen, use: quickly ?? (known ? undefined : await byLogs(node, asked, head, rangeBlocksMax)) };
+    if (notes.size >= rememberedMax) notes.clear();
+    notes.set(key, noted);
+    return noted;
+  };
+}
+
+const isThere = async (node: EvmNode, { blockNumber, blockHash }: Place): Promise<boolean> =>
+  (await header(node, blockNumber))?.hash === blockHash;
+
+/** What a node refuses it does not have, or does not do. */
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error) => {
+    if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
+    throw error;
+  });
+}
+
+/** By its effect on the account's nonce. A state that is gone counts as unused; the block itself is the proof. */
+async function byStates(node: EvmNode, { account, nonce }: NonceAsked, head: Header): Promise<Use | undefined> {
+  const usedAt = async (height: bigint) => ((await unlessRefused(nonceAt(node, account, height))) ?? 0n) > nonce;
+  let used = head.number;
+  let step = 1n;
+  while (used - step > 0n && (await usedAt(used - step))) {
+    used -= step;
+    step *= 2n;
+  }
+  let unused = higher(used - step, 0n);
+  while (used - unused > 1n) {
+    const middle = (unused + used) / 2n;
+    if (await usedAt(middle)) used = middle;
+    else unused = middle;
+  }
+  const block = await header(node, used);
+  const there = block ? await transactionsAt(node, used) : [];
+  const found = there.find((each) => each.nonce === nonce && each.from.toLowerCase() === account.toLowerCase());
+  return block && found && { hash: found.hash, blockNumber: used, blockHash: block.hash };
+}
+
+const byIndex = async (node: EvmNode, asked: NonceAsked): Promise<Use | undefined> =>
+  confirmed(node, asked, await unlessRefused(transactionBySender(node, asked.account, asked.nonce)));
+
+/** An index is believed only as far as the transaction itself shows the same. */
+async function confirmed(node: EvmNode, { account, nonce }: NonceAsked, hash: string | undefined) {
+  const transaction = hash === undefined ? undefined : await transactionOf(node, hash);
+  if (transaction?.nonce !== nonce || transaction.from.toLowerCase() !== account.toLowerCase()) return undefined;
+  const receipt = await receiptOf(node, transaction.hash);
+  return receipt && { hash: receipt.hash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash };
+}
+
+/** Ranges of blocks that are looked through for what the account sent. */
+const rangesMax = 50;
+/** Candidates that are looked at. */
+const candidatesMax = 200;
+/** How far our clock and a chain's may be apart. */
+const clockDifference_s = 600;
+
+/** Among the transfers that the account sent since: of tokens, and since EIP-7708 of the coin as well. */
+async function byLogs(
+  node: EvmNode,
+  asked: NonceAsked,
+  head: Header,
+  rangeBlocksMax: number,
+): Promise<Use | undefined> {
+  const since_s = epochMs(asked.since) / 1_000 - clockDifference_s;
+  const looked = new Set<string>();
+  let to = head.number;
+  for (let ranges = 0; ranges < rangesMax && to > 0n; ranges += 1) {
+    const from = higher(to - BigInt(rangeBlocksMax) + 1n, 0n);
+    const logs = await unlessRefused(logsFrom(node, asked.account, { from, to }));
+    for (const { txHash } of logs ? [...logs.logs, ...logs.broken] : []) {
+      if (looked.has(txHash) || looked.size >= candidatesMax) continue;
+      looked.add(txHash);
+      const use = await confirmed(node, asked, txHash);
+      if (use) return use;
+    }
+    const first = logs && (await header(node, from));
+    if (!first || first.time_s < since_s) return undefined;
+    to = from - 1n;
+  }
+  return undefined;
+}
