@@ -2,14 +2,15 @@
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
+import { mustTellEvents } from './classicEvents.ts';
 import { newestProtocol, stellarChain } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
-import type { StellarNode, StellarRpc } from './rpc.ts';
+import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
 
-export const createStellarHealth = (rpc: StellarRpc): ChainHealth =>
+export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string): ChainHealth =>
   createChainHealth(stellarChain(), rpc, stellarChain().block_ms, {
     identity: (node) => ask(node, 'getNetwork', {}, (answer) => text(object(answer)['passphrase'])),
-    look,
+    look: (node) => look(node, networkPassphrase),
     features: [
       { what: 'history', needed: true, tryOut: retention },
       { what: 'events', needed: true, tryOut: events },
@@ -18,10 +19,18 @@ export const createStellarHealth = (rpc: StellarRpc): ChainHealth =>
     pace_ms,
   });
 
-/** A ledger is final with its close. */
-async function look(node: StellarNode): Promise<NodeLook> {
-  const { ledger, closedAt_s } = (await ledgerRange(node)).latest;
-  return { head: { blockNumber: ledger, time: instant(closedAt_s * 1_000) }, final: null };
+/** A ledger is final with its close, for who can see what it moved: a node that ceases to tell classic events hides payins. */
+async function look(node: StellarNode, networkPassphrase: string): Promise<NodeLook> {
+  const range = await ledgerRange(node);
+  const { ledger, closedAt_s } = range.latest;
+  const head = { blockNumber: ledger, time: instant(closedAt_s * 1_000) };
+  try {
+    await mustTellEvents(node, networkPassphrase, range);
+  } catch (error) {
+    if (!(error instanceof RpcFailed)) throw error;
+    return { head, final: { why: error.message } };
+  }
+  return { head, final: { blockNumber: ledger } };
 }
 
 /** The scan must find what it missed after a night. */

@@ -35,7 +35,7 @@ export const stellar: Family<StellarTreasury> = {
         {
           ingester: createStellarIngester(config, rpc),
           rail: createStellarPayoutRail(config, rpc),
-          health: createStellarHealth(rpc),
+          health: createStellarHealth(rpc, config.networkPassphrase),
           poll_ms: config.pollInterval_ms,
           unfitNodes: rpc.unfit,
         },

@@ -13,15 +13,37 @@ describe('what is told of a Stellar node', () => {
       const answer = await forward(method, params);
       return method === 'getNetwork' ? { ...(answer as object), ...around } : answer;
     });
-    const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url]))).nodes;
+    const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url])), world.lab.passphrase).nodes;
     assert.ok(node);
     assert.equal(await node.identity(signal), world.lab.passphrase);
     const look = await node.look(signal);
-    assert.deepEqual([look.head.blockNumber, look.final], [world.here().blockNumber, null]);
+    const { blockNumber } = world.here();
+    assert.deepEqual([look.head.blockNumber, look.final], [blockNumber, { blockNumber }]);
     assert.deepEqual(await node.differences({ pace: false }, signal), []);
     around.protocolVersion = newestProtocol + 1;
     const [found] = await node.differences({ pace: false }, signal);
     assert.match(found ?? '', /runs protocol \d+, and this release reads up to \d+.*Upgrade/);
+    await world.lab.stop();
+  });
+
+  it('is also that it tells no classic events any more: its ledgers are of no use then, and the alarm says what to set', async () => {
+    const world = await stellarWorld();
+    const proxy = await startProxy(world.stellar.rpcUrl);
+    const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url])), world.lab.passphrase).nodes;
+    assert.ok(node);
+    assert.ok('blockNumber' in ((await node.look(signal)).final ?? {}));
+    proxy.behave(async (method, params, forward) => {
+      const answer = (await forward(method, params)) as object;
+      return method === 'getEvents' ? { ...answer, events: [] } : answer;
+    });
+    await world.send('1');
+    const { head, final } = await node.look(signal);
+    assert.equal(head.blockNumber, world.here().blockNumber);
+    assert.ok(final && 'why' in final);
+    assert.match(final.why, /CAP-67.*EMIT_UNIFIED_EVENTS/);
+    world.stellar.closeLedgers(50);
+    const { blockNumber } = world.here();
+    assert.deepEqual((await node.look(signal)).final, { blockNumber });
     await world.lab.stop();
   });
 });

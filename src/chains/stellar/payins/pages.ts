@@ -1,23 +1,17 @@
 /** Reads the events of a range of ledgers from one node, and never believes a short answer. */
-import { Asset, xdr } from '@stellar/stellar-sdk';
 import { lower } from '../../bigints.ts';
 import { askEach } from '../../node/jsonRpc.ts';
+import { feesOf, type Ledgers, mustBeQuiet } from '../classicEvents.ts';
 import {
   type EventFilter,
   type EventPage,
   eventsPageIn,
   eventsQuery,
-  firstLedgerWithTransaction,
   type LedgerRange,
   type PageStart,
   type RawEvent,
 } from '../reads.ts';
 import { RpcFailed, type StellarNode } from '../rpc.ts';
-
-export interface Ledgers {
-  readonly from: bigint;
-  readonly to: bigint;
-}
 
 export interface RangeRead {
   readonly events: readonly RawEvent[];
@@ -140,12 +134,6 @@ function smallerLimit(error: unknown, asked: number): number | undefined {
   return most !== undefined && Number(most) >= 1 && Number(most) < asked ? Number(most) : undefined;
 }
 
-/** Where classic events are told (CAP-67), every transaction has one of its fee. */
-const feesOf = (networkPassphrase: string): EventFilter => ({
-  contractIds: [Asset.native().contractId(networkPassphrase)],
-  topics: [[xdr.ScVal.scvSymbol('fee').toXDR('base64'), '**']],
-});
-
 const window_ledgers = 20n;
 const windowsMax = 8n;
 
@@ -158,17 +146,4 @@ function windowsOf({ from, to }: Ledgers): readonly Ledgers[] {
     const begin = end - window_ledgers + 1n;
     return { from: begin > from ? begin : from, to: end };
   });
-}
-
-/**
- * No fee was told of these ledgers: then they hold no transaction, or the node's operator has turned classic events off. Such a node
- * hides payins and reports no error.
- * @throws RpcFailed
- */
-async function mustBeQuiet(node: StellarNode, { from, to }: Ledgers, { latest }: LedgerRange): Promise<void> {
-  if (latest.ledger < from) return;
-  const busy = await firstLedgerWithTransaction(node, from);
-  if (busy === undefined || busy.ledger > lower(to, latest.ledger)) return;
-  const detail = `it shows transactions in ledger ${busy.ledger} and no events of them (CAP-67): use another node, or set EMIT_UNIFIED_EVENTS there`;
-  throw new RpcFailed(node.name, 'getEvents', 'refused', detail);
 }
