@@ -76,8 +76,8 @@ export function readConfig(env: Env): Config {
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
-    const { choosesDepth, coinDecimals } = familyOf(chain);
-    return readChainSettings(read, chain, { choosesDepth, coinDecimals, production }) ?? [];
+    const { choosesDepth, hasPushes = false, coinDecimals } = familyOf(chain);
+    return readChainSettings(read, chain, { choosesDepth, hasPushes, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
   const eventStore = read.parsed('EVENTSTORE_URL', (url) => ({ url, inClear: isInClear(storeAddress(url)) }));

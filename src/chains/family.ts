@@ -1,4 +1,5 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
+import type { Observable } from 'rxjs';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
 import type { Payment } from '../../domain/payment/state.ts';
@@ -19,6 +20,8 @@ export interface Family<T extends Treasury = Treasury> {
   readonly coinDecimals: number;
   /** Whether the operator chooses how deep is final; false where the chain itself says it. */
   readonly choosesDepth: boolean;
+  /** Whether its nodes push what is new over WebSockets (WS_URLS_<chainId>). */
+  readonly hasPushes?: boolean;
   /** The canonical spelling of an address that can be paid; null when the text is none. */
   canonicalAddress(chain: Chain, text: string): string | null;
   /** A transaction's identity as its chain spells it; null when the text is none. */
@@ -50,11 +53,16 @@ export interface OpenChain {
   readonly health: ChainHealth;
   /** How often the chain is polled. */
   readonly poll_ms: number;
+  /** What nodes push while it is subscribed to; left out where no WebSocket is configured. */
+  readonly pushes?: Observable<Push>;
   /** Why nodes of the configuration cannot serve the chain, a sentence each; those that do not answer in time are left out. */
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */
   acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
 }
+
+/** Something that a node has pushed of its own accord: a sign to look, which proves nothing. */
+export type Push = { readonly kind: 'head' } | { readonly kind: 'transfer'; readonly to: string };
 
 /** How a family's wallets sign texts. */
 export interface MessageScheme {

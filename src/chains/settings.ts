@@ -33,6 +33,8 @@ export interface ChainSettings extends DepthSettings, GasSettings {
   readonly chainId: ChainId;
   /** In order of preference. They may hold API keys and are never logged. */
   readonly rpcUrls: readonly string[];
+  /** Of nodes that push what is new. They may hold API keys, too. */
+  readonly wsUrls?: readonly string[];
   /** How many nodes must say the same, of usual sums and of large ones. */
   readonly agree: { readonly usual: number; readonly large: number };
   readonly largeFrom_usd?: bigint;
@@ -50,6 +52,7 @@ const depthNames = {
 interface ChainTraits {
   /** Whether the chain leaves it to its users what is final. */
   readonly choosesDepth: boolean;
+  readonly hasPushes: boolean;
   readonly coinDecimals: number;
   readonly production: boolean;
 }
@@ -60,7 +63,7 @@ interface ChainTraits {
 export function readChainSettings(
   read: Reader,
   { id, name }: Chain,
-  { choosesDepth, coinDecimals, production }: ChainTraits,
+  { choosesDepth, hasPushes, coinDecimals, production }: ChainTraits,
 ): ChainSettings | undefined {
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return undefined;
@@ -69,6 +72,13 @@ export function readChainSettings(
   // The URL may hold an API key, so the message names its number instead.
   if (wrong) read.check(false, `RPC_URLS_${id}: entry ${problem + 1} ${urlProblem(wrong, production)}`);
   else read.check(new Set(rpcUrls).size === rpcUrls.length, `RPC_URLS_${id}: a node is named twice`);
+  const wsUrls = read.list(`WS_URLS_${id}`);
+  read.check(hasPushes || wsUrls.length === 0, `WS_URLS_${id}: ${name} is polled`);
+  const badSocket = wsUrls.findIndex((url) => urlProblem(url, production, 'ws'));
+  read.check(
+    badSocket === -1,
+    `WS_URLS_${id}: entry ${badSocket + 1} ${urlProblem(wsUrls[badSocket] ?? '', production, 'ws')}`,
+  );
   const depths = readDepths(read, id);
   const fits = choosesDepth || Object.keys(depths).length === 0;
   read.check(fits, `CONFIRMATIONS_${id}: ${name} itself says what is final`);
@@ -81,6 +91,7 @@ export function readChainSettings(
   return {
     chainId: id,
     rpcUrls,
+    ...(wsUrls.length > 0 && { wsUrls }),
     agree: readAgree(read, id, { nodes: rpcUrls.length, production }),
     ...depths,
     ...(largeFrom_usd !== undefined && { largeFrom_usd }),
@@ -92,11 +103,11 @@ export function readChainSettings(
 }
 
 /** What whoever stands on the way could change must not travel in clear. */
-function urlProblem(url: string, production: boolean): string | undefined {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return 'is no http(s) URL';
+function urlProblem(url: string, production: boolean, scheme: 'http' | 'ws' = 'http'): string | undefined {
+  if (!new RegExp(`^${scheme}s?://`).test(url) || !URL.canParse(url)) return `is no ${scheme}(s) URL`;
   const { protocol, hostname } = new URL(url);
-  const inClear = production && protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return inClear ? 'is http: beyond this machine a node must be reached by https' : undefined;
+  const inClear = production && protocol === `${scheme}:` && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return inClear ? `is ${scheme}: beyond this machine a node must be reached by ${scheme}s` : undefined;
 }
 
 /** Large sums take two nodes always, but for trying out. */

@@ -2,6 +2,8 @@
 import { filter, type Observable, Subject } from 'rxjs';
 import type { Ingester, Pass } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { chainOf } from '../../domain/chains.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import {
@@ -18,10 +20,11 @@ import type { OpenChain } from '../chains/family.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import { createConfirming } from '../subscribers/confirming.ts';
-import { watchHeads } from '../subscribers/headWatch.ts';
+import { type HeadWatch, watchHeads } from '../subscribers/headWatch.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { payinsWorker } from '../subscribers/payins.ts';
+import { createPushed } from '../subscribers/pushed.ts';
 import { unexplainedName, unexplainedWorker } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 import { once } from './once.ts';
@@ -92,13 +95,22 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
 export function payinWorkers(
   core: Core,
   failures: WorkFailures,
-  { ingester, poll_ms }: OpenChain,
+  { ingester, poll_ms, pushes }: OpenChain,
   changes: Changes,
 ): readonly RoleWorker[] {
   const { clock, crash, database, telemetry } = core;
   const { chainId, nodeHeads } = ingester;
   const cursors = createCursors(database);
-  const heads = watchHeads({
+  const isOurs = async (accounts: readonly string[]) =>
+    (await heads.isAwaited()) &&
+    (
+      await matchDeposits(
+        database,
+        accounts.map((account) => payinAddress(account, null)),
+      )
+    ).length > 0;
+  const heads: HeadWatch = watchHeads({
+    pushed: pushes && createPushed({ pushes, clock, block_ms: chainOf(chainId).block_ms, isOurs }),
     nodeHeads,
     clock,
     poll_ms,

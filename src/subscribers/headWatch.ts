@@ -2,7 +2,7 @@
  * Polls the head of each node of a chain, so that the passes are woken when it moves and ask nothing while it stands. Where no payment
  * waits for the chain, the polls are far between.
  */
-import { Observable, share } from 'rxjs';
+import { Observable, Subject, share } from 'rxjs';
 import type { Ingester, NodeHead } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs } from '../../domain/time.ts';
@@ -18,10 +18,14 @@ export interface HeadWatchDeps {
   readonly changes: () => number;
   /** Emits when `changes` has changed. */
   readonly changed: Observable<unknown>;
+  /** Where nodes push what is new: emits when that is a reason to look. */
+  readonly pushed?: { readonly wakes: Observable<unknown>; readonly isLive: () => boolean } | undefined;
 }
 
 /** The pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
 export const relaxed_ms = 5_000;
+/** After a push, the node is asked once more so soon. */
+const again_ms = 300;
 /** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
 const unchangedMax_ms = 30_000;
 
@@ -30,14 +34,18 @@ export interface HeadWatch {
   readonly moved: Observable<void>;
   /** How often it has emitted. */
   moves(): number;
+  /** Whether some payment waits, as it was asked lately. */
+  isAwaited(): Promise<boolean>;
 }
 
 export function watchHeads(deps: HeadWatchDeps): HeadWatch {
-  const { nodeHeads, clock, poll_ms, changed } = deps;
+  const { nodeHeads, clock, poll_ms, changed, pushed } = deps;
   const isAwaited = rememberAwaited(deps);
+  const wakes = new Subject<void>();
   let moves = 0;
   const moved = new Observable<void>((out) => {
     const stop = new AbortController();
+    const listening = pushed?.wakes.subscribe(() => wakes.next());
     const ended = nodeHeads.map((read) =>
       poll(read, stop.signal, () => {
         moves += 1;
@@ -45,13 +53,17 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
       }),
     );
     Promise.all(ended).catch((error: unknown) => out.error(error));
-    return () => stop.abort();
+    return () => {
+      listening?.unsubscribe();
+      stop.abort();
+    };
   });
-  return { moved: moved.pipe(share()), moves: () => moves };
+  return { isAwaited, moved: moved.pipe(share()), moves: () => moves };
 
   async function poll(read: HeadWatchDeps['nodeHeads'][number], signal: AbortSignal, tell: () => void) {
     let rhythm = createRhythm(poll_ms);
     let known: NodeHead | null | undefined;
+    let woken = false;
     while (!signal.aborted) {
       // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
       const head = await read(signal).catch(() => null);
@@ -63,10 +75,27 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
         known = head;
         tell();
       }
-      await clock.sleep(rhythm.pause_ms(now_ms), signal);
+      if (pushed?.isLive()) {
+        // A node may come to a block a moment after another has pushed it.
+        woken = await pause(woken ? again_ms : relaxed_ms, signal);
+        continue;
+      }
+      await pause(rhythm.pause_ms(now_ms), signal);
       // When blocks come, nobody can tell from polls that are far between.
       if (await rested(now_ms, signal)) rhythm = createRhythm(poll_ms);
     }
+  }
+
+  /** @returns whether it was ended by a push */
+  async function pause(duration_ms: number, signal: AbortSignal): Promise<boolean> {
+    const wake = new AbortController();
+    const listening = wakes.subscribe(() => wake.abort());
+    try {
+      await clock.sleep(duration_ms, AbortSignal.any([signal, wake.signal]));
+    } finally {
+      listening.unsubscribe();
+    }
+    return wake.signal.aborted;
   }
 
   /** Goes on pausing, after a poll, for as long as no payment waits. @returns whether it did */

@@ -127,6 +127,56 @@ describe('a chain that no payment waits for', () => {
   });
 });
 
+describe('a chain whose nodes push what is new', () => {
+  /** Polls until `until_ms` by a clock that passes in the pauses; pushes come at these times. */
+  async function polled({ until_ms, pushes_ms }: { readonly until_ms: number; readonly pushes_ms: readonly number[] }) {
+    const polls_ms: number[] = [];
+    const wakes = new Subject<void>();
+    const waiting = [...pushes_ms];
+    const done = Promise.withResolvers<void>();
+    let now_ms = 0;
+    const watch = watchHeads({
+      nodeHeads: [
+        async () => {
+          polls_ms.push(now_ms);
+          return block(now_ms);
+        },
+      ],
+      clock: {
+        now: () => instant(now_ms),
+        async sleep(duration_ms, signal) {
+          for (const end_ms = now_ms + duration_ms; now_ms < end_ms && !signal?.aborted; ) {
+            now_ms = Math.min(end_ms, now_ms + 100);
+            if (waiting[0] !== undefined && waiting[0] <= now_ms) {
+              waiting.shift();
+              wakes.next();
+            }
+          }
+          if (now_ms <= until_ms) return;
+          done.resolve();
+          await new Promise(() => {});
+        },
+      },
+      poll_ms,
+      pushed: { wakes, isLive: () => true },
+      ...alwaysAwaited,
+    });
+    const listening = watch.moved.subscribe();
+    await done.promise;
+    listening.unsubscribe();
+    return polls_ms;
+  }
+
+  it('is polled every five seconds although payments wait', async () => {
+    assert.deepEqual(gaps(await polled({ until_ms: 30_000, pushes_ms: [] })), repeated(6, relaxed_ms));
+  });
+
+  it('is looked at as soon as something is pushed, and once more right after', async () => {
+    const polls_ms = await polled({ until_ms: 9_000, pushes_ms: [2_000] });
+    assert.deepEqual(polls_ms, [0, 2_000, 2_300, 7_300]);
+  });
+});
+
 const repeated = (times: number, value: number): readonly number[] => Array(times).fill(value);
 
 const gaps = (times_ms: readonly number[]): readonly number[] =>

@@ -39,4 +39,7 @@ export function canonicalEvmAddress(chain: Pick<Chain, 'tokens'>, text: string):
   return text === address || text === lower ? address : null;
 }
 
+/** An indexed address fills a topic of 32 bytes from the right. */
+export const addressIn = (topic: string): Address => checksummed(topic.slice(-40).toLowerCase());
+
 export const canonicalEvmHash = (text: string): string | null => (isHash(text) ? text.toLowerCase() : null);

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem';
+import { chainOf } from '../../../domain/chains.ts';
 import type { Family, OpenChain } from '../family.ts';
 import type { NodeLines } from '../node/lines.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
@@ -18,6 +19,7 @@ import { createEvmHealth } from './health.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
+import { createPushes } from './pushes.ts';
 import { createEvmRpc } from './rpc.ts';
 import { createEvmSigner } from './signer/signer.ts';
 import { readEvmTreasury } from './treasury.ts';
@@ -28,6 +30,7 @@ export const evm: Family = {
   name: 'evm',
   coinDecimals: 18,
   choosesDepth: true,
+  hasPushes: true,
   canonicalAddress: canonicalEvmAddress,
   canonicalTxHash: canonicalEvmHash,
   messages: evmMessages,
@@ -53,12 +56,14 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
   if (!isEvmChain(setting.chainId)) return [];
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
   const rpc = createEvmRpc({ ...config, lines });
+  const { wsUrls = [] } = setting;
   return [
     {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
+      ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),
       acceptsMessage: createEvmAcceptance({ ...config, lines }),
       unfitNodes: rpc.unfit,
     },

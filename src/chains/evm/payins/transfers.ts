@@ -1,13 +1,11 @@
 /** Catalogue-token transfers as logs and receipts tell them. */
-import { getAddress, type Hex } from 'viem';
 import { type Chain, type Token, tokenAt } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';
 import { evidenceMax, type TransferLog, type Unreadable } from '../../ports.ts';
+import { addressIn } from '../addresses.ts';
 import { type LogsShown, type RawLog, type Receipt, transferTopic } from '../reads.ts';
 
-/** An indexed address fills a topic of 32 bytes from the right. */
-const addressOf = (topic: Hex) => getAddress(`0x${topic.slice(-40)}`);
 const wordLength = 2 + 64;
 
 interface Movement {
@@ -27,7 +25,7 @@ function movement(chain: Chain, log: RawLog): Movement | 'unreadable' | undefine
   if (!token) return undefined;
   if (!from || !to || more || log.data.length !== wordLength) return 'unreadable';
   const amount = BigInt(log.data);
-  return amount === 0n ? undefined : { token, from: addressOf(from), to: addressOf(to), amount };
+  return amount === 0n ? undefined : { token, from: addressIn(from), to: addressIn(to), amount };
 }
 
 const moved = (chain: Chain, log: RawLog): Movement | undefined => {
@@ -59,7 +57,7 @@ export function tell(chain: Chain, { logs, broken }: LogsShown, timeOf: (log: Ra
       ...broken.map(({ txHash, blockNumber = end, receiver, evidence }) => ({
         txHash,
         blockNumber,
-        addresses: receiver ? [addressOf(receiver)] : [],
+        addresses: receiver ? [addressIn(receiver)] : [],
         evidence,
       })),
     ],
@@ -72,7 +70,7 @@ function asUnreadable({ txHash, blockNumber, topics, data, logIndex }: RawLog): 
   return {
     txHash,
     blockNumber,
-    addresses: receiver ? [addressOf(receiver)] : [],
+    addresses: receiver ? [addressIn(receiver)] : [],
     evidence: evidence.slice(0, evidenceMax),
   };
 }
