@@ -1,7 +1,6 @@
 /** Blocks that a node may not have yet. */
 import { higher } from '../bigints.ts';
 import { RpcFailed } from '../node/jsonRpc.ts';
-import { untilThere } from './patience.ts';
 import { type Block, blockAt, type Commitment, codes } from './reads.ts';
 import type { SolanaNode } from './rpc.ts';
 
@@ -12,18 +11,12 @@ const notThere: ReadonlySet<number | undefined> = new Set([
   codes.blockStatusNotAvailableYet,
 ]);
 
-/** Null when the node does not have a block in this slot, or not yet. @throws RpcFailed */
-const blockIfThere = (node: SolanaNode, slot: bigint, commitment: Commitment): Promise<Block | null> =>
+/** Null when the node does not have a block in this slot, or not yet: it is asked for a while. @throws RpcFailed */
+export const blockIfThere = (node: SolanaNode, slot: bigint, commitment: Commitment): Promise<Block | null> =>
   blockAt(node, slot, commitment).catch((error: unknown) => {
     if (error instanceof RpcFailed && notThere.has(error.code)) return null;
     throw error;
   });
-
-/** The block of a slot that must have one, which is waited for a little. Null when the node does not show it. @throws RpcFailed */
-export async function shownBlock(node: SolanaNode, slot: bigint, commitment: Commitment): Promise<Block | null> {
-  const [block] = await untilThere([slot], async ([asked = slot]) => [await blockIfThere(node, asked, commitment)]);
-  return block ?? null;
-}
 
 /** So many slots before its newest one a node has a block, or it is no use. */
 const behindMax_slots = 8n;

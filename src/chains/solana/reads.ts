@@ -1,5 +1,9 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
+import { lower } from '../bigints.ts';
+import { inParallel } from '../inParallel.ts';
 import { ask, type ChainNode, type Json, list, object, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { mostSaid } from '../node/refusals.ts';
+import { callsAtOnce } from './config.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 
@@ -61,12 +65,37 @@ export interface Accounts {
   readonly accounts: readonly (RawAccount | null)[];
 }
 
-/** @param asOf `slice`: only these bytes of each account's data */
-export function accountsOf(
-  node: ChainNode,
-  addresses: readonly string[],
-  asOf: AsOf & { readonly slice?: { readonly offset: number; readonly length: number } },
-): Promise<Accounts> {
+interface Asked extends AsOf {
+  /** Only these bytes of each account's data. */
+  readonly slice?: { readonly offset: number; readonly length: number };
+}
+
+/** In as many calls as the node takes them in, which its refusals tell; `slot`: the earliest of those that they are as of. */
+export async function accountsOf(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
+  const most = Math.min(accountsPerCall, node.limits.most('accounts') ?? accountsPerCall);
+  const parts = Array.from({ length: Math.max(1, Math.ceil(addresses.length / most)) }, (_, at) =>
+    addresses.slice(at * most, (at + 1) * most),
+  );
+  try {
+    const answers = await inParallel(parts, callsAtOnce, (part) => accountsAtOnce(node, part, asOf));
+    return {
+      slot: answers.map(({ slot }) => slot).reduce(lower),
+      accounts: answers.flatMap(({ accounts }) => accounts),
+    };
+  } catch (error) {
+    if (!isTooMany(error) || most <= 1 || addresses.length <= 1) throw error;
+    const said = mostSaid(error.detail) ?? most;
+    node.limits.learn('accounts', said < most ? said : Math.floor(Math.min(most, addresses.length) / 2));
+    return accountsOf(node, addresses, asOf);
+  }
+}
+
+const tooManyWords = /too many inputs|max(imum)? [\d,]+|limited to|up to [\d,]+|pubkeys|accounts per/i;
+
+const isTooMany = (error: unknown): error is RpcFailed =>
+  error instanceof RpcFailed && error.kind === 'refused' && tooManyWords.test(error.detail);
+
+function accountsAtOnce(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
   const config = { ...options(asOf), encoding: 'base64', ...(asOf.slice && { dataSlice: asOf.slice }) };
   return ask(node, 'getMultipleAccounts', [addresses, config], (found) => {
     const answer = object(found);

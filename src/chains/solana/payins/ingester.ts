@@ -63,7 +63,7 @@ export function createSolanaIngester(
 
     async lookUp(txHash, signal) {
       let unread: TransactionUnreadable | undefined;
-      const found = await rpc.first(async (node) => {
+      const found = await rpc.as('late').first(async (node) => {
         try {
           return await shown(node, txHash);
         } catch (error) {

@@ -2,7 +2,7 @@
 import { inParallel } from '../../inParallel.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { shownBlock } from '../newest.ts';
+import { blockIfThere } from '../newest.ts';
 import type { AsOf, Block, Commitment } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import {
@@ -128,7 +128,7 @@ type Blocks = (slot: bigint) => Promise<Block | null>;
 function createBlocks(node: SolanaNode, commitment: Commitment): Blocks {
   const asked = new Map<bigint, Promise<Block | null>>();
   return (slot) => {
-    const block = asked.get(slot) ?? shownBlock(node, slot, commitment);
+    const block = asked.get(slot) ?? blockIfThere(node, slot, commitment);
     asked.set(slot, block);
     return block;
   };

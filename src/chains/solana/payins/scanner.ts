@@ -6,7 +6,7 @@ import { isShared } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { newestBlock, shownBlock } from '../newest.ts';
+import { blockIfThere, newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { timeOf } from './credits.ts';
@@ -112,10 +112,15 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   }
 
   /** Nothing of a page is remembered before the caller has recorded it. @yields what was found, if anything */
-  async function* read(look: Look, owners: readonly string[], next: Cursor): AsyncGenerator<ScannedRange> {
+  async function* read(
+    look: Look,
+    owners: readonly string[],
+    next: Cursor,
+    nodes: SolanaRpc = rpc,
+  ): AsyncGenerator<ScannedRange> {
     const { own, pass, asOf, signal } = look;
     const asked = { accountsOf, memory: own.memory, asOf };
-    const page = await rpc.answer((node) => lookAt(node, owners, asked), signal);
+    const page = await nodes.answer((node) => lookAt(node, owners, asked), signal);
     look.deposits += owners.length;
     look.reads += page.read.length;
     // What has only been seen is asked for again by the final pass.
@@ -143,7 +148,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   async function* round(look: Look, rounds: Rounds, from: Cursor): AsyncGenerator<ScannedRange, Cursor> {
     while (!isSpent(look)) {
       const page = await rounds.page(look.block, pageMax, look.signal);
-      yield* read(look, page.owners, from);
+      yield* read(look, page.owners, from, rounds === look.own.late ? rpc.as('late') : rpc);
       rounds.turn(page);
       if (page.last && page.round.begun.slot > from.blockNumber) return cursorOf(look.pass, page.round.begun);
       if (page.last) break;
@@ -180,7 +185,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
 
     async readDeposit(address, signal) {
       const partly: { logs: ScannedRange['logs'] }[] = [];
-      const whole = await rpc.first(async (node) => {
+      const whole = await rpc.as('late').first(async (node) => {
         const asOf: LookedAsOf = { commitment: 'finalized', minContextSlot: await slotOf(node, 'finalized') };
         const found = await readWhole(node, address, accountsOf, asOf);
         partly.push(found);
@@ -200,7 +205,7 @@ async function mustBeShared(
   signal: AbortSignal,
 ): Promise<void> {
   const shows = (other: SolanaNode) =>
-    shownBlock(other, slot, 'finalized').then(
+    blockIfThere(other, slot, 'finalized').then(
       (block) => block?.hash === hash,
       (error: unknown) => {
         if (error instanceof RpcFailed && error.kind === 'refused') return false;

@@ -113,6 +113,25 @@ describe('reading payins on Solana', () => {
     assert.deepEqual(briefly(range)[0], own.paid(5_000000n, real));
   });
 
+  it('asks for no more accounts in a call than a node takes, as soon as it has said so', async () => {
+    const others = Array.from({ length: 6 }, () => Keypair.generate().publicKey);
+    for (const said of ['getMultipleAccounts is limited to 5 pubkeys on this plan', 'Too many inputs provided']) {
+      let refused = 0;
+      const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+        if (method !== 'getMultipleAccounts' || (params[0] as string[]).length <= 5) return forward(method, params);
+        refused += 1;
+        throw new Refusal(-32602, said);
+      });
+      const watcher = watching(own.world, [own.deposit, ...others], [node.url]);
+      const txHash = await own.pay(5n);
+      own.world.settle();
+      assert.ok(briefly(await watcher.poll('final')).some((each) => each.txHash === txHash));
+      own.world.settle(30);
+      await watcher.poll('final');
+      assert.equal(refused, 1);
+    }
+  });
+
   it('does not take for whole what lacks one in the middle: the deposit is set aside, and another one is seen', async () => {
     const other = Keypair.generate().publicKey;
     const hidden = await own.pay(3n);
