@@ -34,7 +34,7 @@ async function accounts(node: SolanaNode): Promise<string> {
   const [token] = solanaChain().tokens;
   const asked = Array.from({ length: accountsPerCall }, () => token?.address ?? '');
   await accountsOf(node, asked, { commitment: 'confirmed' });
-  return `${accountsPerCall}`;
+  return `${node.limits.most('accounts') ?? accountsPerCall}`;
 }
 
 async function history(node: SolanaNode): Promise<string> {

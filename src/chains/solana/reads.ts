@@ -22,6 +22,7 @@ export const codes = {
   blockNotAvailable: -32004,
   slotSkipped: -32007,
   longTermStorageSlotSkipped: -32009,
+  historyNotAvailable: -32011,
   blockStatusNotAvailableYet: -32014,
   unsupportedVersion: -32015,
   minContextSlotNotReached: -32016,

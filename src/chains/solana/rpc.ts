@@ -2,7 +2,7 @@ import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
 import { patiently } from './patience.ts';
-import { accountsOf } from './reads.ts';
+import { accountsOf, codes } from './reads.ts';
 import { isMint } from './tokenProgram.ts';
 import { statusOf } from './transactions.ts';
 
@@ -49,5 +49,9 @@ const noSignature = '1'.repeat(64);
 
 /** A node without history finds no old transactions, and would call payouts dead that have landed. Such a node refuses this search. */
 async function verifyHistory(node: SolanaNode): Promise<void> {
-  await statusOf(node, noSignature);
+  await statusOf(node, noSignature).catch((error: unknown) => {
+    if (!(error instanceof RpcFailed) || error.code !== codes.historyNotAvailable) throw error;
+    const detail = 'it keeps no history of transactions, without which payouts that landed look lost: use another node';
+    throw new RpcFailed(node.name, 'getSignatureStatuses', 'unfit', detail);
+  });
 }
