@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { Unavailable } from '../../commands/ports.ts';
+import { TransientError, Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
 import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
@@ -95,10 +95,16 @@ const answerError =
 /** Those who wait do so for half a minute at most. */
 const fullRetry_s = 5;
 
+/** Chains' nodes are away for longer than stores. */
+const passingRetry_s = 2;
+
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Unavailable) {
     return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s);
+  }
+  if (thrown instanceof TransientError) {
+    return unavailable('the service cannot reach what this request needs at present: try again', passingRetry_s);
   }
   if (thrown instanceof ListenersFull) {
     return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);

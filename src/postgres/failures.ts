@@ -33,9 +33,11 @@ const defaults: Required<FailuresOptions> = {
 };
 const errorTextMax = 2_000;
 
-/** The class decides, never the name. An error caused by a transient one is transient. */
+/** The class decides, never the name. An error caused by a transient one is transient, and so are several that all are. */
 const isTransient = (error: unknown): boolean =>
-  error instanceof TransientError || (error instanceof Error && isTransient(error.cause));
+  error instanceof TransientError ||
+  (error instanceof AggregateError && error.errors.length > 0 && error.errors.every(isTransient)) ||
+  (error instanceof Error && isTransient(error.cause));
 
 /** Failed work in Postgres: it waits longer each time, then is parked and stays visible. Rebuilds do not touch it. */
 export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {

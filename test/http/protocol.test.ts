@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import pino from 'pino';
 import { Unavailable } from '../../commands/ports.ts';
+import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { createOperationsApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
@@ -136,7 +137,7 @@ describe('HTTP: the protocol', () => {
     }
   });
 
-  it('answers 503 with Retry-After when the store is away, and 500 without details when the program fails', async () => {
+  it('answers 503 with Retry-After when a store or a chain’s nodes are away, and 500 without details when the program fails', async () => {
     const away = async () => {
       throw new Unavailable('connection to 10.0.0.7 refused', 2);
     };
@@ -146,6 +147,11 @@ describe('HTTP: the protocol', () => {
       assert.deepEqual([status, problem.error, headers['retry-after']], [503, 'unavailable', '2']);
       assert.doesNotMatch(problem.message, /10\.0/);
       assert.equal((await call('POST', base, { body, headers: keys.wallet })).status, 503);
+    });
+    const nodes = () => Promise.reject(new ChainUnavailable(8453, []));
+    await withWorld({ getPayment: nodes }, async ({ url }) => {
+      const answer = await fetch(`${url}${base}/${id}`);
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2']);
     });
     await withWorld({ getPayment: () => Promise.reject(new Error('secret')) }, async ({ url }) => {
       const answer = await fetch(`${url}${base}/${id}`);

@@ -127,12 +127,16 @@ describe('failures of work', () => {
 
   it('that are an outage wait a little and never count', async () => {
     const failures = createFailures(database, { attemptsMax: 2 });
-    const outages = [new Unavailable('away'), new Error('rpc', { cause: new Unavailable('away') })];
+    const outages = [
+      new Unavailable('away'),
+      new Error('rpc', { cause: new Unavailable('away') }),
+      new AggregateError([new Unavailable('away'), new RpcFailed('node', 'eth_call', 'unreachable', 'no answer')]),
+    ];
     for (const [n, error] of [...outages, ...outages].entries())
       await failures.failed('payouts', 'p1', error, minute(n));
     const waiting = (await row()) ?? assert.fail();
     assert.deepEqual([waiting.attempts, waiting.parked_at], [0, null]);
-    assert.ok(waiting.next_attempt_at < plus(minute(3), hour_ms / 60));
+    assert.ok(waiting.next_attempt_at < plus(minute(5), hour_ms / 60));
   });
 
   it('that pass by themselves are known by what they are: another name of its class parks no payout', async () => {
@@ -151,6 +155,8 @@ describe('failures of work', () => {
     }
     await failures.failed('payouts', 'p1', Object.assign(new Error('no'), { name: 'ChainUnavailable' }), minute(2));
     assert.deepEqual([(await row())?.attempts, (await row())?.parked_at], [1, minute(2)]);
+    await failures.failed('payouts', 'p2', new AggregateError([new Unavailable('away'), new Error('no')]), minute(3));
+    assert.equal((await database.query('SELECT 1 FROM ops.work_failures WHERE parked_at IS NOT NULL')).length, 2);
   });
 
   it('are forgotten after a success, and unparked by an operator', async () => {
