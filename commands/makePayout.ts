@@ -51,6 +51,8 @@ export interface SignDeps extends Deps {
   readonly signer: Signer;
   readonly crash: CrashPoint;
   readonly memory: NumberingMemory;
+  /** Asked last before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
+  readonly stillFunded: () => Promise<void>;
   /** Where there are no nonces: what other payments' payouts that are signed and not settled take of a token, in smallest units. */
   readonly unsettled: (token: TokenRef, but: string) => Promise<bigint>;
 }
@@ -156,6 +158,7 @@ async function numbered(
   const refusal = await refusalToNumber(deps, chosen, wanted);
   if (refusal) return refusal;
   const prepared = await prepareFor(deps, order, chosen, wanted);
+  await deps.stillFunded();
   const nonce = await takeNonce(deps, chosen, wanted);
   return isRefusal(nonce) ? nonce : deps.rail.numbered(prepared, nonce);
 }
@@ -178,7 +181,7 @@ async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, 
 
 /** An account without nonces is opened and paused all the same. */
 async function withoutNonce(
-  { handle, rail, clock, unsettled }: SignDeps,
+  { handle, rail, clock, unsettled, stillFunded }: SignDeps,
   order: TransferOrder,
   { purpose: { reference } }: Wanted,
 ): Promise<Unsigned | Refusal> {
@@ -194,6 +197,7 @@ async function withoutNonce(
   if (isRefusal(refusal)) return refusal;
   const whole = { ...order, spokenFor: await unsettled(order.token, reference) };
   const prepared = await rail.prepare(whole, null, undefined, account);
+  await stillFunded();
   // The chain was asked meanwhile: payouts may have been paused.
   const still = await allowed();
   return isRefusal(still) ? still : prepared;

@@ -14,12 +14,12 @@ import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { isSpent, liveAttempts } from '../../domain/payment/transfer.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';
-import type { ProveFunding } from './fundingProof.ts';
+import { nothingToProve, type ProveFunding } from './fundingProof.ts';
 import { createPayoutNews, type PayoutNewsDeps } from './payoutNews.ts';
 import type { Underway } from './underway.ts';
 import { boundedTimes, type Worker } from './worker.ts';
 
-export interface PayoutsDeps extends Omit<SignDeps, 'unsettled'>, Omit<PayoutNewsDeps, 'clock'> {
+export interface PayoutsDeps extends Omit<SignDeps, 'unsettled' | 'stillFunded'>, Omit<PayoutNewsDeps, 'clock'> {
   readonly underway: Underway;
   /** Payments whose next step is a payout's on this chain, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly PayoutItem[]>;
@@ -137,8 +137,10 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     if (isAppFull(payment)) return wait(payment, 'appPerHour', 'the app has used up its share of what an hour allows');
     try {
       // What can land already is paid whatever becomes of the money.
-      if (payment.payout && liveAttempts(payment.payout).length === 0) await deps.proveFunding(payment, signal);
-      const outcome = await inTurn(() => signPayout({ ...deps, unsettled: underway.of }, payment, signal));
+      const lands = payment.payout !== null && liveAttempts(payment.payout).length > 0;
+      const stillFunded = lands ? nothingToProve : await deps.proveFunding(payment, signal);
+      const signing = { ...deps, unsettled: underway.of, stillFunded };
+      const outcome = await inTurn(() => signPayout(signing, payment, signal));
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(payment, outcome.refused, outcome.message);
       const signed = accepted(outcome);
       const order = payment.payout?.order;

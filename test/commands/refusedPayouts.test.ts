@@ -25,6 +25,17 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     await untouched(world);
   });
 
+  for (const minedNonce of [7n, null]) {
+    it(`when its money has left since it was proven, with${minedNonce === null ? 'out' : ''} nonces`, async () => {
+      const world = await signingWorld();
+      world.around.minedNonce = minedNonce;
+      world.around.left = new PayoutBlocked('fundingUnproven', 'its block has just left the chain');
+      await assert.rejects(world.sign(), world.around.left);
+      assert.equal(world.around.signatures, 0);
+      assert.ok(!(await world.typesIn(treasuryStream)).includes('NonceAssigned'));
+    });
+  }
+
   it('when the signer would refuse it', async () => {
     const world = await signingWorld();
     world.around.refusing = new SigningRefused('perHour', 'above the most that may be signed in an hour');

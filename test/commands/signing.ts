@@ -38,6 +38,8 @@ export interface Surroundings {
   /** Of a cancel. */
   cancelBlocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
+  /** That the money left, seen right before the signature. */
+  left: PayoutBlocked | null;
   /** Fees differ each time they are asked for, so that no two preparations are alike. */
   feeLevel: number;
   signatures: number;
@@ -78,6 +80,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     blocked: null,
     cancelBlocked: null,
     refusing: null,
+    left: null,
     feeLevel: 100,
     signatures: 0,
     orders: [],
@@ -147,7 +150,11 @@ export async function signingWorld({ store = processes().store, payments = [firs
   /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
   async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
     const payment = known ?? (await loaded(handle, paymentId));
-    const deps = { handle, clock, rail, signer, crash, memory, unsettled: async () => around.unsettled };
+    const stillFunded = async () => {
+      if (around.left) throw around.left;
+    };
+    const unsettled = async () => around.unsettled;
+    const deps = { handle, clock, rail, signer, crash, memory, unsettled, stillFunded };
     return await signPayout(deps, payment, new AbortController().signal);
   }
 

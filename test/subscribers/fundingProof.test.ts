@@ -9,6 +9,8 @@ const { signal } = new AbortController();
 
 describe('before a payout is signed', () => {
   const asked: { transfer: Transfer; usd: bigint }[] = [];
+  const looked: string[] = [];
+  let isThere = true;
   const chainThat = (agreement: Agreement) =>
     new Map([
       [
@@ -20,16 +22,34 @@ describe('before a payout is signed', () => {
               return agreement;
             },
           },
+          rail: {
+            stillFinal: async ({ blockHash }: { blockHash: string }) => {
+              looked.push(blockHash);
+              return isThere;
+            },
+          },
         },
       ],
     ]);
   const prove = (history: Parameters<typeof p.paymentAfter>[0], agreement: Agreement = { agreed: true }) =>
     createFundingProof(chainThat(agreement))(p.paymentAfter(history), signal);
-  beforeEach(() => asked.splice(0));
+  beforeEach(() => {
+    isThere = true;
+    for (const calls of [asked, looked]) calls.splice(0);
+  });
 
   it('nodes are asked once more for each payin that funded it', async () => {
     await prove(p.ordered);
     assert.deepEqual(asked, [{ transfer: p.payin(), usd: 10n }]);
+  });
+
+  it('its blocks are looked at again when its turn has come: they may have left while it waited', async () => {
+    const still = await prove(p.ordered);
+    assert.deepEqual(looked, []);
+    await still();
+    assert.deepEqual(looked, [p.payin().blockHash]);
+    isThere = false;
+    await assert.rejects(still, (error) => error instanceof PayoutBlocked && error.reason === 'fundingUnproven');
   });
 
   it('it is refused when they do not show it, with what they say', async () => {

@@ -15,6 +15,7 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { plus } from '../../domain/time.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
+import { nothingToProve } from '../../src/subscribers/fundingProof.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';
 import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
 import { sharedBySigners } from '../support/payouts.ts';
@@ -336,6 +337,7 @@ async function paying() {
       ...sharedBySigners(clock),
       proveFunding: async () => {
         if (around.unproven) throw around.unproven;
+        return nothingToProve;
       },
       poll_ms: second,
       handle: start(),

@@ -5,7 +5,7 @@ import { PayoutBlocked } from '../../ports.ts';
 import { suggestedTip } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';
 import { type Header, knownHeader } from '../reads.ts';
-import type { EvmNode, EvmRpc } from '../rpc.ts';
+import { ChainUnavailable, type EvmNode, type EvmRpc } from '../rpc.ts';
 import type { GasPrice } from './transaction.ts';
 
 /** Headroom for a base fee that rises by an eighth per block: six full blocks. */
@@ -60,8 +60,6 @@ export interface Prices {
 
 /** By the chain's own time. */
 const tipsHold_s = 15;
-/** Nobody waits longer for a slow node's suggestion. */
-const tipAnswer_ms = 2_000;
 
 /** @returns what a block costs now. All nodes are asked for a tip now and then, each for itself, and the middle one counts. */
 export function createPrices(rpc: EvmRpc): (node: EvmNode) => Promise<Prices> {
@@ -77,10 +75,12 @@ export function createPrices(rpc: EvmRpc): (node: EvmNode) => Promise<Prices> {
   };
 }
 
-async function tipsOf(rpc: EvmRpc): Promise<readonly bigint[]> {
-  const asked = rpc.nodes.map((connect) => suggestedTip(connect(AbortSignal.timeout(tipAnswer_ms))));
-  return (await Promise.allSettled(asked)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-}
+/** Empty where no node suggests any. */
+const tipsOf = (rpc: EvmRpc): Promise<readonly bigint[]> =>
+  rpc.promptly(suggestedTip).catch((error) => {
+    if (error instanceof ChainUnavailable) return [];
+    throw error;
+  });
 
 /** Of two the lower one. */
 const middle = (values: readonly bigint[]): bigint | undefined =>

@@ -10,6 +10,7 @@ import { paymentDecider } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/stellar/controls.ts';
 import type { FaultKind } from '../../../../sandbox/stellar/faults.ts';
 import { createStellarPayoutRail } from '../../../../src/chains/stellar/payouts/rail.ts';
+import { nothingToProve } from '../../../../src/subscribers/fundingProof.ts';
 import { payoutsWorker } from '../../../../src/subscribers/payouts.ts';
 import * as p from '../../../support/payments.ts';
 import { sharedBySigners } from '../../../support/payouts.ts';
@@ -220,7 +221,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
       const { rail, signer } = world;
       const worker = payoutsWorker({
         ...sharedBySigners(clock),
-        proveFunding: async () => {},
+        proveFunding: async () => nothingToProve,
         poll_ms: 50,
         handle,
         clock,
