@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -22,10 +23,12 @@ const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 describe('npm run rotate-master-key', () => {
   it('puts a new key in the place of the old one, while nothing else runs on the log', async () => {
     const dataDir = temporaryDirectory();
+    const oldFile = join(dataDir, 'old-key');
+    writeFileSync(oldFile, `${old}\n`);
     const { url: databaseUrl } = await freshDatabase();
     const { DATABASE_URL: _, EVENTSTORE_URL: __, ...env } = process.env;
     const rotate = async () => {
-      const keys = { MASTER_KEY: masterKey, MASTER_KEY_OLD: old };
+      const keys = { MASTER_KEY: masterKey, MASTER_KEY_OLD_FILE: oldFile };
       const { stdout } = await run(process.execPath, [program, '--data', dataDir], { env: { ...env, ...keys } });
       return stdout;
     };

@@ -26,7 +26,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
     ...createScanner(config, rpc, reader),
 
-    lookUp: (txHash, signal) => lookUp(rpc, reader, txHash, signal),
+    lookUp: (txHash, signal) => lookUp(rpc.as('late'), reader, txHash, signal),
 
     agreed: (transfer, { usd }, signal) =>
       agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, reader, transfer), signal),

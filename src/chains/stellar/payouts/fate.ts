@@ -68,19 +68,30 @@ async function search(node: StellarNode, contenders: Contenders): Promise<Found>
   return { range, landed: undefined, failed };
 }
 
-/** A cancel moves nothing. @throws RpcFailed when the node does not tell what a transfer moved */
-function landedBy(
+/** @throws RpcFailed when the node does not tell what a transfer moved, or tells it as nobody here can read it */
+function landedBy(node: StellarNode, contenders: Contenders, sent: Sent, found: FoundTransaction): Fate {
+  const { attempt, hash, amount } = sent;
+  const landed = { attempt, hash, blockNumber: found.ledger, blockHash: ledgerName(found.ledger) };
+  const arrived = arrivedBy(node, contenders, sent, found);
+  if (arrived === undefined)
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', `it tells no events of ${hash}`);
+  return arrived >= BigInt(amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
+}
+
+/** A cancel moves nothing. */
+function arrivedBy(
   node: StellarNode,
   { treasury, networkPassphrase }: Contenders,
   sent: Sent,
   found: FoundTransaction,
-): Fate {
-  const { attempt, hash, amount } = sent;
-  const landed = { attempt, hash, blockNumber: found.ledger, blockHash: ledgerName(found.ledger) };
-  const arrived = amount === '0' ? 0n : arrivedIn(found, sent, { treasury, networkPassphrase });
-  if (arrived === undefined)
-    throw new RpcFailed(node.name, 'getTransaction', 'refused', `it tells no events of ${hash}`);
-  return arrived >= BigInt(amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
+) {
+  if (sent.amount === '0') return 0n;
+  try {
+    return arrivedIn(found, sent, { treasury, networkPassphrase });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it cannot be decoded';
+    throw new RpcFailed(node.name, 'getTransaction', 'malformed', `transaction ${sent.hash}: ${why}`);
+  }
 }
 
 /** The account was read after the range and had not reached the number: nothing had landed by the range's last ledger, and later it cannot. */

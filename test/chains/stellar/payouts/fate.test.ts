@@ -113,6 +113,18 @@ describe('payouts on Stellar are dead only', () => {
       return method === 'getTransaction' ? { ...answer, events: {} } : answer;
     });
     assert.deepEqual(await railOf(world, [silent.url]).fate([attempt], signal), { kind: 'unknown' });
+    // The value that ends the token's event is of a kind that no SDK knows.
+    const newer = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as { events?: { contractEventsXdr: string[][] } };
+      if (method !== 'getTransaction' || !answer.events) return answer;
+      const cut = (event: string) => Buffer.from(event, 'base64').subarray(0, -20);
+      const changed = (event: string) => Buffer.concat([cut(event), Buffer.from([0, 0, 0, 101])]).toString('base64');
+      return {
+        ...answer,
+        events: { contractEventsXdr: answer.events.contractEventsXdr.map((own) => own.map(changed)) },
+      };
+    });
+    assert.deepEqual(await railOf(world, [newer.url]).fate([attempt], signal), { kind: 'unknown' });
   });
 
   it('and never while no node answers, or all have forgotten', async () => {
