@@ -103,7 +103,7 @@ const orderOf = (
   ...leg.order,
   reference: paymentId,
   ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
-  ...(leg.attempts.length > 0 && { attemptsBefore: leg.attempts.length }),
+  ...(leg.attempts.length > 0 && { earlier: leg.attempts.map(({ signed }) => signed.hash) }),
   ...(opensAccount !== undefined && { opensAccount }),
 });
 

@@ -18,8 +18,8 @@ export interface TransferOrder {
    * is used once there. Left out where the reference is the public one, for payments from before there were others.
    */
   readonly referenceOrdinal?: number;
-  /** How many attempts of it were signed before, all dead: what is offered for haste may rise with them. */
-  readonly attemptsBefore?: number;
+  /** Hashes of its attempts before, all dead: none of them must show, and what is offered for haste may rise with their number. */
+  readonly earlier?: readonly string[];
   /** Whether it pays for the receiver's account for the token: with false it fails where there is none. Left out: it pays if need be. */
   readonly opensAccount?: boolean;
   /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */

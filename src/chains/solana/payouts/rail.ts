@@ -44,9 +44,10 @@ export function createSolanaPayoutRail(
     if (missing && order.opensAccount === false) throw new PayoutBlocked('refusedByToken', closedSince(order));
 
     const isSecret = order.referenceOrdinal !== undefined;
-    await checkUnpaid(rpc, { reference, isSecret, usd: rescale(order.amount, order.token.decimals, 0) });
-    const { attemptsBefore = 0 } = order;
-    const price_microLamports = await freshPrice(rpc, [source, destination], fees, { attemptsBefore });
+    const { earlier = [] } = order;
+    await checkUnpaid(rpc, { reference, isSecret, earlier, usd: rescale(order.amount, order.token.decimals, 0) });
+    const written = [source, destination];
+    const price_microLamports = await freshPrice(rpc, written, fees, { attemptsBefore: earlier.length });
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
     // The newest confirmed one: a final one would be a third of its life old.
     const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);

@@ -5,7 +5,7 @@ import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { landed, TransactionUnreadable } from '../landed.ts';
+import { landed, landedEach, TransactionUnreadable } from '../landed.ts';
 import type { AsOf } from '../reads.ts';
 import { type Seen, signaturesOf } from '../transactions.ts';
 
@@ -19,6 +19,8 @@ const strangersMax = 20_000;
 export interface Unpaid {
   readonly reference: string;
   readonly isSecret: boolean;
+  /** Hashes of attempts that were given up. */
+  readonly earlier: readonly string[];
   /** What is at stake, in whole tokens. */
   readonly usd: bigint;
 }
@@ -42,7 +44,16 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
     return false;
   }
 
-  async function checkAt(node: ChainNode, { reference, isSecret }: Unpaid): Promise<void> {
+  async function checkAt(node: ChainNode, order: Unpaid): Promise<void> {
+    const found = await landedEach(node, order.earlier, asOf.commitment);
+    for (const each of found) {
+      if (each instanceof TransactionUnreadable) throw behindChain(`${each.detail}; transactions`, order.reference);
+      if (each && !each.failed) throw behindChain(`transaction ${each.signature}, given up for dead,`, order.reference);
+    }
+    await checkListed(node, order);
+  }
+
+  async function checkListed(node: ChainNode, { reference, isSecret }: Unpaid): Promise<void> {
     let before: string | null = null;
     let listed = 0;
     for (let pages = 0; pages < pagesMax && listed < listedMax; pages++) {
@@ -62,7 +73,8 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
 
   /**
    * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
-   * says as much as one that succeeded. One node's index may be empty: as many nodes are asked as must agree, where there are so many.
+   * says as much as one that succeeded. One node's index may be empty: as many nodes are asked as must agree, where there are so many,
+   * and for the attempts that were given up by their own signatures.
    * @throws PayoutBlocked when a transaction of the treasury bears the reference, or there are too many to tell
    * @throws ChainUnavailable when too few nodes can tell
    */

@@ -55,6 +55,16 @@ describe('a payout on Solana, before it is signed,', () => {
       await (await railOver(method, honest, honest, broken)).prepare(order, null);
     });
 
+    it('though its first attempt was given up and the index is empty: that attempt is asked for by its own signature', async () => {
+      const order = orderTo(world.nobody());
+      const first = await world.attemptTo(order);
+      await world.rail.broadcast(first.bytes);
+      world.settle();
+      const rail = await railOver(method, emptyIndex);
+      await assert.rejects(rail.prepare({ ...order, earlier: [first.hash] }, null), isBehind);
+      await rail.prepare({ ...orderTo(world.nobody()), earlier: ['2'.repeat(88)] }, null);
+    });
+
     it('however little a node lists at a time: a stranger’s transaction hides none', async () => {
       const order = await paid();
       const stranger = await world.lab.person();
@@ -82,9 +92,10 @@ describe('a payout on Solana, before it is signed,', () => {
       (price: number): Behaviour =>
       async () =>
         Array.from({ length: 10 }, (_, slot) => ({ slot, prioritizationFee: price }));
-    const priceBy = async (prices: readonly number[], attemptsBefore?: number) => {
+    const dead = (count: number) => Array.from({ length: count }, () => '2'.repeat(88));
+    const priceBy = async (prices: readonly number[], attemptsBefore = 0) => {
       const rail = await railOver('getRecentPrioritizationFees', ...prices.map(telling));
-      const order = orderTo(world.nobody(), 1n, attemptsBefore === undefined ? {} : { attemptsBefore });
+      const order = orderTo(world.nobody(), 1n, { earlier: dead(attemptsBefore) });
       return Number((await rail.prepare(order, null)).fee['price_microLamports']);
     };
     const { priceMin_microLamports, priceMax_microLamports } = solanaFees();
@@ -105,7 +116,7 @@ describe('a payout on Solana, before it is signed,', () => {
       );
       const config = world.config(undefined, { fees: solanaFees(2_000n) });
       const rail = createSolanaPayoutRail(config, payoutReference);
-      const { fee } = await rail.prepare(orderTo(world.nobody(), 1n, { attemptsBefore: 40 }), null);
+      const { fee } = await rail.prepare(orderTo(world.nobody(), 1n, { earlier: dead(40) }), null);
       assert.equal(fee['price_microLamports'], '10000');
       assert.ok(BigInt(fee['maxFee'] ?? '') <= 5_000n + 2_000n);
       assert.ok((await rail.transferCost(signal)) <= 7_000n);
