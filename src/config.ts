@@ -1,5 +1,5 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
-import { type Chain, chainOf, chains } from '../domain/chains.ts';
+import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/policy.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
@@ -218,6 +218,8 @@ function productionProblems(config: Config): string[] {
     problems.push(
       'PUBLIC_URL is required with the role api, for example https://pay.example.com: links to pay, logos and the texts that buyers sign begin with it',
     );
+  if (onTestNetworks)
+    problems.push('--conditions=test-networks serves test networks: start without it, or set MODE=sandbox');
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
   if (config.settlementCoolDown_hours === 0)
     problems.push(

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { parseEther } from 'viem';
-import { fund } from '../../sandbox/tokens.ts';
+import { encodeFunctionData, type Hex, parseEther } from 'viem';
+import { chainOf } from '../../domain/chains.ts';
+import { networks as testNetworks } from '../../domain/testNetworks.ts';
+import { startAnvil } from '../../sandbox/anvil.ts';
+import { fund, plantTokens, sandboxTokenAbi } from '../../sandbox/tokens.ts';
 import { rememberIdentity } from '../../src/postgres/chainIdentities.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import { type NodeProxy, Refusal, startProxy } from '../chains/proxy.ts';
 import { type ChainClient, chainClient, isolatedAnvil, treasury, treasuryKey } from '../support/anvil.ts';
+import { onStop } from '../support/hooks.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -40,7 +44,11 @@ describe('npm run check-chain', () => {
     database = await freshDatabase();
   });
 
-  const check = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Told> => {
+  const check = async (
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    options: readonly string[] = [],
+  ): Promise<Told> => {
     const { DATABASE_URL: _, EVENTSTORE_URL: __, ...own } = process.env;
     const settings = {
       MODE: 'sandbox',
@@ -54,7 +62,9 @@ describe('npm run check-chain', () => {
       LOG_LEVEL: 'silent',
       ...env,
     };
-    const ran = promisify(execFile)(process.execPath, [program, '8453', ...args], { env: { ...own, ...settings } });
+    const ran = promisify(execFile)(process.execPath, [...options, program, '8453', ...args], {
+      env: { ...own, ...settings },
+    });
     return ran.then(
       ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
       ({ code, stdout, stderr }) => ({ code, said: stdout + stderr }),
@@ -116,6 +126,33 @@ describe('npm run check-chain', () => {
     for (const amount of ['1.01', 'all'])
       assert.match((await check(['--pay', amount])).said, /say an amount up to 1 USDC/);
     assert.ok((await client.getTransactionCount({ address: treasury })) <= 1);
+  });
+
+  it('does the same on a test network, whose chain id and token are others; a node of the main network does not fit there', async () => {
+    const anvil = await startAnvil({ chainId: 84_532, mining: { blockTime_s: 0.2 } });
+    onStop(() => anvil.stop());
+    await plantTokens(anvil.rpcUrl, 8453);
+    const [main, test] = [chainOf(8453), testNetworks.find(({ id }) => id === 8453)].map(
+      (chain) => chain?.tokens[0]?.address as Hex,
+    );
+    assert.ok(main && test);
+    const there = chainClient(anvil.rpcUrl);
+    await there.setCode({ address: test, bytecode: (await there.getCode({ address: main })) ?? '0x' });
+    await fund(anvil.rpcUrl, 8453, treasury, { gas: parseEther('1') });
+    const data = encodeFunctionData({ abi: sandboxTokenAbi, functionName: 'mint', args: [treasury, 1_000_000n] });
+    const [minter] = await there.getAddresses();
+    assert.ok(minter);
+    await there.waitForTransactionReceipt({
+      hash: await there.sendTransaction({ account: minter, chain: null, to: test, data }),
+    });
+
+    const onTest = ['--conditions=test-networks'];
+    const { code, said } = await check(['--pay'], { RPC_URLS_8453: anvil.rpcUrl }, onTest);
+    assert.equal(code, 0, said);
+    assert.match(said, /^Base Sepolia;[\s\S]*pays 0\.01 USDC to itself[\s\S]*It is final in block/);
+    const foreign = await check([], {}, onTest);
+    assert.equal(foreign.code, 1);
+    assert.match(foreign.said, /serves chain 8453, configured for 84532/);
   });
 
   it('says what to set for a chain that is not configured', async () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { StrKey } from '@stellar/stellar-sdk';
 import { getAddress } from 'viem';
 import { chainIds, chainOf, chains, findChain, findToken, memoProblem, tokenAt } from '../../domain/chains.ts';
+import { networks as testNetworks } from '../../domain/testNetworks.ts';
+import { familyOf } from '../../src/chains/families.ts';
 import { muxedReceiver, stellarContract, stellarReceiver } from '../support/contractPayments.ts';
 import { merchantWallet } from '../support/payments.ts';
 
@@ -26,6 +29,23 @@ const tokens: Record<number, Record<string, [address: string, decimals: number]>
   501: { USDC: ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 6] },
   1500: { USDC: ['USDC:GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN', 7] },
 };
+
+describe('the test networks', () => {
+  it('stand for main ones, with tokens of their own whose addresses are spelled as their chains spell them', () => {
+    for (const { id, network, family, tokens } of testNetworks) {
+      assert.equal(family, chainOf(id).family);
+      assert.ok(network);
+      for (const { address, symbol, decimals } of tokens) {
+        const main = findToken(chainOf(id), symbol);
+        assert.equal(decimals, main?.decimals);
+        assert.notEqual(address, main?.address);
+        if (family === 'evm') assert.equal(address, getAddress(address));
+        if (family === 'stellar') assert.ok(StrKey.isValidEd25519PublicKey(address.split(':')[1] ?? ''));
+        if (family === 'solana') assert.equal(familyOf(chainOf(id)).canonicalAddress(chainOf(id), address), address);
+      }
+    }
+  });
+});
 
 describe('the catalogue', () => {
   it('holds these tokens and no others', () => {

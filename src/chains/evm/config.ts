@@ -6,6 +6,9 @@ import type { GasSettings } from '../settings.ts';
 export const evmChainIds = [8453, 56, 1, 42161, 137] as const satisfies readonly ChainId[];
 export type EvmChainId = (typeof evmChainIds)[number];
 
+/** The chain id that nodes and transactions of a chain name: on a test network another one than the chain's own. */
+export const networkId = (chainId: ChainId): number => Number(chainOf(chainId).network ?? chainId);
+
 export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as readonly ChainId[]).includes(id);
 
 export type FinalityTag = 'safe' | 'finalized';

@@ -3,7 +3,7 @@ import { chainOf } from '../../../domain/chains.ts';
 import { ask, type ChainNode, RpcFailed, text } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import { isSwitchedOff, maySwitchedOff } from '../node/refusals.ts';
-import type { EvmChainConfig } from './config.ts';
+import { type EvmChainConfig, networkId } from './config.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
 export { ChainUnavailable } from '../node/nodes.ts';
@@ -37,8 +37,8 @@ export const createEvmRpc = ({
 
 async function verifyChain(node: EvmNode, chainId: EvmRpcOptions['chainId']): Promise<void> {
   const id = Number(await ask(node, 'eth_chainId', [], text));
-  if (id === chainId) return;
-  throw new RpcFailed(node.name, 'eth_chainId', 'unfit', `serves chain ${id}, configured for ${chainId}`);
+  if (id === networkId(chainId)) return;
+  throw new RpcFailed(node.name, 'eth_chainId', 'unfit', `serves chain ${id}, configured for ${networkId(chainId)}`);
 }
 
 /** Back ends of one address are not so far apart. */

@@ -1,6 +1,7 @@
 import { chainOf, tokenAt } from '../../../domain/chains.ts';
 import { parseAmount } from '../../../domain/money.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
+import { networkId } from './config.ts';
 
 export type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
 
@@ -17,5 +18,5 @@ export function evmWalletLink(
   const token = tokenAt(chainOf(sourceChainId), sourceTokenAddress);
   const units = token && amount !== null ? parseAmount(amount, token.decimals) : undefined;
   if (typeof units !== 'bigint') return null;
-  return `ethereum:${sourceTokenAddress}@${sourceChainId}/transfer?address=${depositAddress}&uint256=${units}`;
+  return `ethereum:${sourceTokenAddress}@${networkId(sourceChainId)}/transfer?address=${depositAddress}&uint256=${units}`;
 }

@@ -11,7 +11,8 @@ export const stellarChainId = 1500 satisfies ChainId;
  */
 export const newestProtocol = 30;
 
-export const publicNetwork: string = Networks.PUBLIC;
+/** The passphrase of the network that is served. */
+export const publicNetwork: string = chainOf(stellarChainId).network ?? Networks.PUBLIC;
 
 export interface StellarFees {
   /** Least offer for one operation, in stroops (10^-7 XLM): ten times the network's minimum, so that payouts land in a busy moment too. */

@@ -13,7 +13,7 @@ import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderF
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain } from '../config.ts';
+import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
 import { forwarderAddresses } from '../deposits/forwarder.ts';
 import type { EvmPayload } from '../payouts/transaction.ts';
 
@@ -134,7 +134,7 @@ function flushedToken(data: Hex): Address | undefined {
 
 const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,
-  chainId,
+  chainId: networkId(chainId),
   nonce: Number(nonce),
   to: payload.to,
   data: payload.data,
