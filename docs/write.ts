@@ -1,5 +1,5 @@
 /** `npm run docs`: writes all that is generated, documents and row types. Specs compare it with what is committed. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../sandbox/postgres.ts';
@@ -8,11 +8,14 @@ import { migrate } from '../src/postgres/migrate.ts';
 import { eventCatalogue } from './catalogue.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
+import { withWeather } from './weather.ts';
 
 const write = (name: string, text: string) => writeFile(new URL(name, import.meta.url), `${text}\n`);
 
 await write('events.md', eventCatalogue());
 await write('limits.md', limitsDocument());
+const chains = new URL('chains.md', import.meta.url);
+await writeFile(chains, withWeather(await readFile(chains, 'utf8')));
 
 const folder = await mkdtemp(join(tmpdir(), 'payments-docs-'));
 const server = await startPostgres({

@@ -1,0 +1,6 @@
+import { solanaGround } from './solanaGround.ts';
+import { weatherTrials } from './tried.ts';
+
+describe('weather on Solana', () => {
+  weatherTrials('solana', solanaGround);
+});
