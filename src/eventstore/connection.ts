@@ -2,7 +2,7 @@
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
 import { Unavailable } from '../../commands/ports.ts';
 import { withoutSecrets } from '../environment/reader.ts';
-import { isConnectionLoss, isDamaged, reasonOf, unusable } from './failures.ts';
+import { isConnectionLoss, isDamaged, reasonOf, Silent, unusable } from './failures.ts';
 import { createHearing, type Hearing } from './hearing.ts';
 import { openClient } from './officialClient.ts';
 import { createReachability, type Reachability } from './reach.ts';
@@ -91,7 +91,8 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
         const refused = unusable(error);
         if (!isConnectionLoss(error)) throw refused ?? error;
         moved();
-        if (tries < triesMost) continue;
+        // Whoever has waited in silence once waits no longer.
+        if (tries < triesMost && !(error instanceof Silent)) continue;
         reach.lost();
         throw (
           refused ??

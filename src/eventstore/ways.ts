@@ -55,6 +55,9 @@ export function createWays(options: WaysOptions): Ways {
   let taken: Way | null = null;
   let told: string | null = null;
 
+  const clientOver = <C>(Kind: ClientOf<C>, channel: Channel): C =>
+    new Kind('', credentials, { channelOverride: channel });
+
   const channelTo = (target: string): Channel => {
     const channel = channels.get(target) ?? new Channel(target, credentials, channelOptions(options));
     channels.set(target, channel);
@@ -115,13 +118,12 @@ export function createWays(options: WaysOptions): Ways {
     async clientOf<C extends GrpcClient>(Kind: ClientOf<C>) {
       current ??= find();
       const finding = current;
-      try {
-        taken = await finding;
-      } catch (error) {
+      const way = await finding.catch((error: unknown) => {
         if (current === finding) leave();
         throw error;
-      }
-      const { channel, clients } = taken;
+      });
+      if (current === finding) taken = way;
+      const { channel, clients } = way;
       const client = clients.get(Kind) ?? clientOver(Kind, channel);
       clients.set(Kind, client);
       return client as C;
@@ -150,10 +152,6 @@ export function createWays(options: WaysOptions): Ways {
 
 const leads = (member: gossip.MemberInfo): boolean =>
   member.getIsAlive() && member.getState() === gossip.MemberInfo.VNodeState.LEADER;
-
-/** Address and credentials are the channel's. */
-const clientOver = <C>(Kind: ClientOf<C>, channel: Channel): C =>
-  new Kind('', null as unknown as ChannelCredentials, { channelOverride: channel });
 
 const channelOptions = ({ pingEvery_ms, pingTimeout_ms }: WaysOptions) => ({
   'grpc.keepalive_time_ms': pingEvery_ms,
