@@ -32,32 +32,33 @@ export function createBatches({ exchange, call, limits }: Parts): CallMany {
   const oneByOne: CallMany = (calls, asking) => inParallel(calls, callsAtOnce, (each) => call(each, asking));
 
   async function many(calls: readonly RpcCall[], asking: Asking): Promise<readonly RpcAnswer[]> {
-    if (calls.length <= 1 || most() === 1) return oneByOne(calls, asking);
+    if (calls.length <= 1 || (most() === 1 && !asking.together)) return oneByOne(calls, asking);
     if (calls.length > most()) {
+      if (asking.together) return calls.map(() => notTogether);
       const parts = chunked(calls, most());
       return (await inParallel(parts, requestsAtOnce, (part) => many(part, asking))).flat();
     }
-    const together = await exchange(requestOf(calls), (reply) => readMany(reply, calls.length), asking).catch(
-      orFailure,
-    );
-    if (together instanceof NoAnswer) return without(together, calls, asking);
-    if ('refusal' in together) {
-      const said = mostSaid(together.refusal.words) ?? calls.length;
+    const read = (reply: Reply) => readMany(reply, calls.length, asking.together === true);
+    const found = await exchange(requestOf(calls), read, asking).catch(orFailure);
+    if (found instanceof NoAnswer) return without(found, calls, asking);
+    if ('refusal' in found) {
+      const said = mostSaid(found.refusal.words) ?? calls.length;
       limits.learn('calls', said < calls.length ? said : Math.floor(calls.length / 2));
       return many(calls, asking);
     }
     proven = Math.max(proven, calls.length);
     // What was left out, or may pass, is asked for by itself.
-    return inParallel(calls, callsAtOnce, async (each, at) => together.answers[at] ?? call(each, asking));
+    return inParallel(calls, callsAtOnce, async (each, at) => found.answers[at] ?? call(each, asking));
   }
 
   /** Nodes that take no so many calls may say nothing at all (Erigon ends the connection): one call shows whether this one is there. */
   async function without(failure: NoAnswer, calls: readonly RpcCall[], asking: Asking) {
     const [first, ...others] = calls;
-    if (failure.kind === 'tooLarge') return oneByOne(calls, asking);
-    if (!first || failure.kind === 'limited' || calls.length <= proven) throw failure;
+    if (failure.kind === 'tooLarge' && !asking.together) return oneByOne(calls, asking);
+    if (failure.kind === 'tooLarge' || !first || failure.kind === 'limited' || calls.length <= proven) throw failure;
     const answer = await call(first, asking);
     limits.learn('calls', Math.floor(calls.length / 2));
+    if (asking.together) return calls.map(() => notTogether);
     return [answer, ...(await many(others, asking))];
   }
 
@@ -77,7 +78,8 @@ function orFailure(error: unknown): NoAnswer {
   throw error;
 }
 
-function readMany(reply: Reply, count: number): Outcome<Together> {
+/** @param together whether all answers must be of this reply */
+function readMany(reply: Reply, count: number, together: boolean): Outcome<Together> {
   const json = parsed(reply.text);
   if (!Array.isArray(json)) {
     const { last, ...more } = readReply(reply);
@@ -88,10 +90,23 @@ function readMany(reply: Reply, count: number): Outcome<Together> {
   const whole = json.map(refusalIn).find((refusal) => refusal && /\bbatch/i.test(refusal.words));
   if (whole) return { last: { refusal: whole } };
   const byId = new Map(json.map((each) => [Number(each?.id ?? -1), readAnswer(each, reply)]));
-  const outcomes = Array.from({ length: count }, (_, id) => byId.get(id));
-  const limited = outcomes.find((outcome) => outcome?.limited)?.limited;
-  const answers = outcomes.map((outcome) =>
-    outcome === undefined || outcome.again || outcome.last instanceof NoAnswer ? undefined : outcome.last,
-  );
-  return { last: { answers }, ...(limited && { limited }) };
+  const outcomes = Array.from({ length: count }, (_, id) => byId.get(id) ?? leftOut);
+  const limited = outcomes.find((outcome) => outcome.limited)?.limited;
+  if (!together) return { last: { answers: outcomes.map(answerIn) }, ...(limited && { limited }) };
+  if (limited)
+    return { last: new NoAnswer('limited', 'it does not take so many calls now'), again: 'limited', limited };
+  const again = outcomes.find((outcome) => outcome.again)?.again;
+  return { last: { answers: outcomes.map(answerOrRefusal) }, again };
 }
+
+const leftOut: Outcome<never> = { last: new NoAnswer('malformed', 'it left this call out'), again: 'passes' };
+
+const answerIn = ({ last, again }: Outcome<RpcAnswer>): RpcAnswer | undefined =>
+  again || last instanceof NoAnswer ? undefined : last;
+
+const answerOrRefusal = ({ last }: Outcome<RpcAnswer>): RpcAnswer =>
+  last instanceof NoAnswer ? { refusal: last.refusal ?? inWords(last.message) } : last;
+
+const inWords = (message: string): Refusal => ({ code: undefined, message, words: message });
+
+const notTogether: RpcAnswer = { refusal: inWords('it does not take so many calls together') };

@@ -82,7 +82,7 @@ export function connect(
     name,
     limits: line.limits,
     request: (method: string, params: RpcParams) => request(asking, { method, params }),
-    batch: (calls) => requests(asking, calls),
+    batch: (calls, how) => requests({ ...asking, ...how }, calls),
   });
 
   /** What one reading asks for, all that wait for it get. It ends by the time limits of its calls. */
@@ -118,9 +118,9 @@ export function connect(
           await verified(asking.signal);
           return node.request(method, params);
         },
-        async batch(calls) {
+        async batch(calls, how) {
           await verified(asking.signal);
-          return node.batch(calls);
+          return node.batch(calls, how);
         },
       };
     },

@@ -15,6 +15,8 @@ export interface Asking {
   readonly priority: Priority;
   /** Longest wait for the node to take a call; up to the time limit of the call when left out. */
   readonly patience_ms?: number | undefined;
+  /** Of several calls: as BatchHow has it. */
+  readonly together?: boolean | undefined;
   /** A refusal for too many calls is told at once. */
   readonly once?: boolean | undefined;
 }

@@ -30,6 +30,14 @@ export interface RpcCall {
 /** What became of one call of several. */
 export type Answered = { readonly value: unknown } | { readonly failure: RpcFailed };
 
+export interface BatchHow {
+  /**
+   * All answers are of one request, so that they come from one of the nodes that may stand behind an address. What is left out or may
+   * pass is asked for again with all the others; where the node does not take so many in a request, each is refused.
+   */
+  readonly together?: boolean;
+}
+
 /** A node as one reading sees it: its calls end when the reading is aborted. */
 export interface ChainNode {
   /** Host and number in the configuration; the URL itself may hold a key. */
@@ -43,7 +51,7 @@ export interface ChainNode {
    * @returns for each call, in order, a value or the node's own refusal of it
    * @throws RpcFailed when the node gives no usable answer at all
    */
-  batch(calls: readonly RpcCall[]): Promise<readonly Answered[]>;
+  batch(calls: readonly RpcCall[], how?: BatchHow): Promise<readonly Answered[]>;
 }
 
 /**

@@ -38,7 +38,8 @@ function patient(node: ChainNode): ChainNode {
       }
       return node.request(method, params);
     },
-    async batch(calls) {
+    async batch(calls, how) {
+      if (how?.together) return node.batch(calls, how);
       const isLate = (answer: Answered) => 'failure' in answer && isBehind(answer.failure);
       return again(calls, (asked) => node.batch(asked), isLate);
     },

@@ -90,6 +90,47 @@ describe('many calls to one node', () => {
     assert.equal(node.limits.most('calls'), undefined);
   });
 
+  describe('that must be answered together', () => {
+    const together = { together: true } as const;
+
+    it('are all asked for again when one of them may pass: no answer of another request is mixed in', async () => {
+      const { node, scripted } = await asking((asked, number) => ({
+        body: (asked as readonly AskedCall[]).map((call) =>
+          number < 2 && call.id === 1 ? refusal(call, -32000, 'unknown block') : result(call, number),
+        ),
+      }));
+      assert.deepEqual(values(await node.batch(calls(3), together)), [2, 2, 2]);
+      assert.ok(scripted.requests.every(Array.isArray));
+    });
+
+    it('keep a refusal that stays', async () => {
+      const { node, scripted } = await asking(
+        each((asked) => (asked.id === 1 ? refusal(asked, -32000, 'unknown block') : echo(asked))),
+      );
+      assert.deepEqual(values(await node.batch(calls(3), together)), [0, 'unknown block', 2]);
+      assert.ok(scripted.requests.every(Array.isArray));
+    });
+
+    it('are no refused calls when there are too many: the node is limited', async () => {
+      const { node, scripted } = await asking(
+        each((asked) => (asked.id === 1 ? refusal(asked, -32016, 'over rate limit') : echo(asked))),
+      );
+      await assert.rejects(node.batch(calls(3), together), { name: 'RpcFailed', kind: 'limited' });
+      assert.ok(scripted.requests.every(Array.isArray));
+    });
+
+    it('are each refused by a node that takes no so many in a request', async () => {
+      for (const refuse of [{ status: 400, body: 'no' }, 'hangUp'] as const) {
+        const { node } = await asking((asked) => (Array.isArray(asked) ? refuse : { body: echo(asked as AskedCall) }));
+        for (const _ of ['unknown', 'known']) {
+          const answers = await node.batch(calls(3), together);
+          assert.ok(answers.every((answer) => 'failure' in answer && answer.failure.kind === 'refused'));
+        }
+        assert.equal(node.limits.most('calls'), 1);
+      }
+    });
+  });
+
   it('ask for nothing when there are none', async () => {
     const { node, scripted } = await asking(each(echo));
     assert.deepEqual(await node.batch([]), []);

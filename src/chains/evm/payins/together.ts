@@ -82,11 +82,12 @@ async function proven(
   { cursor, end }: Range,
 ): Promise<LogsShown | 'forked' | 'tooWide' | undefined> {
   const addresses = addressesOf(chain);
-  const [cursorsBlock, ranged, ofEnd] = await node.batch([
+  const asked = [
     headerCall(cursor.blockNumber),
     logsCall(addresses, { from: cursor.blockNumber + 1n, to: end.number }),
     logsCall(addresses, { blockHash: end.hash }),
-  ]);
+  ];
+  const [cursorsBlock, ranged, ofEnd] = await node.batch(asked, { together: true });
   if (!takesTogether(node)) return undefined;
   const there = valueIn(node, cursorsBlock);
   if (there === null || there === undefined)
