@@ -15,6 +15,7 @@ import { mailContext } from '../../src/accounts/outbox.ts';
 import { signingKeyContext } from '../../src/accounts/signingKeys.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, trustIn, withSeals } from '../../src/eventstore/sealed.ts';
+import { failureText } from '../../src/main.ts';
 import { changeMasterKey, MasterKeyNotChanged } from '../../src/masterKey/change.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
@@ -109,6 +110,15 @@ describe('the master key of an installation that has a log', () => {
     assert.deepEqual(resealed, { count: 3, left: [] });
     await isChanged();
     await assert.rejects(serviceOn(log, old).store.sealed(), ChainBroken);
+  });
+
+  it('is told of in a sentence by whoever starts on a log that is half-changed, without a stack', async () => {
+    const crash = (at: string) => {
+      if (at === 'SealingKeyChanged.afterAppend') throw new Error('died');
+    };
+    await assert.rejects(change({ masterKey, old }, crash), /died/);
+    const said = await serviceOn(log, masterKey).store.sealed().then(String, failureText);
+    assert.match(said, /^the change of the master key .* stopped half-way: run `npm run rotate-master-key` again.*$/);
   });
 
   it('is changed only once when that is asked for twice', async () => {
