@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { chainOf, findChain } from '../../domain/chains.ts';
 import { readyProgram } from '../readyProgram.ts';
-import { nodesIn, presetNamed } from './presets.ts';
+import { presetNamed } from './presets.ts';
 import { startWeatherNode, type WeatherNode } from './proxy.ts';
 import { wsUrlOf } from './wsUrl.ts';
 
@@ -27,7 +27,7 @@ async function startNodes(text: string): Promise<readonly [string, readonly Weat
   const { family } = chainOf(chain.id);
   const wsUrl = wsUrlOf(family, rpcUrl);
   const nodes = await Promise.all(
-    nodesIn(preset, chain).map((weather, at) => {
+    preset.nodes[family].map((weather, at) => {
       const seed = `${options.seed} ${id} ${at}`;
       const start = (port: number) => startWeatherNode({ rpcUrl, wsUrl, family, weather, seed, port });
       return start(Number(ports[at] ?? 0)).catch(() => start(0));

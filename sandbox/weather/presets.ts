@@ -1,5 +1,5 @@
 /** The weathers to choose from: which quirks the nodes of each chain have, and how often. */
-import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
+import type { ChainFamily } from '../../domain/chains.ts';
 import type { Weather } from './quirks.ts';
 
 export interface Preset {
@@ -7,8 +7,6 @@ export interface Preset {
   readonly says: string;
   /** The nodes of each chain of a family, in the order in which the service prefers them. */
   readonly nodes: Readonly<Record<ChainFamily, readonly Weather[]>>;
-  /** Quirks that the first node of a chain has beside those of its family. */
-  readonly first?: Partial<Readonly<Record<ChainId, Weather>>>;
 }
 
 /** What every node does now and then. */
@@ -77,10 +75,6 @@ const rough: Preset = {
       },
     ],
   },
-  first: {
-    // As bsc-dataseed: no logs at all.
-    56: { disabledMethods: { names: ['eth_getLogs'], code: -32005, message: 'limit exceeded' } },
-  },
 };
 
 export const presets = { rough } as const;
@@ -94,7 +88,3 @@ export function presetNamed(name: string): Preset {
   if (name === 'rough') return presets.rough;
   throw new Error(`${name} is no weather: choose from ${presetNames.join(', ')}`);
 }
-
-/** The weather of each node of a chain. */
-export const nodesIn = ({ nodes, first = {} }: Preset, { id, family }: Chain): readonly Weather[] =>
-  nodes[family].map((weather, at) => (at === 0 ? { ...weather, ...first[id] } : weather));
