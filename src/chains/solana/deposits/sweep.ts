@@ -51,7 +51,12 @@ export function createSolanaSweep(
     if (!held) return 'empty';
     const amount = spendableIn(held);
     const history = { commitment: 'finalized', minContextSlot: slot } as const;
-    const { credits, unreadable, explained } = await readHistory(node, { owner, account, amount }, unread, history);
+    const { credits, unreadable, explained } = await readHistory(
+      node,
+      { owner, account, amount, slot },
+      unread,
+      history,
+    );
     const recorded = new Set(payment.payins.filter(({ phase }) => phase === 'confirmed').map(({ id }) => id));
     const known = credits.every(
       ({ credit: { index, from, amount: units, token: of }, transaction: { signature: txHash } }) => {

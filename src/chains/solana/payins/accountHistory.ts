@@ -55,8 +55,9 @@ export const mostByItself: ReadMost = { signatures: 20_000, transactions: 20_000
 export interface Held {
   readonly owner: string;
   readonly account: string;
-  /** What it holds, in smallest units. */
+  /** What it holds, in smallest units, at the end of a slot. */
   readonly amount: bigint;
+  readonly slot: bigint;
 }
 
 /**
@@ -74,17 +75,25 @@ export async function readHistory(
 ): Promise<HistoryPart> {
   const transactions = createTransactions(node, asOf);
   const seen: Seen[] = [];
+  // The history is asked for later than the balance: what came in between is for the next time.
+  const read = () =>
+    readSeen(
+      seen.filter(({ slot }) => slot <= held.slot),
+      transactions,
+      held,
+      from,
+      most.transactions,
+    );
   for (let pages = 0; pages < most.pages && seen.length < most.signatures; pages++) {
     const between = { until: from.signature, before: seen.at(-1)?.signature ?? null };
     const page = await signaturesOf(node, held.account, between, asOf);
     seen.push(...page);
     const ended = page.length === 0;
     if (!ended && (page.length >= signaturesPerCall || seen.length > most.transactions)) continue;
-    const part = await readSeen(seen, transactions, held, from, most.transactions);
+    const part = await read();
     if (ended || part.explained) return part;
   }
-  const part = await readSeen(seen, transactions, held, from, most.transactions);
-  return { ...part, readTo: from, whole: false, explained: false };
+  return { ...(await read()), readTo: from, whole: false, explained: false };
 }
 
 type Transactions = (signatures: readonly string[]) => Promise<readonly (Landed | TransactionUnreadable | null)[]>;

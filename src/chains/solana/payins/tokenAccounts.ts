@@ -39,7 +39,7 @@ export async function heldBy(
     const asked = batch.flatMap((owner) => accountsOfOwner(owner).map((account) => ({ owner, account })));
     const addresses = asked.map(({ account }) => account);
     const { slot, accounts } = await accountsOf(node, addresses, { ...asOf, slice: amountSlice });
-    return { slot, held: asked.map((each, at) => ({ ...each, amount: amountIn(accounts[at]?.data) })) };
+    return { slot, held: asked.map((each, at) => ({ ...each, slot, amount: amountIn(accounts[at]?.data) })) };
   });
   const slots = answers.map(({ slot }) => slot);
   return { slot: slots.length > 0 ? slots.reduce(lower) : 0n, held: answers.flatMap(({ held }) => held) };

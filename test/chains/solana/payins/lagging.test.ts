@@ -98,6 +98,30 @@ describe('reading payins on Solana', () => {
     assert.deepEqual(paid, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
   });
 
+  it('takes what comes between a balance and its history for the next look: nothing is unexplained for it', async () => {
+    const first = await own.pay(5n);
+    own.world.settle();
+    let between: string | undefined;
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = await forward(method, params);
+      if (
+        method === 'getMultipleAccounts' &&
+        (params[1] as { dataSlice?: object }).dataSlice &&
+        between === undefined
+      ) {
+        between = await own.pay(7n);
+        own.world.settle();
+      }
+      return answer;
+    });
+    const watcher = watching(own.world, [own.deposit], [node.url]);
+    const range = await watcher.poll('final');
+    assert.deepEqual([briefly(range), range?.unexplained], [[own.paid(5n, first)], []]);
+    own.world.settle(1);
+    const later = await watcher.poll('final');
+    assert.deepEqual([briefly(later), later?.unexplained], [[own.paid(7n, between ?? '')], []]);
+  });
+
   it('believes no clipped page: a payin behind a hundred others is seen', async () => {
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
       const answer = await forward(method, params);
