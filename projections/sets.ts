@@ -26,7 +26,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 5,
+  version: 6,
   projections: [
     payments,
     payins,

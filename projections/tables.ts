@@ -242,6 +242,7 @@ export interface Tables {
     readonly chain_id: number;
     readonly step: string;
     readonly due_at: string;
+    readonly app_id: string;
   };
   readonly todo_webhooks: {
     readonly delivery_id: string;

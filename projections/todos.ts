@@ -9,12 +9,12 @@ import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from '
 /** The next step of each payment and when it is due, for each chain that it depends on. The rows go when nothing is left to do. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
   const { at } = stored.metadata;
-  const { paymentId: payment_id } = after.terms;
+  const { paymentId: payment_id, appId: app_id } = after.terms;
   const { step, due_at } = dueStep(after, at);
   const chainIds = chainsOf(after, step);
   const former = before ? chainsOf(before, dueStep(before, at).step) : [];
   return [
-    ...chainIds.map((chain_id) => upsert('todo_payments', { payment_id, chain_id, step, due_at })),
+    ...chainIds.map((chain_id) => upsert('todo_payments', { payment_id, chain_id, step, due_at, app_id })),
     ...former
       .filter((chain_id) => !chainIds.includes(chain_id))
       .map((chain_id) => remove('todo_payments', { payment_id, chain_id })),

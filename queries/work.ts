@@ -17,7 +17,7 @@ export interface DuePayments {
   /** Whose failures make an item wait. */
   readonly worker: string;
   readonly chainIds: readonly number[];
-  /** Of `nextStep`: expire, requestPayout, sign, broadcast. */
+  /** Of `nextStep`, of a payout: requestPayout, sign, broadcast. */
   readonly steps: readonly string[];
   readonly max: number;
   readonly now: Instant;
@@ -28,14 +28,28 @@ export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 
-/** The oldest of each app, then the second of each, and so on: no app's backlog is before the others' payments. @throws Unavailable */
+/**
+ * The oldest of each app, then the second of each, and so on: no app's backlog is before the others' payments. Apps are found one after
+ * the other in the index, and of each no more than `max` rows are read: a backlog of 100,000 is not numbered at each look.
+ * @throws Unavailable
+ */
 export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
   sql.query(
-    `SELECT payment_id AS "paymentId", app_id AS "appId", chain_id AS "chainId", step
-       FROM (SELECT payment_id, app_id, chain_id, step, due_at,
-                    row_number() OVER (PARTITION BY app_id ORDER BY due_at, payment_id) AS nth
-               FROM todo_payments JOIN payments USING (payment_id)
-              WHERE due_at <= $2 AND chain_id = ANY ($3) AND step = ANY ($4) AND ${notWaiting('payment_id')}) AS due
+    `WITH RECURSIVE chains AS (SELECT unnest($3::integer[]) AS chain_id),
+       owing AS (
+         SELECT chain_id, (SELECT min(app_id) FROM todo_payments t WHERE t.chain_id = chains.chain_id AND t.step <> 'expire') AS app_id
+           FROM chains
+         UNION ALL
+         SELECT chain_id, (SELECT min(app_id) FROM todo_payments t
+                            WHERE t.chain_id = owing.chain_id AND t.app_id > owing.app_id AND t.step <> 'expire')
+           FROM owing WHERE app_id IS NOT NULL)
+     SELECT payment_id AS "paymentId", due.app_id AS "appId", due.chain_id AS "chainId", step
+       FROM (SELECT oldest.*, row_number() OVER (PARTITION BY oldest.app_id ORDER BY due_at, payment_id) AS nth
+               FROM owing, LATERAL (
+                 SELECT payment_id, app_id, chain_id, step, due_at FROM todo_payments AS todo
+                  WHERE todo.chain_id = owing.chain_id AND todo.app_id = owing.app_id AND step <> 'expire'
+                    AND due_at <= $2 AND step = ANY ($4) AND ${notWaiting('payment_id')}
+                  ORDER BY due_at, payment_id LIMIT $5) AS oldest) AS due
       ORDER BY nth, due_at LIMIT $5`,
     [due.worker, due.now, due.chainIds, due.steps, due.max],
   );

@@ -22,6 +22,7 @@ CREATE INDEX IF NOT EXISTS payins_confirmed    ON payins (chain_id, block_number
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
+CREATE INDEX IF NOT EXISTS todo_payments_by_app ON todo_payments (chain_id, app_id, due_at, payment_id) WHERE step <> 'expire';
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
 CREATE INDEX IF NOT EXISTS apps_by_developer  ON apps (developer_id) WHERE developer_id IS NOT NULL;

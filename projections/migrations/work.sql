@@ -138,10 +138,11 @@ CREATE TABLE todo_payments (
   chain_id   integer     NOT NULL,
   step       text        NOT NULL,
   due_at     timestamptz NOT NULL,
+  app_id     text        NOT NULL,
   PRIMARY KEY (payment_id, chain_id)
 );
 COMMENT ON TABLE todo_payments IS 'Payments whose process is not over and what is next. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN todo_payments.step IS 'expire, requestPayout, sign, broadcast, or hold: the money has left its chain, or an operator holds the payout.';
+COMMENT ON COLUMN todo_payments.step IS 'expire, requestPayout, sign, broadcast, or hold: the money has left its chain, an operator holds the payout, or it brought too little.';
 COMMENT ON COLUMN todo_payments.chain_id IS 'Where the step happens: the destination chain; for expire every chain that the payment can be paid on, each of which must have come past its end.';
 
 CREATE TABLE todo_webhooks (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { add, remove, upsert } from '../../projections/projection.ts';
 
-const due = { payment_id: 'p1', chain_id: 1, step: 'sign', due_at: '2026-11-21T09:00:00.000Z' };
+const due = { payment_id: 'p1', chain_id: 1, step: 'sign', due_at: '2026-11-21T09:00:00.000Z', app_id: 'a' };
 
 /** What is expected not to compile is told by the type check: a line that compiles after all fails it. */
 describe('a row that a projection writes', () => {

@@ -9,6 +9,7 @@ import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts'
 import { getOverview } from '../../queries/overview.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats } from '../../queries/reports.ts';
+import { duePayments } from '../../queries/work.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
@@ -88,6 +89,11 @@ describe('an app with very many payments', () => {
     await copy(
       `${work}.payments`,
       `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id)`,
+    );
+    await database.query(
+      `INSERT INTO ${work}.todo_payments (payment_id, chain_id, step, due_at, app_id)
+       SELECT $1::text || '-' || n, 1, 'sign', $3::timestamptz - n * interval '1 minute', $1 FROM generate_series(1, $2::int) AS n`,
+      [appId, payments, now],
     );
     await copy(`${reports}.transactions`, `jsonb_build_object('payment_id', id, 'tx_hash', id)`);
     await copy(
@@ -186,6 +192,14 @@ describe('an app with very many payments', () => {
     await bounded(21, list({}));
     for (const status of ['delivered', 'exhausted'] as const) await bounded(21, list({ status }));
     for (const n of [1, 299, many]) await bounded(1, list({ paymentId: `large-${n}` }));
+  });
+  it('has as few of its due payouts read as an app with few: of each the oldest', async () => {
+    const steps = ['requestPayout', 'sign', 'broadcast'];
+    const due = { worker: 'payouts:1', chainIds: [1], steps, max: 16, now };
+    const { rows } = await readBy((sql) => duePayments(sql, due));
+    assert.ok(rows <= 16 * Object.keys(apps).length + 20, `${rows} rows`);
+    const named = (await duePayments(database, due)).map(({ appId }) => appId);
+    assert.deepEqual([...new Set(named)].sort(), ['large', 'small']);
   });
   it('has pages of an export read row by row, each once', async () => {
     const inPeriod = Math.ceil(many / 60) + 1;

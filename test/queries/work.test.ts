@@ -27,8 +27,6 @@ describe('the to-do list', () => {
     assert.deepEqual((await due()).sort(), [paymentIdOf(2), paymentIdOf(3)]);
     assert.deepEqual(await due({ steps: ['broadcast'] }), [paymentIdOf(3)]);
     assert.deepEqual(await due({ chainIds: [8453] }), []);
-    assert.deepEqual(await due({ steps: ['expire'] }), []);
-    assert.deepEqual(await due({ steps: ['expire'], now: p.minute(61) }), [paymentIdOf(1)]);
     assert.equal((await due({ max: 1 })).length, 1);
   });
 
