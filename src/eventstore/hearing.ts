@@ -1,11 +1,14 @@
 import { Unavailable } from '../../commands/ports.ts';
 import { Silent } from './failures.ts';
 
+const tooLate = (limit_ms: number, what: string): Unavailable =>
+  new Unavailable(`${what} took longer than ${limit_ms} ms`);
+
 /** Settles as `work` does, or throws Unavailable after `limit_ms`; what comes later is ignored. */
 export async function within<T>(work: Promise<T>, limit_ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable(`${what} took longer than ${limit_ms} ms`)), limit_ms);
+    timer = setTimeout(() => reject(tooLate(limit_ms, what)), limit_ms);
   });
   try {
     return await Promise.race([work, late]);
@@ -56,14 +59,23 @@ export function createHearing(silence_ms: number, silent: () => void): Hearing {
   }
 
   return {
-    async answered(work, limit_ms, what) {
-      const silence = Promise.withResolvers<never>();
-      begin(silence.reject);
-      try {
-        return await within(Promise.race([work, silence.promise]), limit_ms, what);
-      } finally {
-        end(silence.reject);
-      }
+    answered<T>(work: Promise<T>, limit_ms: number, what: string) {
+      return new Promise<T>((resolve, reject) => {
+        const timer = setTimeout(() => fail(tooLate(limit_ms, what)), limit_ms);
+        const over = (): void => {
+          clearTimeout(timer);
+          end(fail);
+        };
+        const fail = (error: unknown): void => {
+          over();
+          reject(error);
+        };
+        begin(fail);
+        work.then((answer) => {
+          over();
+          resolve(answer);
+        }, fail);
+      });
     },
     heard() {
       unheard = 0;
