@@ -1,4 +1,5 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
 import { ask, list, object, optional } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
@@ -64,13 +65,19 @@ export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined
 const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByHash', [hash, false], (answer) => optional(answer, toHeader));
 
+/** Behind one address there may be several nodes, a block or two apart: what one of them lacks another may have, or it has it soon. */
+const lagPauses_ms = [0, 100, 200];
+
 /**
  * The node's block at a height that it must have.
  * @throws RpcFailed when it has not
  */
 export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header> {
-  const found = await header(node, tag);
-  if (found) return found;
+  for (const pause_ms of typeof tag === 'bigint' ? lagPauses_ms : [0]) {
+    if (pause_ms > 0) await sleep(pause_ms);
+    const found = await header(node, tag);
+    if (found) return found;
+  }
   throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has no block ${tag}`);
 }
 

@@ -38,7 +38,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     agreed: createWitnesses(config, rpc, headers),
     hasLeft: (block, signal) => allDeny(rpc, (node) => isOnChain(node, block), signal),
     async head(signal) {
-      const heads = await rpc.every((node) => knownHeader(node, 'latest'), signal);
+      const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));
       return { blockNumber: newest.number, chainTime: instant(newest.time_s * 1_000) };
     },

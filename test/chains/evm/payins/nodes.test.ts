@@ -54,6 +54,26 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
+  it('asks again, and goes on with its look, where the first answer is of a back end that is two blocks behind', async () => {
+    const balanced = await startProxy(world.rpcUrl);
+    const asked = new Set<string>();
+    balanced.behave(async (method, params, forward) => {
+      const height = BigInt((await forward('eth_blockNumber', [])) as string) - 2n;
+      const tag = String(params[0]);
+      const isBeyond = method === 'eth_getBlockByNumber' && tag.startsWith('0x') && BigInt(tag) > height;
+      if (!isBeyond || asked.has(tag)) return forward(method, params);
+      asked.add(tag);
+      return null;
+    });
+    const observer = await observe(ingesterOf([balanced.url]), 'head');
+    for (let look = 1n; look <= 4n; look += 1n) {
+      await world.pay(customer, 5n);
+      await world.mine(3);
+      await observer.follow();
+      assert.equal(receivedBy(observer, customer), 5n * look);
+    }
+  });
+
   it('moves its cursor no further than the node that answered has come', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await world.mine(200);
