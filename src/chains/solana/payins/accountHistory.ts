@@ -120,7 +120,8 @@ async function readSeen(
   const before = from.signature === null ? 0n : from.amount;
   const sum = read.reduce((amount, transaction) => amount + changeIn(account, transaction), before);
   const whole = there.length === succeeded.length;
-  const explained = whole && (sum === balance || unreadable.length > 0);
+  const addsUp = whole && sum === balance;
+  const explained = addsUp || (whole && unreadable.length > 0);
   const last = there.at(-1)?.signature;
   return {
     credits: read.flatMap((transaction) =>
@@ -128,7 +129,8 @@ async function readSeen(
         .filter((credit) => credit.account === account)
         .map((credit) => ({ credit, transaction })),
     ),
-    unreadable,
+    // Money leaves a deposit by our own key alone: what cannot be read has brought nothing where the others add up.
+    unreadable: addsUp ? [] : unreadable,
     readTo: last === undefined ? from : { amount: explained ? balance : sum, signature: last },
     newest: seen[0]?.signature ?? from.signature,
     whole,

@@ -1,8 +1,9 @@
 /** Transactions that a node shows and that cannot be read, or not as usual: none of them holds up anything else. */
 import assert from 'node:assert/strict';
-import { Keypair } from 'solana-web3-v1';
+import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
+import { tokenAccount } from '../../../support/solana.ts';
 import { type Ask, type Behaviour, honest, Refusal, startProxy } from '../../proxy.ts';
 import { signal } from '../world.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
@@ -90,6 +91,20 @@ describe('a transaction on Solana that cannot be read', () => {
       );
     });
   }
+
+  it('is not parked where it has brought nothing: strangers make no work by sending SOL', async () => {
+    let bad: string | undefined = 'none yet';
+    const node = await nodeShowing(newer, () => bad);
+    const first = await own.pay(1n);
+    const toPubkey = await tokenAccount(own.deposit);
+    const lamport = SystemProgram.transfer({ fromPubkey: own.payer.publicKey, toPubkey, lamports: 1 });
+    bad = await own.world.lab.send(await own.world.lab.signed(own.payer, [lamport]));
+    const second = await own.pay(2n);
+    own.world.settle();
+    const range = await watching(own.world, [own.deposit], [node.url]).poll('final');
+    assert.deepEqual(briefly(range), [own.paid(1n, first), own.paid(2n, second)]);
+    assert.deepEqual([range?.unreadable, range?.unexplained], [[], []]);
+  });
 
   it('is not found to be nothing when one node has it and another does not know it', async () => {
     const txHash = await own.pay(2n);
