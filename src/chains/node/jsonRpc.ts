@@ -80,8 +80,10 @@ export async function askEach<T>(
   method: string,
   manyParams: readonly RpcParams[],
   read: (answer: unknown, index: number) => T,
+  how: BatchHow = {},
 ): Promise<readonly T[]> {
-  const answers = await node.batch(manyParams.map((params) => ({ method, params })));
+  const calls = manyParams.map((params) => ({ method, params }));
+  const answers = await node.batch(calls, how);
   return answers.map((answer, index) => {
     if ('failure' in answer) throw answer.failure;
     return readBy(node, method, answer.value, (value) => read(value, index));

@@ -42,12 +42,10 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
     const limit = limits.get(node.name) ?? pageEvents;
     const windows = windowsOf(ledgers);
     const samples = windows.map(({ from, to }) => eventsQuery([fees], between(from, to), 1));
-    const answers = await askEach(
-      node,
-      'getEvents',
-      [eventsQuery(filters, start, limit), ...samples],
-      eventsPageIn,
-    ).catch((error: unknown) => {
+    const queries = [eventsQuery(filters, start, limit), ...samples];
+    // One URL may stand for several nodes: the sample is of the one that gives the page, where it takes both at once.
+    const together = (node.limits.most('calls') ?? queries.length) >= queries.length;
+    const answers = await askEach(node, 'getEvents', queries, eventsPageIn, { together }).catch((error: unknown) => {
       const most = smallerLimit(error, limit);
       if (most === undefined) throw error;
       limits.set(node.name, most);
