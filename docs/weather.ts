@@ -60,7 +60,7 @@ const evm = rowsOf('evm', [
   [{ batchLimit: { calls: 1 } }, [2, 2], [2, 2]],
   [{ clippedPage: { most: 0 } }, ['unnoticed', 2], [2, 2]],
   [{ nullReceipt: { asks: 2 } }, [3, 3], [3, 3]],
-  [{ nullReceipt: {} }, ['waits', 'waits'], [2, 'waits']],
+  [{ nullReceipt: {} }, ['waits', 'waits'], [2, 2]],
   [{ shiftedLogIndex: { by: 7 } }, [2, 2], [2, 2]],
   [{ missingFields: { fields: ['blockTimestamp', 'effectiveGasPrice'] } }, [2, 2], [2, 2]],
   [

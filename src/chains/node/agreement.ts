@@ -131,6 +131,9 @@ export async function isShared(
 
 const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
 
+/** What one node says. `unshown`: an attempt is mined there, and the node has no receipt of it; the next one may. */
+export type NodeFate = Fate | 'unshown';
+
 /**
  * What became of attempts. The nodes are asked one after the other until one can say; `unknown` when none can. That an attempt is final,
  * or fell short, takes as many nodes as the sum asks for, in the same block, with the same amount. That it is dead takes those, and every other node that answers: a wrong
@@ -141,16 +144,26 @@ const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
  */
 export async function agreedFate(
   rpc: ChainRpc,
-  ask: (node: ChainNode) => Promise<Fate | undefined>,
+  ask: (node: ChainNode) => Promise<NodeFate | undefined>,
   usd: bigint,
   signal: AbortSignal,
 ): Promise<Fate> {
   const needed = nodesNeeded(rpc.agree, usd);
+  let isUnshown = false;
+  const shownBy = async (node: ChainNode): Promise<Fate | undefined> => {
+    const fate = await ask(node);
+    isUnshown ||= fate === 'unshown';
+    return fate === 'unshown' ? undefined : fate;
+  };
+  const saidBy = async (node: ChainNode): Promise<Fate | 'nothing'> => {
+    const fate = await ask(node);
+    return fate === 'unshown' ? undecided : (fate ?? 'nothing');
+  };
   try {
-    const said = await rpc.first(ask, signal);
-    if (said === undefined) return { kind: 'unknown' };
+    const said = await rpc.first(shownBy, signal);
+    if (said === undefined) return isUnshown ? undecided : { kind: 'unknown' };
     if (said.kind === 'pending' || (said.kind === 'final' && needed <= 1)) return said;
-    return judged(said, needed, await named(rpc, async (node) => (await ask(node)) ?? 'nothing', signal));
+    return judged(said, needed, await named(rpc, saidBy, signal));
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     const { failures } = error;

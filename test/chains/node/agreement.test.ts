@@ -35,7 +35,7 @@ describe('how many nodes must agree', () => {
 
 describe('nodes agree on a fate:', () => {
   /** What a node says; 'down' for one that does not answer. */
-  type Said = Fate | undefined | 'down';
+  type Said = Fate | undefined | 'down' | 'unshown';
   const cases: readonly (readonly [string, readonly Said[], Fate | 'nodesDisagree' | 'nodesTooFew'])[] = [
     ['two show the same', [landed, landed], landed],
     ['one alone is enough where there is no other', [landed], landed],
@@ -54,6 +54,10 @@ describe('nodes agree on a fate:', () => {
     ['dead here and landed there is a contradiction', [dead, landed, dead], 'nodesDisagree'],
     ['landed here and dead there as well', [landed, landed, dead], 'nodesDisagree'],
     ['one that still waits leaves it open', [dead, undefined, waiting], waiting],
+    ['one that cannot show what it has mined asks the next ones', ['unshown', landed, landed], landed],
+    ['it confirms nothing itself', ['unshown', landed], undecided],
+    ['nor that an attempt is dead', [dead, 'unshown', dead], undecided],
+    ['where none can show it there is nothing to send', ['unshown', undefined], undecided],
     ['nobody knows anything', [undefined, undefined], unknown],
     ['nobody answers', ['down', 'down'], unknown],
   ];

@@ -1,7 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedFate, Forgotten, stakeOf } from '../../node/agreement.ts';
+import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { nonceAt, transactionOf } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
@@ -31,7 +31,7 @@ export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: Looking, si
   agreedFate(rpc, (node) => fateAt(node, contenders, looking), stakeOf(contenders.attempts), signal);
 
 /** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): Promise<Fate | undefined> {
+async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): Promise<NodeFate | undefined> {
   const { depths, lookUp } = looking;
   const head = await knownHeader(node, 'latest');
   const final = await finalHeight(node, head, depths.payout);
@@ -54,7 +54,7 @@ async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): 
     if (isUsed) return { kind: 'pending', mined: true };
   }
   for (const attempt of contenders.attempts) {
-    if (await transactionOf(node, attempt.hash)) return { kind: 'pending', mined: isUsed };
+    if (await transactionOf(node, attempt.hash)) return isUsed ? 'unshown' : { kind: 'pending', mined: false };
   }
   return undefined;
 }
