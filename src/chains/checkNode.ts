@@ -81,5 +81,5 @@ function inWords({ head, final }: NodeLook, { now }: CheckAbout): Pick<NodeRepor
     final && 'blockNumber' in final
       ? `${final.blockNumber}, ${head.blockNumber - final.blockNumber} behind`
       : 'unknown';
-  return { head: `${head.blockNumber}, ${age_s} s old`, final: final === null ? 'with each block' : behind };
+  return { head: `${head.blockNumber}, ${age_s} s old`, final: final === null ? 'by counting blocks' : behind };
 }

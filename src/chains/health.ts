@@ -8,7 +8,7 @@ import type { ChainRpc } from './node/nodes.ts';
 /** What a node shows of its chain at a moment. */
 export interface NodeLook {
   readonly head: { readonly blockNumber: bigint; readonly time: Instant };
-  /** What is final by what the configuration follows, or why the node cannot say; null where nothing is final by itself. */
+  /** What is final by what the configuration follows, or why the node cannot say; null where the configuration counts blocks. */
   readonly final: { readonly blockNumber: bigint } | { readonly why: string } | null;
 }
 

@@ -16,6 +16,9 @@ const shownMax = 200;
 const unreadableMost = 10_000;
 
 async function show({ database }: Core): Promise<void> {
+  const unread = await unreadableTransactions(database, unreadableMost);
+  if (unread.length > 0)
+    console.log(`${unread.length} transactions may have paid us and cannot be read: npm run unmatched -- unreadable`);
   const found = await listUnmatched(database, shownMax);
   if (found.length === 0) return console.log('No money came that no payment takes up.');
   const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, beyond, ...decided }) => [
