@@ -1,6 +1,6 @@
 /**
  * The clock of the local EVM chains in its own process, so that they go on when the service was killed.
- * `node sandbox/blockClockMain.ts --block-ms 1000 --chain http://127.0.0.1:8545`
+ * `node sandbox/blockClockMain.ts --chain 200,http://127.0.0.1:8545`: milliseconds between blocks, and the chain
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../src/chains/node/connection.ts';
@@ -13,14 +13,10 @@ const answer_ms = 5_000;
 
 const { values: options } = parseArgs({
   options: {
-    'block-ms': { type: 'string', default: '1000' },
     chain: { type: 'string', multiple: true, default: [] },
     detached: { type: 'boolean', default: false },
   },
 });
-const block_ms = Number(options['block-ms']);
-if (!(block_ms > 0)) throw new Error(`--block-ms ${options['block-ms']}: say milliseconds above 0`);
-
 const lines = createLines();
 
 function chainAt(rpcUrl: string): ClockedChain {
@@ -42,7 +38,9 @@ function chainAt(rpcUrl: string): ClockedChain {
   };
 }
 
-for (const rpcUrl of options.chain) {
+for (const chain of options.chain) {
+  const [block_ms = 0, rpcUrl = ''] = [Number.parseInt(chain, 10), chain.split(',')[1]];
+  if (!(block_ms > 0)) throw new Error(`--chain ${chain}: say milliseconds above 0, a comma and the URL`);
   const tick = createBlockClock(chainAt(rpcUrl), { awake_ms, now: () => performance.now() });
   let ticking = false;
   setInterval(async () => {

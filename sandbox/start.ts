@@ -45,9 +45,11 @@ service.catch(stopAfterFailure);
 async function main(): Promise<Service> {
   const shown = progress(steps);
   const keys = keepKeys(dataDir);
-  const blockTime_s = Number(process.env['SANDBOX_BLOCK_TIME_S'] ?? 1);
+  const chosenTime_s = process.env['SANDBOX_BLOCK_TIME_S'];
+  const blockTime_s = Number(chosenTime_s ?? 1);
   const chainIds = chains.map(({ id }) => id);
-  const options = { dataDir, children, keys, chainIds, blockTime_s, step: shown.done };
+  const realPace = chosenTime_s === undefined;
+  const options = { dataDir, children, keys, chainIds, blockTime_s, realPace, step: shown.done };
   const world = await startWorld(options);
   const { seen, weather } = await keepWeather(world, { dataDir, children, name: weatherName, seed: weatherSeed });
   const settings = { ...settingsFor(seen, keys, blockTime_s), DATA_DIR: dataDir };
