@@ -1,5 +1,6 @@
 /** `npm run bench`: measures the product on this machine. Everything happens in a temporary directory, which is removed. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { benchCalls } from './calls.ts';
 import { benchCreate } from './create.ts';
 import { benchGrown } from './grown.ts';
 import { benchIdle } from './idle.ts';
@@ -10,8 +11,8 @@ import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, and `log` measures the event store alone: only when asked for. */
-const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'idle'] as const;
+/** `idle` takes hours, `calls` minutes, and `log` measures the event store alone: only when asked for. */
+const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'idle'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -36,7 +37,7 @@ const options = new Command()
   .addOption(new Option('--only <bench>', 'only this one').choices(benches))
   .option('--payments <n>', 'payments in the filled store', count, 100_000)
   .option('--rounds <n>', 'alternating runs of create', count, 5)
-  .option('--seconds <n>', 'length of a run of create', count, 6)
+  .option('--seconds <n>', 'length of a run of create, and of calls', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
   .option('--minutes <n>', 'length of idle', count, 120)
@@ -44,7 +45,8 @@ const options = new Command()
   .parse()
   .opts<Options>();
 
-if (options.only === 'idle') console.log(`\n${await benchIdle(options)}`);
+if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${await benchCalls(options)}`);
+else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 

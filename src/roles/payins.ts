@@ -1,6 +1,6 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
 import { filter, type Observable, Subject } from 'rxjs';
-import type { Ingester, Pass } from '../../commands/chainPorts.ts';
+import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -23,7 +23,7 @@ import { createConfirming } from '../subscribers/confirming.ts';
 import { type HeadWatch, watchHeads } from '../subscribers/headWatch.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from '../subscribers/payinLookUp.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
-import { payinsWorker } from '../subscribers/payins.ts';
+import { payinsWorker, restsOf } from '../subscribers/payins.ts';
 import { createPushed } from '../subscribers/pushed.ts';
 import { unexplainedName, unexplainedWorker } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
@@ -166,15 +166,6 @@ function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): re
   });
   return [worker];
 }
-
-/**
- * A head that is polled only each second or so has come many blocks further on a fast chain, and each look costs a call or more: what is
- * final is looked at less often than what is new.
- */
-const restsOf =
-  (poll_ms: number) =>
-  (pass: Pass): number =>
-    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 5_000 : 10_000;
 
 /** Of the read models of work. */
 export interface Changes {

@@ -40,6 +40,15 @@ const unsavedMax_ms = 10_000;
 /** What the read models say stands for so long while no change of them is seen. */
 const expectedMax_ms = 30_000;
 
+/**
+ * A head that is polled only each second or so has come many blocks further on a fast chain, and each look costs a call or more: what is
+ * final is looked at less often than what is new.
+ */
+export const restsOf =
+  (poll_ms: number) =>
+  (pass: Pass): number =>
+    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 5_000 : 10_000;
+
 /** One item per pass: each pass of the chain has its own cursor and its own failures. */
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
   const { ingester } = deps;

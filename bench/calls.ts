@@ -1,0 +1,146 @@
+/** What watching an EVM chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NEVER } from 'rxjs';
+import { type Address, createTestClient, encodeFunctionData, erc20Abi, http, walletActions } from 'viem';
+import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+import { instant } from '../domain/time.ts';
+import { startAnvil } from '../sandbox/anvil.ts';
+import { fund, plantTokens } from '../sandbox/tokens.ts';
+import { defaultEvmChainConfig, type EvmChainId } from '../src/chains/evm/config.ts';
+import { createEvmIngester, type EvmIngester } from '../src/chains/evm/payins/ingester.ts';
+import { createEvmRpc } from '../src/chains/evm/rpc.ts';
+import { createLines } from '../src/chains/node/lines.ts';
+import type { Cursor, Pass } from '../src/chains/ports.ts';
+import { systemClock } from '../src/runtime/system.ts';
+import { type HeadWatch, watchHeads } from '../src/subscribers/headWatch.ts';
+import { restsOf } from '../src/subscribers/payins.ts';
+import { table, whole } from './table.ts';
+
+/** Payer, a customer of ours, and somebody else: accounts of no key. */
+const [payer, ours, other] = [1n, 2n, 3n].map((n) => `0x${(0xbe0000n + n).toString(16).padStart(40, '0')}`) as [
+  Address,
+  Address,
+  Address,
+];
+
+/** Dollars for a million units, and units of a search for logs and of any other call; published prices of 2025, to be checked. */
+const tariffs = [
+  { name: 'Alchemy, pay as you go', perMillion_usd: 0.45, search: 60, read: 20 },
+  { name: 'QuickNode, Build', perMillion_usd: 0.61, search: 20, read: 20 },
+  { name: 'Infura, Developer', perMillion_usd: 0.11, search: 255, read: 80 },
+] as const;
+
+const month_s = 30 * 24 * 3_600;
+const warmUp_ms = 45_000;
+const tick_ms = 100;
+
+/** What happens on the chain: nothing, transfers between others in each block, or ten payments a second to us among them. */
+const kinds = ['nothing', 'others pay', 'ten to us'] as const;
+type Kind = (typeof kinds)[number];
+
+interface Counted {
+  search: number;
+  read: number;
+}
+
+/** @param chainIds Arbitrum, BNB and Base when left out: those with several blocks a second */
+export async function benchCalls({ seconds }: { readonly seconds: number }): Promise<string> {
+  const chainIds: readonly EvmChainId[] = [8453, 42161, 56];
+  const rows: (readonly string[])[] = [];
+  for (const chainId of chainIds) {
+    for (const kind of kinds) {
+      const { search, read } = await measured(chainId, kind, seconds);
+      const prices = tariffs.map((tariff) => {
+        const units = (search * tariff.search + read * tariff.read) / seconds;
+        return whole((units * month_s * tariff.perMillion_usd) / 1_000_000);
+      });
+      const perSecond = ((search + read) / seconds).toFixed(1);
+      rows.push([chainOf(chainId).name, kind, perSecond, (search / seconds).toFixed(1), ...prices]);
+      console.log(rows.at(-1)?.join(' | '));
+    }
+  }
+  const head = [
+    'chain',
+    'what happens',
+    'calls/s',
+    'of them searches',
+    ...tariffs.map(({ name }) => `${name}, $ a month`),
+  ];
+  return table(head, rows);
+}
+
+async function measured(chainId: EvmChainId, kind: Kind, seconds: number): Promise<Counted> {
+  const anvil = await startAnvil({ chainId, mining: { blockTime_s: chainOf(chainId).block_ms / 1_000 } });
+  const stop = new AbortController();
+  const counted: Counted = { search: 0, read: 0 };
+  const lines = createLines({
+    seen({ kind: what }) {
+      counted[what === 'search' ? 'search' : 'read'] += 1;
+    },
+  });
+  try {
+    const config = defaultEvmChainConfig(chainId, [anvil.rpcUrl]);
+    const ingester = createEvmIngester(config, createEvmRpc({ ...config, lines }));
+    const paying = pay(anvil.rpcUrl, chainId, kind, stop.signal);
+    const heads = watchHeads({
+      nodeHeads: ingester.nodeHeads,
+      clock: systemClock,
+      poll_ms: config.pollInterval_ms,
+      isAwaited: async () => true,
+      changes: () => 0,
+      changed: NEVER,
+    });
+    const listening = heads.moved.subscribe();
+    const following = ingester.passes.map((pass) =>
+      follow(ingester, heads, { pass, poll_ms: config.pollInterval_ms }, stop.signal),
+    );
+    await sleep(warmUp_ms);
+    const before = { ...counted };
+    await sleep(seconds * 1_000);
+    const after = { ...counted };
+    stop.abort();
+    listening.unsubscribe();
+    await Promise.allSettled([...following, paying]);
+    return { search: after.search - before.search, read: after.read - before.read };
+  } finally {
+    await anvil.stop();
+  }
+}
+
+/** As the chain's subscriber follows it, without writing down what it finds. */
+async function follow(
+  ingester: EvmIngester,
+  heads: HeadWatch,
+  { pass, poll_ms }: { readonly pass: Pass; readonly poll_ms: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const rest_ms = restsOf(poll_ms)(pass);
+  let cursor: Cursor = await ingester.start(pass, instant(Date.now()), signal);
+  for (let moves = -1, ranAt_ms = 0; !signal.aborted; await sleep(tick_ms)) {
+    if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
+    [moves, ranAt_ms] = [heads.moves(), Date.now()];
+    for await (const { logs, next } of ingester.scan(cursor, signal)) {
+      for (const log of logs.filter(({ to }) => to.toLowerCase() === ours)) {
+        const transfer = await ingester.resolve(log, signal);
+        if (transfer && pass === 'final') await ingester.agreed(transfer, { pass, usd: 1n }, signal);
+      }
+      cursor = next;
+    }
+  }
+}
+
+async function pay(rpcUrl: string, chainId: ChainId, kind: Kind, signal: AbortSignal): Promise<void> {
+  if (kind === 'nothing') return;
+  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl) }).extend(walletActions);
+  await plantTokens(rpcUrl, chainId);
+  await fund(rpcUrl, chainId, payer, { gas: 10n ** 24n, tokens: { USDC: 10n ** 24n } });
+  await client.impersonateAccount({ address: payer });
+  const token = findToken(chainOf(chainId), 'USDC');
+  if (!token) throw new Error(`chain ${chainId} has no USDC`);
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    const to = kind === 'ten to us' ? ours : other;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1_000_000n] });
+    await client.sendTransaction({ account: payer, chain: null, to: token.address as Address, data, gas: 200_000n });
+    await sleep(tick_ms);
+  }
+}
