@@ -31,7 +31,7 @@ const tariffs = [
 ] as const;
 
 const month_s = 30 * 24 * 3_600;
-const warmUp_ms = 45_000;
+const warmUp_ms = 30_000;
 const tick_ms = 100;
 
 /** What happens on the chain: nothing, transfers between others in each block, or ten payments a second to us among them. */
@@ -43,22 +43,16 @@ interface Counted {
   read: number;
 }
 
-/** @param chainIds Arbitrum, BNB and Base when left out: those with several blocks a second */
+/** Of the chains that make several blocks a second, side by side. Slower ones cost less. */
 export async function benchCalls({ seconds }: { readonly seconds: number }): Promise<string> {
   const chainIds: readonly EvmChainId[] = [8453, 42161, 56];
-  const rows: (readonly string[])[] = [];
-  for (const chainId of chainIds) {
-    for (const kind of kinds) {
-      const { search, read } = await measured(chainId, kind, seconds);
-      const prices = tariffs.map((tariff) => {
-        const units = (search * tariff.search + read * tariff.read) / seconds;
-        return whole((units * month_s * tariff.perMillion_usd) / 1_000_000);
-      });
-      const perSecond = ((search + read) / seconds).toFixed(1);
-      rows.push([chainOf(chainId).name, kind, perSecond, (search / seconds).toFixed(1), ...prices]);
-      console.log(rows.at(-1)?.join(' | '));
-    }
-  }
+  const rows = await Promise.all(
+    chainIds.map(async (chainId) => {
+      const own: (readonly string[])[] = [];
+      for (const kind of kinds) own.push(rowOf(chainId, kind, await measured(chainId, kind, seconds), seconds));
+      return own;
+    }),
+  );
   const head = [
     'chain',
     'what happens',
@@ -66,7 +60,18 @@ export async function benchCalls({ seconds }: { readonly seconds: number }): Pro
     'of them searches',
     ...tariffs.map(({ name }) => `${name}, $ a month`),
   ];
-  return table(head, rows);
+  return table(head, rows.flat());
+}
+
+function rowOf(chainId: EvmChainId, kind: Kind, { search, read }: Counted, seconds: number): readonly string[] {
+  const prices = tariffs.map((tariff) => {
+    const units = (search * tariff.search + read * tariff.read) / seconds;
+    return whole((units * month_s * tariff.perMillion_usd) / 1_000_000);
+  });
+  const perSecond = ((search + read) / seconds).toFixed(1);
+  const row = [chainOf(chainId).name, kind, perSecond, (search / seconds).toFixed(1), ...prices];
+  console.log(row.join(' | '));
+  return row;
 }
 
 async function measured(chainId: EvmChainId, kind: Kind, seconds: number): Promise<Counted> {
@@ -137,7 +142,7 @@ async function pay(rpcUrl: string, chainId: ChainId, kind: Kind, signal: AbortSi
   await client.impersonateAccount({ address: payer });
   const token = findToken(chainOf(chainId), 'USDC');
   if (!token) throw new Error(`chain ${chainId} has no USDC`);
-  for (let turn = 0; !signal.aborted; turn += 1) {
+  while (!signal.aborted) {
     const to = kind === 'ten to us' ? ours : other;
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1_000_000n] });
     await client.sendTransaction({ account: payer, chain: null, to: token.address as Address, data, gas: 200_000n });

@@ -29,6 +29,8 @@ interface Known {
   /** The time of the block with which they were asked for. */
   tagsAt_s: number;
   readonly takenBy: Set<Pass>;
+  /** What was asked for since this block is the newest. */
+  readonly since: { latest: string; asked: Map<bigint, Promise<Header>> };
 }
 
 export interface Headers {
@@ -42,6 +44,8 @@ export interface Headers {
   aged(node: EvmNode, atMost: bigint, before_s: number): Header | undefined;
   /** The node's block at a height, as it showed it last or shows it now. @throws RpcFailed when it lacks it */
   at(node: EvmNode, height: bigint): Promise<Header>;
+  /** The node's block at a height: asked once for all that want to know while its newest stands. @throws RpcFailed when it lacks it */
+  now(node: EvmNode, height: bigint): Promise<Header>;
   /** A block that the node does not show any more, or not in full. */
   forget(node: EvmNode, hash: string): void;
   /** The blocks at these heights, in order, which the node must have below its newest. @throws RpcFailed when it lacks one */
@@ -67,6 +71,7 @@ export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Heade
       tagged: new Map(),
       tagsAt_s: Number.NEGATIVE_INFINITY,
       takenBy: new Set(),
+      since: { latest: '', asked: new Map() },
     };
     nodes.set(name, known);
     return known;
@@ -115,6 +120,16 @@ export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Heade
     },
 
     seen: (node) => knownOf(node).shown,
+
+    now(node, height) {
+      const { shown, since } = knownOf(node);
+      if (!shown) return knownHeader(node, height);
+      if (since.latest !== shown.latest.hash) Object.assign(since, { latest: shown.latest.hash, asked: new Map() });
+      const asked = since.asked.get(height) ?? knownHeader(node, height);
+      since.asked.set(height, asked);
+      asked.catch(() => since.asked.delete(height));
+      return asked;
+    },
 
     forget: (node, hash) => void knownOf(node).byHash.delete(hash),
 

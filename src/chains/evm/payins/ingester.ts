@@ -8,7 +8,7 @@ import { blocksOnTop, tagOf } from '../finality.ts';
 import { isOnChain, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmRpc } from '../rpc.ts';
 import { createHeaders, type Headers } from './headers.ts';
-import { createReceipts } from './receipts.ts';
+import { createReceipts, createSeenReceipts } from './receipts.ts';
 import { createScanner } from './scanner.ts';
 import { windowsOf } from './windows.ts';
 import { createWitnesses } from './witnesses.ts';
@@ -24,7 +24,8 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     kept: 2 * Number(windowsOf(chainOf(config.chainId)).near_blocks),
   });
   const { reached, followed, ...scanner } = createScanner(config, rpc, headers);
-  const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, reached);
+  const seen = createSeenReceipts();
+  const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
   return {
     chainId: config.chainId,
     passes,
@@ -35,7 +36,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     ...scanner,
     resolve,
     lookUp,
-    agreed: createWitnesses(config, rpc, headers),
+    agreed: createWitnesses(config, rpc, { headers, seen }),
     hasLeft: (block, signal) => allDeny(rpc, (node) => isOnChain(node, block), signal),
     async head(signal) {
       const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);

@@ -22,11 +22,16 @@ const remembered = 1_000;
 const keyOf = ({ blockHash, logIndex, txHash, token, from, to, amount, blockTime }: TransferLog): string =>
   [blockHash, logIndex, txHash, token.address, from, to, amount, blockTime].join(' ');
 
+export const createSeenReceipts = () => boundedMap<Receipt>(2 * remembered);
+export type SeenReceipts = ReturnType<typeof createSeenReceipts>;
+
+export const seenKey = ({ name }: EvmNode, { txHash }: Pick<TransferLog, 'txHash'>): string => `${name} ${txHash}`;
+
 /** @param reached the highest block read so far: a node behind it cannot say what is not there */
 export function createReceipts(
   chain: Chain,
   rpc: EvmRpc,
-  reached: () => bigint,
+  { reached, seen }: { readonly reached: () => bigint; readonly seen: SeenReceipts },
 ): Required<Pick<Ingester, 'resolve' | 'lookUp'>> {
   const tries = boundedMap<number>(remembered);
   /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
@@ -63,7 +68,7 @@ export function createReceipts(
       const known = read.get(key);
       if (known) return known;
       const found = await rpc
-        .first((node) => transferAt(chain, node, log), signal)
+        .first((node) => transferAt(chain, node, log, seen), signal)
         .catch((error) => giveUp(log, error));
       if (found === 'gone' || !found) return undefined;
       read.set(key, found);
@@ -75,14 +80,22 @@ export function createReceipts(
 }
 
 /** The transfer that a log shows; `gone` when the node's chain has another block at that height. @throws NotShown */
-async function transferAt(chain: Chain, node: EvmNode, log: TransferLog): Promise<Transfer | 'gone'> {
+async function transferAt(
+  chain: Chain,
+  node: EvmNode,
+  log: TransferLog,
+  seen: SeenReceipts,
+): Promise<Transfer | 'gone'> {
   const receipt = await receiptOf(node, log.txHash).catch((error: unknown) => {
     if (!(error instanceof RpcFailed) || error.kind !== 'malformed') throw error;
     throw new NotShown(node.name, method, 'malformed', error.detail);
   });
   if (receipt?.blockHash === log.blockHash) {
     const transfer = shownIn(receipt, log, transfersOf(chain, receipt, epochMs(log.blockTime) / 1_000));
-    if (transfer) return transfer;
+    if (transfer) {
+      seen.set(seenKey(node, log), receipt);
+      return transfer;
+    }
     throw new NotShown(node.name, method, 'refused', `the receipt of ${log.txHash} lacks log ${log.logIndex}`);
   }
   const there = await knownHeader(node, log.blockNumber);

@@ -8,11 +8,17 @@ import { finalHeight } from '../finality.ts';
 import { type Header, knownHeader, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { Headers, Shown } from './headers.ts';
+import { type SeenReceipts, seenKey } from './receipts.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
 
-export function createWitnesses(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): Ingester['agreed'] {
+/** @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is */
+export function createWitnesses(
+  config: EvmChainConfig,
+  rpc: EvmRpc,
+  { headers, seen }: { readonly headers: Headers; readonly seen: SeenReceipts },
+): Ingester['agreed'] {
   const chain = chainOf(config.chainId);
 
   /** @throws RpcFailed when the node cannot say: it has not come so far */
@@ -20,9 +26,10 @@ export function createWitnesses(config: EvmChainConfig, rpc: EvmRpc, headers: He
     const height = BigInt(transfer.blockNumber);
     if (!(await reaches(node, height, pass)))
       throw new RpcFailed(node.name, method, 'refused', `block ${height} is not final there`);
-    const receipt = await receiptOf(node, transfer.txHash);
+    const known = seen.get(seenKey(node, transfer));
+    const receipt = known?.blockHash === transfer.blockHash ? known : await receiptOf(node, transfer.txHash);
     if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
-    const { hash, time_s } = await knownHeader(node, height);
+    const { hash, time_s } = await headers.now(node, height);
     const shown = transfersOf(chain, receipt, time_s).find(({ index }) => index === transfer.index);
     const isThere = receipt.blockHash === hash && hash === transfer.blockHash;
     if (isThere && shown && sameTransfer(shown, transfer)) return 'same';
@@ -32,9 +39,10 @@ export function createWitnesses(config: EvmChainConfig, rpc: EvmRpc, headers: He
   /** By what the watcher of heads saw of the node, or by asking it. */
   async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
     const endOf = (head: Header, tagged?: Shown['tagged']) =>
-      pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], tagged && { tagged });
-    const seen = headers.seen(node);
-    if (seen && (await endOf(seen.latest, seen.tagged)) >= height) return true;
+      pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], { aged, ...(tagged && { tagged }) });
+    const aged = (atMost: bigint, before_s: number) => headers.aged(node, atMost, before_s);
+    const newest = headers.seen(node);
+    if (newest && (await endOf(newest.latest, newest.tagged)) >= height) return true;
     return (await endOf(await knownHeader(node, 'latest'))) >= height;
   }
 
