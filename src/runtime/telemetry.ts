@@ -91,7 +91,7 @@ export function createTelemetry(logger: Logger) {
   );
   const held = gauge(
     'pi_held_payments',
-    'Funded payments of which nothing may be signed: their money has left its chain, or an operator holds them',
+    'Funded payments of which nothing may be signed: their money has left its chain, an operator holds them, or their payout brought too little',
     [],
   );
   const projectionLag = gauge('pi_projection_lag_seconds', 'Age of the newest event when its rows were committed', [

@@ -92,7 +92,7 @@ function tooFew(needed: number, said: readonly Said<unknown>[]): Dispute {
 const forgotten = (failures: readonly Error[]): Dispute => ({
   reason: 'nodesForgot',
   message: [
-    'name an archive node in RPC_URLS_<chainId>, as many as must agree',
+    'the nodes have forgotten: as many as must agree have to remember',
     ...failures.map(({ message }) => message),
   ].join('; '),
 });

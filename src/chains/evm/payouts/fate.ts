@@ -1,4 +1,5 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
+import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
 import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
@@ -22,6 +23,7 @@ type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
 /** What is final for a payout, and how it is found out who used a nonce. */
 export interface Looking {
+  readonly chainId: ChainId;
   readonly depths: Depths;
   readonly lookUp: LookUpUse;
 }
@@ -45,7 +47,8 @@ async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): 
   const { account, nonce } = contenders;
   const noted = await lookUp(node, { account, nonce, since: firstSigned(contenders) }, head);
   const isUsed = noted !== undefined && (noted.use ?? noted.seen).blockNumber <= final;
-  if (noted && !noted.use) throw unremembered(node, contenders, noted.seen.blockNumber <= (await deepest()));
+  if (noted && !noted.use)
+    throw unremembered(node, contenders, looking.chainId, noted.seen.blockNumber <= (await deepest()));
   if (noted?.use && !contenders.attempts.some(({ hash }) => hash === noted.use?.hash)) {
     const { hash, blockNumber } = noted.use;
     const detail = `transaction ${hash} in block ${blockNumber} used nonce ${nonce}`;
@@ -62,11 +65,10 @@ async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): 
 const firstSigned = ({ attempts }: Contenders): Instant =>
   instant(Math.min(...attempts.map(({ signedAt }) => epochMs(signedAt))));
 
-function unremembered(node: EvmNode, { account, nonce }: Contenders, forGood: boolean): RpcFailed {
-  const detail = `it does not remember which transaction used nonce ${nonce} of ${account}`;
-  return forGood
-    ? new Forgotten(node.name, 'eth_getTransactionCount', detail)
-    : new RpcFailed(node.name, 'eth_getTransactionCount', 'refused', detail);
+function unremembered(node: EvmNode, { account, nonce }: Contenders, chainId: ChainId, forGood: boolean): RpcFailed {
+  const [method, what] = ['eth_getTransactionCount', `which transaction used nonce ${nonce} of ${account}`];
+  if (!forGood) return new RpcFailed(node.name, method, 'refused', `it does not remember ${what}`);
+  return new Forgotten(node.name, method, `it does not remember ${what}: name an archive node in RPC_URLS_${chainId}`);
 }
 
 /**

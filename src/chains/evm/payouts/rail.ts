@@ -40,7 +40,7 @@ export function createEvmPayoutRail(
 
   const prices = createPrices(rpc);
   const transferGas = createTransferGas(account);
-  const looking = { depths, lookUp: createNonceUses(config.rangeBlocksMax) };
+  const looking = { chainId, depths, lookUp: createNonceUses(config.rangeBlocksMax) };
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {

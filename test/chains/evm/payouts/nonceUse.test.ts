@@ -98,7 +98,10 @@ describe('a nonce that a strange transaction used', () => {
     const fate = await fateOf(attempt);
     assert.ok(fate.kind === 'pending' && fate.mined);
     assert.equal(fate.dispute?.reason, 'nodesForgot');
-    assert.match(fate.dispute?.message ?? '', /archive node in RPC_URLS_<chainId>.*nonce \d+ of 0x/);
+    assert.match(
+      fate.dispute?.message ?? '',
+      /which transaction used nonce \d+ of 0x\w+: name an archive node in RPC_URLS_8453/,
+    );
     assert.equal(node.calls.get('eth_getLogs') ?? 0, before);
     assert.equal(await rail.canLand(attempt, signal), false);
 
