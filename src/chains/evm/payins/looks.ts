@@ -1,13 +1,14 @@
 /** One look of a pass at what has come after its cursor: which of the ways to read blocks fits, and whether the cursor's own is still there. */
 import type { Chain } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../bigints.ts';
+import { lower } from '../../bigints.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { type BlocksRead, headersAt, readByHash } from './blocks.ts';
 import { takesTogether, togetherFrom_blocks } from './calls.ts';
 import type { Headers } from './headers.ts';
-import { type RangeSize, readByRange, widen } from './ranges.ts';
+import { readByRange } from './ranges.ts';
+import { narrow, type RangeSize, spanOf, widen } from './spans.ts';
 import { type Liveliness, readTogether } from './together.ts';
 import type { Trail } from './trail.ts';
 import type { Windows } from './windows.ts';
@@ -56,7 +57,7 @@ export function createLooks({
   async function together(look: Look): Promise<Looked | 'oneByOne'> {
     const { node, others, latest, cursor, end } = look;
     for (;;) {
-      const to = lower(end, cursor.blockNumber + size.blocks);
+      const to = lower(end, cursor.blockNumber + spanOf(size, node));
       if (!takesTogether(node) || to - cursor.blockNumber < togetherFrom_blocks) return 'oneByOne';
       const last = to === latest.number ? latest : await headers.at(node, to);
       const range = { cursor, end: last };
@@ -65,8 +66,8 @@ export function createLooks({
         throw error;
       });
       if (found === undefined) return 'oneByOne';
-      if (found === 'tooWide') {
-        Object.assign(size, { blocks: higher(1n, (to - cursor.blockNumber) / 2n), good: 0 });
+      if (found instanceof RpcFailed) {
+        narrow(size, to - cursor.blockNumber, node, found);
         continue;
       }
       widen(size);

@@ -8,21 +8,11 @@ import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
+import { narrow, type RangeSize, spanOf, widen } from './spans.ts';
 import { type Told, tell } from './transfers.ts';
 
-/** After so many good answers in a row a wider range is tried. */
-const goodEnough = 8;
 /** A second node that does not answer is left alone for so many ranges. */
 const withoutSecond_ranges = 50;
-
-/** How many blocks a log query spans: halved when a node refuses it or takes too long, doubled after a while without. */
-export interface RangeSize {
-  blocks: bigint;
-  good: number;
-  readonly most: bigint;
-  /** Ranges for which no second node is asked. */
-  alone: number;
-}
 
 /**
  * One wide range after the cursor, ending at `end` at most, as two nodes show it alike.
@@ -40,7 +30,8 @@ export async function readByRange(
   const from = cursor.blockNumber + 1n;
   const second = secondOf(others, size);
   while (second) {
-    const to = lower(end, from + size.blocks - 1n);
+    const span = spanOf(size, node, second);
+    const to = lower(end, from + span - 1n);
     // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
     const last = await knownHeader(node, to);
     if (!(await has(second, last, size))) return undefined;
@@ -56,10 +47,10 @@ export async function readByRange(
       size.alone = withoutSecond_ranges;
       return undefined;
     }
-    if (isNodes && (raw.kind === 'malformed' || raw.kind === 'limited' || size.blocks === 1n)) throw raw;
-    if (size.blocks === 1n) return undefined;
-    size.blocks /= 2n;
-    size.good = 0;
+    if (isNodes && (raw.kind === 'malformed' || raw.kind === 'limited' || span === 1n)) throw raw;
+    if (span === 1n) return undefined;
+    if (isNodes) narrow(size, span, node, raw);
+    else if (again instanceof RpcFailed) narrow(size, span, second, again);
   }
   return undefined;
 }
@@ -94,13 +85,6 @@ const areSame = (one: LogsShown, other: LogsShown): boolean =>
   one.logs.length === other.logs.length &&
   one.broken.length === other.broken.length &&
   one.logs.every((log, at) => other.logs[at] && placeOf(log) === placeOf(other.logs[at]));
-
-export function widen(size: RangeSize): void {
-  size.good++;
-  if (size.good < goodEnough) return;
-  size.good = 0;
-  size.blocks = lower(size.most, size.blocks * 2n);
-}
 
 /** Of a node that does not say in a log when its block was, the blocks are asked for. */
 export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<Told> {

@@ -39,7 +39,7 @@ const busyEnough = 4;
 
 /**
  * @param others the other nodes of the chain
- * @returns `forked` when the cursor's block is not on the node's chain; `tooWide` when the node has the end and refuses the range; undefined
+ * @returns `forked` when the cursor's block is not on the node's chain; the refusal when the node has the end and refuses the range; undefined
  *   when it does not take calls together after all
  * @throws RpcFailed when the node lacks the end, contradicts itself or refuses the range
  */
@@ -49,10 +49,10 @@ export async function readTogether(
   others: readonly EvmNode[],
   range: Range,
   liveliness: Liveliness,
-): Promise<BlocksRead | 'forked' | 'tooWide' | undefined> {
+): Promise<BlocksRead | 'forked' | RpcFailed | undefined> {
   const { end } = range;
   const shown = (await byItself(chain, node, range, liveliness)) ?? (await proven(chain, node, others, range));
-  if (shown === 'forked' || shown === 'tooWide' || shown === undefined) {
+  if (shown === 'forked' || shown instanceof RpcFailed || shown === undefined) {
     liveliness.busy = 0;
     return shown;
   }
@@ -69,7 +69,13 @@ async function byItself(
 ): Promise<LogsShown | undefined> {
   if (busy < busyEnough) return undefined;
   const where = { from: cursor.blockNumber, to: end.number };
-  const shown = inOrder(await transferLogs(node, addressesOf(chain), where), node, within(cursor, end));
+  const found = await transferLogs(node, addressesOf(chain), where).catch((error: unknown) => {
+    // It may take the range without the cursor's block, or say of that how much it takes.
+    if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
+    throw error;
+  });
+  if (!found) return undefined;
+  const shown = inOrder(found, node, within(cursor, end));
   const shows = (height: bigint, hash: string) => at(shown, height).some(({ blockHash }) => blockHash === hash);
   if (!shows(cursor.blockNumber, cursor.blockHash) || !shows(end.number, end.hash)) return undefined;
   return { ...shown, logs: shown.logs.filter(({ blockNumber }) => blockNumber > cursor.blockNumber) };
@@ -80,7 +86,7 @@ async function proven(
   node: EvmNode,
   others: readonly EvmNode[],
   { cursor, end }: Range,
-): Promise<LogsShown | 'forked' | 'tooWide' | undefined> {
+): Promise<LogsShown | 'forked' | RpcFailed | undefined> {
   const addresses = addressesOf(chain);
   const asked = [
     headerCall(cursor.blockNumber),
@@ -94,7 +100,7 @@ async function proven(
     throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has no block ${cursor.blockNumber}`);
   if (readBy(node, 'eth_getBlockByNumber', there, toHeader).hash !== cursor.blockHash) return 'forked';
   const endsLogs = readBy(node, 'eth_getLogs', valueIn(node, ofEnd), toLogs);
-  if (ranged && 'failure' in ranged) return 'tooWide';
+  if (ranged && 'failure' in ranged) return ranged.failure;
   const all = readBy(node, 'eth_getLogs', valueIn(node, ranged), toLogs);
   const shown = inOrder(all, node, within(cursor, end));
   if (!areSame(at(shown, end.number), inOrder(endsLogs, node, (log) => log.blockHash === end.hash).logs))

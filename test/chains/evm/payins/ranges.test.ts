@@ -91,6 +91,35 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
 });
 
+describe('a node that says how many blocks it takes', () => {
+  for (const words of [
+    'block range too large, max is 20 blocks',
+    'you can make eth_getLogs requests with up to a 20 block range',
+  ]) {
+    it(`is asked for no more from then on: ${words}`, async () => {
+      const world = await createWorld(8453);
+      await world.mine(500);
+      const node = await startProxy(world.rpcUrl);
+      let refused = 0;
+      node.behave(async (method, params, forward) => {
+        const [{ fromBlock, toBlock } = {}] = params as [{ fromBlock?: string; toBlock?: string }?];
+        const isWide = method === 'eth_getLogs' && BigInt(toBlock ?? 0) - BigInt(fromBlock ?? 0) >= 20n;
+        if (!isWide) return forward(method, params);
+        refused += 1;
+        throw new Refusal(-32600, words);
+      });
+      const observer = await observe(ingesterOf([node.url]), 'head');
+      for (const received of [5n, 10n]) {
+        await world.pay(customer, 5n);
+        await world.mine(300);
+        await observer.follow();
+        assert.equal(receivedBy(observer, customer), received);
+      }
+      assert.equal(refused, 1);
+    });
+  }
+});
+
 describe('blocks near the head of an EVM chain', () => {
   it('that a node shows empty against their headers are taken from one that shows what is in them', async () => {
     const world = await createWorld(8453);
