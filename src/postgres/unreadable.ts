@@ -29,6 +29,8 @@ export interface Noted {
 export interface UnreadableNotes {
   /** Crash half-way: the range is handled again, and what is noted already stays as it is. @throws Unavailable */
   note(found: readonly Unreadable[], at: Instant): Promise<Noted>;
+  /** Those that are to be tried now, and not left to an operator. @throws Unavailable */
+  due(max: number, now: Instant): Promise<readonly { readonly key: string; readonly addresses: readonly string[] }[]>;
   /** The blocks were read again; what was noted of them since `before` stays. @throws Unavailable */
   readAgain(blocks: UnreadBlocks, before: Instant): Promise<void>;
 }
@@ -53,6 +55,14 @@ export function createUnreadableNotes(
       }
       return { fresh, beyond: beyond.length > 0 ? await leaveOut(sql, chainId, beyond, at) : null };
     },
+
+    due: (max, now) =>
+      sql.query(
+        `SELECT f.key, coalesce(u.addresses, '{}') AS addresses
+           FROM ops.work_failures f LEFT JOIN ops.unreadable_transactions u USING (worker, key)
+          WHERE f.worker = $1 AND f.parked_at IS NULL AND f.next_attempt_at <= $2 ORDER BY f.next_attempt_at LIMIT $3`,
+        [worker, now, max],
+      ),
 
     async readAgain({ from, to }, before) {
       await sql.query(

@@ -3,7 +3,7 @@ import type { Unreadable } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { createFailures, type WorkFailures } from '../postgres/failures.ts';
-import { createUnreadableNotes, type UnreadBlocks, unreadableName } from '../postgres/unreadable.ts';
+import { createUnreadableNotes, type UnreadBlocks } from '../postgres/unreadable.ts';
 import type { RangeDeps } from '../subscribers/payinRange.ts';
 import { unreadablePace, unreadableWorker } from '../subscribers/unreadable.ts';
 import type { Core } from './core.ts';
@@ -44,9 +44,9 @@ export function setsUnreadableAside(
 /** Its failures have a pace of their own. */
 export function unreadable({ database }: Pick<Core, 'database'>, range: RangeDeps): RoleWorker {
   const failures = createFailures(database, unreadablePace);
-  const name = unreadableName(range.ingester.chainId);
+  const notes = createUnreadableNotes(database, failures, range.ingester.chainId);
   return {
-    worker: unreadableWorker({ ...range, due: (max, now) => failures.due(name, max, now) }),
+    worker: unreadableWorker({ ...range, due: notes.due }),
     failures,
   };
 }

@@ -2,15 +2,18 @@
 import type { Ingester, TransferLog } from '../../commands/chainPorts.ts';
 import { TransientError } from '../../commands/ports.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
 import { unreadableName } from '../postgres/unreadable.ts';
 import { handleRange, type RangeDeps } from './payinRange.ts';
-import { boundedTimes, type Worker } from './worker.ts';
+import type { Worker } from './worker.ts';
 
 /** A transaction that was set aside. */
 interface SetAside {
   /** Its hash. */
   readonly key: string;
+  /** Deposits that it may have paid; empty where nothing tells. */
+  readonly addresses: readonly string[];
 }
 
 export interface UnreadableDeps extends RangeDeps {
@@ -26,32 +29,29 @@ export const unreadablePace = {
   transientPause_ms: 30_000,
 } as const;
 
-/** Nodes that lag or have lost a part of their history show nothing at times: so many empty answers in a row are an answer. */
-const emptyAnswers = 5;
-
 class Unread extends Error {
   override readonly name = 'Unread';
 }
 
 /**
  * What is found is recorded as the scan records it, and asked for again until it is final: recording it again changes nothing. A crash
- * in between leaves the note, so that it is read once more.
+ * in between leaves the note, so that it is read once more. An answer without what it may have paid is no answer: a node lags, has lost a
+ * part of its history, or shows all but the one event. Only an operator forgets it.
  */
 export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
   const { ingester, due } = deps;
-  const empties = boundedTimes();
   return {
     name: unreadableName(ingester.chainId),
     concurrency: 2,
     noted: true,
     due,
     keyOf: ({ key }) => key,
-    async act({ key: txHash }, signal) {
+    async act({ key: txHash, addresses }, signal) {
       const transfers = await lookUp(ingester, txHash, signal);
-      if (transfers.length > 0) return record(deps, transfers, signal);
-      const empty = (empties.get(txHash) ?? 0) + 1;
-      empties.set(txHash, empty);
-      if (empty < emptyAnswers) throw new Unread(`nodes show no transfer of ours in ${txHash}: asked again`);
+      await record(deps, transfers, signal);
+      const paid = transfers.map(({ to }) => payinAddress(to, null).address);
+      const shown = addresses.length > 0 ? addresses.some((address) => paid.includes(address)) : paid.length > 0;
+      if (!shown) throw new Unread(`nodes show no transfer to ${addresses.join(', ') || 'us'} in ${txHash}`);
     },
   };
 }

@@ -14,7 +14,8 @@ const { signal } = new AbortController();
 const { paymentId, appId } = p.terms();
 
 describe('a transaction that could not be read', () => {
-  const world = async (transfers: readonly Transfer[]) => {
+  const own = payinAddress(p.depositAddress, null).address;
+  const world = async (transfers: readonly Transfer[], addresses: readonly string[] = []) => {
     const log = createWorld();
     await append(log, `payment-${paymentId}`, p.unpaid);
     const around = { transfers, fails: null as Error | null, head: true, unmatched: [] as string[], deep: true };
@@ -44,14 +45,14 @@ describe('a transaction that could not be read', () => {
       payinsInBlocks: async () => [],
       park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
       setAside: async () => assert.fail('nothing is unexplained'),
-      due: async () => [{ key: 'hash' }],
+      due: async () => [],
     });
     const payins = async () => {
       const found = await log.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
       assert.ok('state' in found && found.state);
       return found.state.payins.map(({ phase, amount }) => `${phase} ${amount}`);
     };
-    return { worker, around, payins, act: () => worker.act({ key: 'hash' }, signal) };
+    return { worker, around, payins, act: () => worker.act({ key: 'hash', addresses }, signal) };
   };
 
   it('is recorded as the scan records it once it can be read, small and large amounts, once', async () => {
@@ -82,9 +83,13 @@ describe('a transaction that could not be read', () => {
     await assert.rejects(act(), { name: 'Unread', message: /version 2/ });
   });
 
-  it('is not forgotten for one empty answer, nor asked for ever when all are empty', async () => {
-    const { act } = await world([]);
-    for (let asked = 1; asked < 5; asked += 1) await assert.rejects(act(), { name: 'Unread', message: /asked again/ });
+  it('is not forgotten while nodes show nothing of it, nor while they show transfers to others than it may have paid', async () => {
+    await assert.rejects((await world([])).act(), { name: 'Unread', message: /no transfer to us/ });
+    const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
+    const { act, around } = await world([stray], [own]);
+    await assert.rejects(act(), { name: 'Unread', message: new RegExp(`no transfer to ${own}`) });
+    assert.deepEqual(new Set(around.unmatched), new Set([stray.txHash]));
+    around.transfers = [stray, p.payin()];
     await act();
   });
 });
