@@ -5,9 +5,9 @@ import { type QuirkName, quirks, type Weather } from '../sandbox/weather/quirks.
 /**
  * Looks of a payin, or steps of a payout, until it is done, at most; between them the chain makes twice the blocks that make it final.
  * `waits`: nothing is done while the quirk lasts, and it goes on by itself afterwards. `refused`: likewise, and a sentence says which
- * node cannot serve and why. `unnoticed`: what the node hides is passed over.
+ * node cannot serve and why.
  */
-export type Outcome = number | 'waits' | 'refused' | 'unnoticed';
+export type Outcome = number | 'waits' | 'refused';
 
 export interface Outcomes {
   readonly payin: Outcome;
@@ -58,7 +58,7 @@ const evm = rowsOf('evm', [
   [{ rangeLimit: { blocks: 5 } }, [2, 2], [2, 2]],
   [{ sizeLimit: { most: 20 } }, [2, 2], [2, 2]],
   [{ batchLimit: { calls: 1 } }, [2, 2], [2, 2]],
-  [{ clippedPage: { most: 0 } }, ['unnoticed', 2], [2, 2]],
+  [{ clippedPage: { most: 0 } }, ['waits', 2], [2, 2]],
   [{ nullReceipt: { asks: 2 } }, [3, 3], [3, 3]],
   [{ nullReceipt: {} }, ['waits', 'waits'], [2, 2]],
   [{ shiftedLogIndex: { by: 7 } }, [2, 2], [2, 2]],

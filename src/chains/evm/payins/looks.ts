@@ -54,13 +54,13 @@ export function createLooks({
   }
 
   /** By one request, in as few ranges as the node takes. */
-  async function together(look: Look): Promise<Looked | 'oneByOne'> {
+  async function together(look: Look, isNear: boolean): Promise<Looked | 'oneByOne'> {
     const { node, others, latest, cursor, end } = look;
     for (;;) {
       const to = lower(end, cursor.blockNumber + spanOf(size, node));
       if (!takesTogether(node) || to - cursor.blockNumber < togetherFrom_blocks) return 'oneByOne';
       const last = to === latest.number ? latest : await headers.at(node, to);
-      const range = { cursor, end: last };
+      const range = { cursor, end: last, headersAt: headersOf(look, isNear) };
       const found = await readTogether(chain, node, others, range, livelinessOf(look)).catch((error: unknown) => {
         if (error instanceof RpcFailed) headers.forget(node, last.hash);
         throw error;
@@ -75,12 +75,14 @@ export function createLooks({
     }
   }
 
-  function byHash({ node, others, latest, cursor, end }: Look, isNear: boolean) {
-    // What is far behind is not remembered: it would crowd out what the watcher and the passes share.
-    const read = (heights: readonly bigint[]) =>
+  /** What is far behind is not remembered: it would crowd out what the watcher and the passes share. */
+  const headersOf =
+    ({ node, latest }: Look, isNear: boolean) =>
+    (heights: readonly bigint[]) =>
       isNear ? headers.below(node, latest, heights) : headersAt(node, heights);
-    return readByHash(chain, node, others, { cursor, end }, read);
-  }
+
+  const byHash = (look: Look, isNear: boolean) =>
+    readByHash(chain, look.node, look.others, look, headersOf(look, isNear));
 
   return async (look) => {
     const { node, others, latest, cursor, end, trail } = look;
@@ -88,7 +90,7 @@ export function createLooks({
     const isNear = cursor.blockNumber >= far;
     const learns = cursor.pass === 'head' && trail.isEmpty();
     if (isNear && !learns) {
-      const found = await together(look);
+      const found = await together(look, isNear);
       if (found !== 'oneByOne') return found;
       // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
       const followed = trail.isEmpty() ? undefined : await byHash(look, isNear);
@@ -99,7 +101,8 @@ export function createLooks({
     if (cursor.pass === 'head') await trail.recall(node, cursor);
     const alike = isNear ? undefined : await readByRange(chain, node, others, { cursor, end: lower(end, far) }, size);
     if (alike) return alike;
-    const found = isNear && !learns ? 'oneByOne' : await together(isNear ? look : { ...look, end: lower(end, far) });
+    const found =
+      isNear && !learns ? 'oneByOne' : await together(isNear ? look : { ...look, end: lower(end, far) }, isNear);
     return found === 'oneByOne' ? byHash(look, isNear) : found;
   };
 }

@@ -3,6 +3,7 @@
  * shows that the node has both ends of it on one chain. One URL may stand for several nodes; one request reaches one of them.
  */
 import type { Chain } from '../../../../domain/chains.ts';
+import { inParallel } from '../../inParallel.ts';
 import { type Answered, readBy } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import {
@@ -17,13 +18,15 @@ import {
 } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { addressesOf, type BlocksRead, blocksOf, checkEmpty, compareEmpty, inOrder, isEmpty } from './blocks.ts';
-import { takesTogether } from './calls.ts';
+import { callsAtOnce, takesTogether } from './calls.ts';
 import { withTimes } from './ranges.ts';
 
 interface Range {
   readonly cursor: Cursor;
   /** A block that the node has just shown. */
   readonly end: Header;
+  /** The node's blocks at heights within the range. */
+  readonly headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>;
 }
 
 /**
@@ -85,7 +88,7 @@ async function proven(
   chain: Chain,
   node: EvmNode,
   others: readonly EvmNode[],
-  { cursor, end }: Range,
+  { cursor, end, headersAt }: Range,
 ): Promise<LogsShown | 'forked' | RpcFailed | undefined> {
   const addresses = addressesOf(chain);
   const asked = [
@@ -106,9 +109,19 @@ async function proven(
   if (!areSame(at(shown, end.number), inOrder(endsLogs, node, (log) => log.blockHash === end.hash).logs))
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
   await checkEmpty(chain, { node, others }, end, endsLogs);
-  if (isEmpty(shown)) await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number });
+  if (!isEmpty(shown)) return shown;
+  if (others.length > 0) {
+    await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number });
+    return shown;
+  }
+  // Nobody else can be asked: each block between the two says in its header whether it may hold transfers.
+  const between = await headersAt(heightsBetween(cursor.blockNumber, end.number));
+  await inParallel(between, callsAtOnce, (header) => checkEmpty(chain, { node, others }, header, shown));
   return shown;
 }
+
+const heightsBetween = (below: bigint, above: bigint): readonly bigint[] =>
+  Array.from({ length: Number(above - below) - 1 }, (_, at) => below + 1n + BigInt(at));
 
 const within =
   (cursor: Cursor, end: Header) =>

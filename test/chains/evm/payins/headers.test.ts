@@ -52,10 +52,19 @@ describe('what the watcher and the passes of an EVM chain read', () => {
   });
 
   it('is a range for each pass where several come at once, for the same calls however many they are', async () => {
-    const ingester = ingesterOf([first.url]);
+    const ingester = ingesterOf([first.url, second.url]);
     const passes = await caughtUp(ingester);
     // The newest block; of each pass its cursor's block, and the end of those whose end is not the newest; of each a range and its end.
     for (const blocks of [4, 40]) assert.deepEqual(await callsFor(blocks, ingester, passes), [1 + 3 + 2, 3 * 2]);
+  });
+
+  it('is the header of each block of a pass besides, where a range is empty and no other node can be asked', async () => {
+    const ingester = ingesterOf([first.url]);
+    const passes = await caughtUp(ingester);
+    await callsFor(40, ingester, passes);
+    const [headers = 0, logs] = await callsFor(40, ingester, passes);
+    assert.ok(headers <= 1 + 3 + 2 + 3 * 39, `${headers} headers`);
+    assert.equal(logs, 3 * 2);
   });
 
   it('is a range alone where both its ends hold transfers', async () => {
