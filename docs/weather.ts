@@ -118,7 +118,7 @@ const stellar = rowsOf('stellar', [
   [{ rateLimit: { ...limit, form: 'body' } }, [1, 2], [1, 2]],
   [{ rateLimit: { ...limit, form: 'bare' } }, [1, 2], [1, 2]],
   [{ sizeLimit: { most: 100 } }, ['waits', 2], [1, 2]],
-  [{ batchLimit: { calls: 1 } }, [1, 2], [1, 2]],
+  [{ batchLimit: { calls: 1 } }, [2, 2], [1, 2]],
   [{ clippedPage: { most: 1 } }, [1, 2], [1, 2]],
   [{ shortMemory: { ledgers: 3 } }, [1, 2], [1, 2]],
   [{ disabledMethods: { names: ['getEvents'] } }, ['waits', 2], [1, 2]],

@@ -51,8 +51,13 @@ async function main(): Promise<Service> {
   const realPace = chosenTime_s === undefined;
   const options = { dataDir, children, keys, chainIds, blockTime_s, realPace, step: shown.done };
   const world = await startWorld(options);
-  const { seen, weather } = await keepWeather(world, { dataDir, children, name: weatherName, seed: weatherSeed });
-  const settings = { ...settingsFor(seen, keys, blockTime_s), DATA_DIR: dataDir };
+  const { seen, weather, sockets } = await keepWeather(world, {
+    dataDir,
+    children,
+    name: weatherName,
+    seed: weatherSeed,
+  });
+  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, DATA_DIR: dataDir };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Both have come or failed before either is heard of: what was started is recorded, and can be ended.

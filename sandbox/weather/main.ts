@@ -37,6 +37,9 @@ async function startNodes(text: string): Promise<readonly [string, readonly Weat
 }
 
 const started = await Promise.all(options.chain.map(startNodes));
+setInterval(() => {
+  for (const [, nodes] of started) for (const node of nodes) node.cutSockets();
+}, preset.socketsLast_s * 1_000).unref();
 const urls = started.map(([id, nodes]) => [id, nodes.map(({ url }) => url).join()]);
 readyProgram({
   facts: Object.fromEntries(urls),

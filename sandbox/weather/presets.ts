@@ -5,6 +5,8 @@ import type { Weather } from './quirks.ts';
 export interface Preset {
   /** In a sentence, for the start's summary. */
   readonly says: string;
+  /** All WebSockets end after so long, as providers end them. */
+  readonly socketsLast_s: number;
   /** The nodes of each chain of a family, in the order in which the service prefers them. */
   readonly nodes: Readonly<Record<ChainFamily, readonly Weather[]>>;
 }
@@ -20,6 +22,7 @@ const always: Weather = {
 
 const rough: Preset = {
   says: 'two nodes a chain, each behind a balancer with back ends up to two blocks apart, with limits, clipped pages and broken answers',
+  socketsLast_s: 20,
   nodes: {
     evm: [
       {

@@ -22,18 +22,24 @@ export interface WeatherFacts {
   readonly nodes: Urls;
 }
 
-/** @returns the world as the service sees it, and what stands before it: null when the weather is calm */
-export async function keepWeather(
-  world: World,
-  options: WeatherOptions,
-): Promise<{ readonly seen: World; readonly weather: WeatherFacts | null }> {
+export interface KeptWeather {
+  /** The world as the service sees it. */
+  readonly seen: World;
+  /** Null when the weather is calm. */
+  readonly weather: WeatherFacts | null;
+  /** More of the service's settings: where the EVM chains push what is new. */
+  readonly sockets: Readonly<Record<string, string>>;
+}
+
+export async function keepWeather(world: World, options: WeatherOptions): Promise<KeptWeather> {
   const { children, name, seed } = options;
   if (name === 'calm') {
     await children.end('weather');
-    return { seen: world, weather: null };
+    return { seen: world, weather: null, sockets: {} };
   }
   const nodes = await keepNodes(chainUrls(world), options);
-  return { seen: seenThrough(world, nodes), weather: { name, seed, nodes } };
+  const sockets = [...world.rpcUrls.keys()].map((id) => [`WS_URLS_${id}`, nodes[id]?.replaceAll('http:', 'ws:') ?? '']);
+  return { seen: seenThrough(world, nodes), weather: { name, seed, nodes }, sockets: Object.fromEntries(sockets) };
 }
 
 async function keepNodes(rpcUrls: Urls, { dataDir, children, name, seed }: WeatherOptions): Promise<Urls> {
