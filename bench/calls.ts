@@ -9,6 +9,7 @@ import { fund, plantTokens } from '../sandbox/tokens.ts';
 import { defaultEvmChainConfig, type EvmChainId } from '../src/chains/evm/config.ts';
 import { createEvmIngester, type EvmIngester } from '../src/chains/evm/payins/ingester.ts';
 import { createEvmRpc } from '../src/chains/evm/rpc.ts';
+import { inParallel } from '../src/chains/inParallel.ts';
 import { createLines } from '../src/chains/node/lines.ts';
 import type { Cursor, Pass } from '../src/chains/ports.ts';
 import { systemClock } from '../src/runtime/system.ts';
@@ -33,6 +34,8 @@ const tariffs = [
 const month_s = 30 * 24 * 3_600;
 const warmUp_ms = 30_000;
 const tick_ms = 100;
+/** As the subscriber asks about transfers. */
+const asksAtOnce = 8;
 
 /** What happens on the chain: nothing, transfers between others in each block, or ten payments a second to us among them. */
 const kinds = ['nothing', 'others pay', 'ten to us'] as const;
@@ -125,10 +128,11 @@ async function follow(
     if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
     [moves, ranAt_ms] = [heads.moves(), Date.now()];
     for await (const { logs, next } of ingester.scan(cursor, signal)) {
-      for (const log of logs.filter(({ to }) => to.toLowerCase() === ours)) {
+      const toUs = logs.filter(({ to }) => to.toLowerCase() === ours);
+      await inParallel(toUs, asksAtOnce, async (log) => {
         const transfer = await ingester.resolve(log, signal);
         if (transfer && pass === 'final') await ingester.agreed(transfer, { pass, usd: 1n }, signal);
-      }
+      });
       cursor = next;
     }
   }

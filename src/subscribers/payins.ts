@@ -47,7 +47,7 @@ const expectedMax_ms = 30_000;
 export const restsOf =
   (poll_ms: number) =>
   (pass: Pass): number =>
-    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 5_000 : 10_000;
+    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 6_000 : 10_000;
 
 /** One item per pass: each pass of the chain has its own cursor and its own failures. */
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {

@@ -175,7 +175,7 @@ function toLog(entry: unknown): RawLog {
   };
 }
 
-function toReceipt(answer: unknown): Receipt {
+export function toReceipt(answer: unknown): Receipt {
   const { transactionHash, status, blockNumber, blockHash, logs } = object(answer);
   return {
     hash: hex(transactionHash),

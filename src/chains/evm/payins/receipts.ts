@@ -7,6 +7,7 @@ import { ChainUnavailable } from '../../node/nodes.ts';
 import { evidenceMax, type Ingester, type TransferLog, TransferUnreadable } from '../../ports.ts';
 import { knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import { createBlockReceipts } from './blockReceipts.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
@@ -33,6 +34,7 @@ export function createReceipts(
   rpc: EvmRpc,
   { reached, seen }: { readonly reached: () => bigint; readonly seen: SeenReceipts },
 ): Required<Pick<Ingester, 'resolve' | 'lookUp'>> {
+  const receiptIn = createBlockReceipts();
   const tries = boundedMap<number>(remembered);
   /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
   const read = boundedMap<Transfer>(remembered);
@@ -68,7 +70,7 @@ export function createReceipts(
       const known = read.get(key);
       if (known) return known;
       const found = await rpc
-        .first((node) => transferAt(chain, node, log, seen), signal)
+        .first((node) => transferAt(chain, node, log, { receiptIn, seen }), signal)
         .catch((error) => giveUp(log, error));
       if (found === 'gone' || !found) return undefined;
       read.set(key, found);
@@ -84,9 +86,9 @@ async function transferAt(
   chain: Chain,
   node: EvmNode,
   log: TransferLog,
-  seen: SeenReceipts,
+  { receiptIn, seen }: { readonly receiptIn: ReturnType<typeof createBlockReceipts>; readonly seen: SeenReceipts },
 ): Promise<Transfer | 'gone'> {
-  const receipt = await receiptOf(node, log.txHash).catch((error: unknown) => {
+  const receipt = await receiptIn(node, log).catch((error: unknown) => {
     if (!(error instanceof RpcFailed) || error.kind !== 'malformed') throw error;
     throw new NotShown(node.name, method, 'malformed', error.detail);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ScannedRange, TransferUnreadable } from '../../../../src/chains/ports.ts';
 import { accountOf } from '../../../support/anvil.ts';
-import { type Behaviour, honest, type NodeProxy, startProxy } from '../../proxy.ts';
+import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import { createWorld, ingesterOf, type Observer, observe, receivedBy, signal, type World } from '../world.ts';
 
 const [customer, other] = [accountOf(501), accountOf(502)];
@@ -129,6 +129,30 @@ describe('an EVM node', () => {
       node.behave(honest);
       await head.follow();
       assert.ok(receivedBy(head, customer) >= 5n);
+    }
+  });
+});
+
+describe('receipts of EVM payins that come together', () => {
+  it('are asked for by their block, and one by one of a node that does not tell those of a block', async () => {
+    const world = await createWorld(8453);
+    await Promise.all([world.send(customer, 1n), world.send(customer, 2n), world.send(customer, 4n)]);
+    await world.mine(1);
+    for (const refuses of [false, true]) {
+      const node = await startProxy(world.rpcUrl, (method, params, forward) =>
+        refuses && method === 'eth_getBlockReceipts'
+          ? Promise.reject(new Refusal(-32601, 'the method does not exist'))
+          : forward(method, params),
+      );
+      const ingester = ingesterOf([node.url]);
+      const head = await observe(ingester, 'head');
+      const logs = [];
+      for await (const range of ingester.scan(head.cursor(), signal)) logs.push(...range.logs);
+      const ours = logs.filter(({ to }) => to === customer);
+      const transfers = await Promise.all(ours.map((log) => ingester.resolve(log, signal)));
+      assert.deepEqual(transfers.map((transfer) => transfer?.amount).sort(), ['1', '2', '4']);
+      const singles = node.calls.get('eth_getTransactionReceipt') ?? 0;
+      assert.deepEqual([node.calls.get('eth_getBlockReceipts'), singles], [1, refuses ? 3 : 0]);
     }
   });
 });
