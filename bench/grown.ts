@@ -1,8 +1,8 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
 import { privateKeyToAddress } from 'viem/accounts';
 import { payinAddress } from '../domain/payment/payins.ts';
+import { matchDeposits } from '../queries/deposits.ts';
 import { getOverview } from '../queries/overview.ts';
-import { matchDeposits } from '../queries/payins.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
 import { startService } from '../src/main.ts';

@@ -8,7 +8,8 @@ import type { Sql } from '../projections/sql.ts';
 import { headsOf } from './chainHeads.ts';
 import { type Delivery, listDeliveries } from './deliveries.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
-import { factOf, type PaymentFact } from './paymentFacts.ts';
+import type { PaymentFact } from './paymentFact.ts';
+import { factOf } from './paymentFacts.ts';
 import { paymentIdIn } from './paymentId.ts';
 
 export interface PaymentStory {

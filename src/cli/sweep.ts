@@ -5,7 +5,7 @@ import { chainOf, type Token } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
-import { type EndedDeposit, endedDeposits } from '../../queries/payins.ts';
+import { type EndedDeposit, endedDeposits } from '../../queries/deposits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositSweep, Family, Swept } from '../chains/family.ts';
 import { inParallel } from '../chains/inParallel.ts';

@@ -6,11 +6,11 @@ import { chainOf } from '../../domain/chains.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
+import { matchDeposits } from '../../queries/deposits.ts';
 import {
   expectedOfChain,
   firstToWatch,
   isChainAwaited,
-  matchDeposits,
   payinsAbove,
   payinsInBlocks,
   pendingPayins,

@@ -16,7 +16,8 @@ import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../domain/d
 import { rescale } from '../../domain/money.ts';
 import { type TokenRef, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
-import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
+import type { MatchedDeposit } from '../../queries/deposits.ts';
+import type { RecordedPayin } from '../../queries/payins.ts';
 import { inParallel } from '../chains/inParallel.ts';
 import type { Confirming } from './confirming.ts';
 import { maybeOurs } from './maybeOurs.ts';

@@ -9,7 +9,7 @@ import {
   lateDeposits,
   matchDeposits,
   openDeposits,
-} from '../../queries/payins.ts';
+} from '../../queries/deposits.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';

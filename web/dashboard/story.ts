@@ -1,5 +1,5 @@
 /** A payment's story in words: what has happened. What comes next is in next.ts. */
-import type { Money } from '../../queries/paymentFacts.ts';
+import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { shortAddress } from '../parts/address.ts';
 import { amountText, counted, grouped } from '../parts/amount.ts';

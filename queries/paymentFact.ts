@@ -1,0 +1,96 @@
+/** What can be told of a payment, one fact at a time. */
+import type { ChainId, TokenSymbol } from '../domain/chains.ts';
+import type { Standing } from '../domain/payment/counting.ts';
+import type { BounceCode, DeathProof, PaymentEventData } from '../domain/payment/events.ts';
+import type { Attempt } from '../domain/payment/transfer.ts';
+import type { Instant } from '../domain/time.ts';
+
+/** Whole tokens as a decimal text. */
+export interface Money {
+  readonly amount: string;
+  readonly tokenSymbol: TokenSymbol;
+}
+
+export interface PayinFact extends Money {
+  readonly chainId: ChainId;
+  readonly txHash: string;
+  readonly from: string;
+  readonly blockNumber: string;
+  readonly standing: Standing;
+}
+
+/** Of a payout, or of the nth refund. */
+export interface Leg {
+  readonly leg: 'payout' | 'refund';
+  /** 1, 2, … of a refund; null for the payout. */
+  readonly refund: number | null;
+}
+
+interface AttemptFact extends Leg {
+  readonly attempt: number;
+  readonly chainId: ChainId;
+  readonly txHash: string;
+}
+
+export type PaymentFact =
+  | {
+      readonly type: 'created';
+      /** Null for anyAmount. */
+      readonly pays: Money | null;
+      readonly gets: Money | null;
+      readonly sourceChainId: ChainId;
+      readonly destinationChainId: ChainId;
+      readonly expiresAt: Instant;
+    }
+  /** Null where any amount is taken. */
+  | {
+      readonly type: 'sourceChosen';
+      readonly chainId: ChainId;
+      readonly tokenSymbol: TokenSymbol;
+      readonly pays: Money | null;
+      readonly depositAddress: string;
+    }
+  | { readonly type: 'payinRegistered'; readonly txHash: string; readonly senderAddress: string }
+  /** `confirmations` as far as the chain has been read by now, the transfer's own block included; null where it is not known. */
+  | ({ readonly type: 'payinDetected'; readonly confirmations: number | null } & PayinFact)
+  | ({ readonly type: 'payinConfirmed' } & PayinFact)
+  /** Its block left the chain; `payinLost` when it had funded the payment. */
+  | ({ readonly type: 'payinOrphaned' | 'payinLost' } & PayinFact)
+  | {
+      readonly type: 'funded';
+      readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
+      readonly received: Money;
+      readonly fee: Money;
+      /** Over the agreed amount: held, can be refunded. */
+      readonly excess: Money;
+      /** What the destination's token cannot express. */
+      readonly dust: Money;
+      readonly payout: Money;
+    }
+  | ({
+      readonly type: 'ordered';
+      readonly money: Money;
+      readonly chainId: ChainId;
+      readonly receiverAddress: string;
+      readonly receiverMemo: string | null;
+      /** Why it goes back; null for the payout. */
+      readonly reason: PaymentEventData<'RefundRequested'>['reason'] | null;
+    } & Leg)
+  /** `fate` is what became of the attempt by now. */
+  | ({
+      readonly type: 'signed';
+      readonly account: string;
+      readonly nonce: string | null;
+      readonly fate: Attempt['fate'];
+    } & AttemptFact)
+  | ({ readonly type: 'died'; readonly proof: DeathProof['reason'] } & AttemptFact)
+  /** Its block left the chain: the same bytes are sent again. */
+  | ({ readonly type: 'left' } & AttemptFact)
+  /** It is on its chain for good, and less than was ordered arrived. */
+  | ({ readonly type: 'short'; readonly arrived: Money; readonly ordered: Money } & AttemptFact)
+  | ({ readonly type: 'settled'; readonly blockNumber: string } & AttemptFact)
+  | { readonly type: 'expired'; readonly chainTime: Instant }
+  | { readonly type: 'bounced'; readonly code: BounceCode; readonly received: Money }
+  | { readonly type: 'refundAddressSet'; readonly address: string; readonly memo: string | null }
+  /** An event of a type that this version does not know. */
+  | { readonly type: 'other'; readonly name: string };
