@@ -72,11 +72,11 @@ const evm = rowsOf('evm', [
   [{ dearTip: { gwei: 100 } }, [2, 2], [2, 2]],
   [{ prunedState: { blocks: 4 } }, [2, 2], [2, 2]],
   [{ refusedBytes: {} }, [2, 'waits'], [2, 2]],
-  [{ htmlBody: { chance: 0.08 } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '' } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '{}' } }, [4, 4], [3, 3]],
+  [{ htmlBody: { chance: 0.05 } }, [4, 4], [3, 3]],
+  [{ emptyBody: { chance: 0.05, body: '' } }, [4, 4], [3, 3]],
+  [{ emptyBody: { chance: 0.05, body: '{}' } }, [4, 4], [3, 3]],
   [{ cutBody: { chance: 0.05 } }, [4, 4], [3, 3]],
-  [{ unavailable: { chance: 0.08 } }, [4, 4], [3, 3]],
+  [{ unavailable: { chance: 0.05 } }, [4, 4], [3, 3]],
   [{ slow: { most_ms: 30 } }, [2, 2], [2, 2]],
 ]);
 
@@ -101,11 +101,10 @@ const solana = rowsOf('solana', [
   [{ missingFields: { fields: ['owner', 'programId'] } }, [2, 2], [2, 2]],
   [{ disabledMethods: { names: ['getSignaturesForAddress'] } }, ['waits', 'waits'], [2, 2]],
   [{ refusedBytes: {} }, [2, 'waits'], [2, 2]],
-  [{ htmlBody: { chance: 0.08 } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '' } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '{}' } }, [4, 4], [3, 3]],
+  [{ htmlBody: { chance: 0.05 } }, [4, 4], [3, 3]],
+  [{ emptyBody: { chance: 0.05, body: '{}' } }, [4, 4], [3, 3]],
   [{ cutBody: { chance: 0.05 } }, [4, 4], [3, 3]],
-  [{ unavailable: { chance: 0.08 } }, [4, 4], [3, 3]],
+  [{ unavailable: { chance: 0.05 } }, [4, 4], [3, 3]],
   [{ slow: { most_ms: 30 } }, [2, 2], [2, 2]],
 ]);
 
@@ -129,11 +128,10 @@ const stellar = rowsOf('stellar', [
     ['refused', 2],
     [1, 2],
   ],
-  [{ htmlBody: { chance: 0.08 } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '' } }, [4, 4], [3, 3]],
-  [{ emptyBody: { chance: 0.08, body: '{}' } }, [4, 4], [3, 3]],
+  [{ htmlBody: { chance: 0.05 } }, [4, 4], [3, 3]],
+  [{ emptyBody: { chance: 0.05, body: '{}' } }, [4, 4], [3, 3]],
   [{ cutBody: { chance: 0.05 } }, [4, 4], [3, 3]],
-  [{ unavailable: { chance: 0.08 } }, [4, 4], [3, 3]],
+  [{ unavailable: { chance: 0.05 } }, [4, 4], [3, 3]],
   [{ slow: { most_ms: 30 } }, [1, 2], [1, 2]],
 ]);
 
