@@ -1,11 +1,9 @@
 /** What watching an EVM chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NEVER } from 'rxjs';
-import { type Address, createTestClient, encodeFunctionData, erc20Abi, http, walletActions } from 'viem';
-import { type ChainId, chainOf, findToken } from '../domain/chains.ts';
+import { type ChainId, chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
 import { startAnvil } from '../sandbox/anvil.ts';
-import { fund, plantTokens } from '../sandbox/tokens.ts';
 import { defaultEvmChainConfig, type EvmChainId } from '../src/chains/evm/config.ts';
 import { createEvmIngester, type EvmIngester } from '../src/chains/evm/payins/ingester.ts';
 import { createEvmRpc } from '../src/chains/evm/rpc.ts';
@@ -15,14 +13,8 @@ import type { Cursor, Pass } from '../src/chains/ports.ts';
 import { systemClock } from '../src/runtime/system.ts';
 import { type HeadWatch, watchHeads } from '../src/subscribers/headWatch.ts';
 import { restsOf } from '../src/subscribers/payins.ts';
+import { accounts, openPayer } from './chainPayer.ts';
 import { table, whole } from './table.ts';
-
-/** Payer, a customer of ours, and somebody else: accounts of no key. */
-const [payer, ours, other] = [1n, 2n, 3n].map((n) => `0x${(0xbe0000n + n).toString(16).padStart(40, '0')}`) as [
-  Address,
-  Address,
-  Address,
-];
 
 /** Dollars for a million units, and units of a search for logs and of any other call; published prices of 2025, to be checked. */
 const tariffs = [
@@ -128,7 +120,7 @@ async function follow(
     if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
     [moves, ranAt_ms] = [heads.moves(), Date.now()];
     for await (const { logs, next } of ingester.scan(cursor, signal)) {
-      const toUs = logs.filter(({ to }) => to.toLowerCase() === ours);
+      const toUs = logs.filter(({ to }) => to.toLowerCase() === accounts.ours);
       await inParallel(toUs, asksAtOnce, async (log) => {
         const transfer = await ingester.resolve(log, signal);
         if (transfer && pass === 'final') await ingester.agreed(transfer, { pass, usd: 1n }, signal);
@@ -140,16 +132,9 @@ async function follow(
 
 async function pay(rpcUrl: string, chainId: ChainId, kind: Kind, signal: AbortSignal): Promise<void> {
   if (kind === 'nothing') return;
-  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl) }).extend(walletActions);
-  await plantTokens(rpcUrl, chainId);
-  await fund(rpcUrl, chainId, payer, { gas: 10n ** 24n, tokens: { USDC: 10n ** 24n } });
-  await client.impersonateAccount({ address: payer });
-  const token = findToken(chainOf(chainId), 'USDC');
-  if (!token) throw new Error(`chain ${chainId} has no USDC`);
+  const send = await openPayer(rpcUrl, chainId);
   while (!signal.aborted) {
-    const to = kind === 'ten to us' ? ours : other;
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1_000_000n] });
-    await client.sendTransaction({ account: payer, chain: null, to: token.address as Address, data, gas: 200_000n });
+    await send(kind === 'ten to us' ? accounts.ours : accounts.other);
     await sleep(tick_ms);
   }
 }

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchCalls } from './calls.ts';
 import { benchCreate } from './create.ts';
+import { benchDetection } from './detection.ts';
 import { benchGrown } from './grown.ts';
 import { benchIdle } from './idle.ts';
 import { benchLog } from './log.ts';
@@ -11,8 +12,8 @@ import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls` minutes, and `log` measures the event store alone: only when asked for. */
-const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'idle'] as const;
+/** `idle` takes hours, `calls` and `detection` minutes, and `log` measures the event store alone: only when asked for. */
+const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'detection', 'idle'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -37,7 +38,7 @@ const options = new Command()
   .addOption(new Option('--only <bench>', 'only this one').choices(benches))
   .option('--payments <n>', 'payments in the filled store', count, 100_000)
   .option('--rounds <n>', 'alternating runs of create', count, 5)
-  .option('--seconds <n>', 'length of a run of create, and of calls', count, 6)
+  .option('--seconds <n>', 'length of a run of create, calls and detection', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
   .option('--minutes <n>', 'length of idle', count, 120)
@@ -47,6 +48,7 @@ const options = new Command()
 
 if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${await benchCalls(options)}`);
 else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
+else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 

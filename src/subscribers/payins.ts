@@ -47,14 +47,13 @@ const expectedMax_ms = 30_000;
 export const restsOf =
   (poll_ms: number) =>
   (pass: Pass): number =>
-    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 6_000 : 10_000;
+    pass === 'head' || poll_ms < 1_000 ? 0 : pass === 'final' ? 8_000 : 12_000;
 
 /** One item per pass: each pass of the chain has its own cursor and its own failures. */
 export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
   const { ingester } = deps;
   const progress = new Map<Pass, Progress>();
-  const restOf = (pass: Pass, ran: Run) =>
-    ran.moves === deps.moves() ? restMax_ms : Math.min(deps.rest_ms?.(pass) ?? 0, restMax_ms);
+  const restOf = (pass: Pass, ran: Run) => (ran.moves === deps.moves() ? restMax_ms : (deps.rest_ms?.(pass) ?? 0));
   const isDue = (pass: Pass, now: Instant) => {
     const ran = progress.get(pass)?.ran;
     return !ran || epochMs(now) - ran.at_ms >= restOf(pass, ran);

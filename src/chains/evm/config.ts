@@ -122,7 +122,7 @@ const tagEvery_ms: Readonly<Record<EvmChainId, number>> = {
 export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_usd;
 
 /** Several blocks a second are read together, so often that a payin is seen within a second and a half. */
-const pollLeast_ms = 1_350;
+const pollLeast_ms = 1_400;
 
 /** The operator's limits over a chain's own. */
 export function feesOf(chainId: EvmChainId, { gasMax, gasPriceMax_gwei, tipMax_gwei }: GasSettings): EvmFees {

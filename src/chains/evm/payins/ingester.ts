@@ -10,6 +10,7 @@ import { createEvmRpc, type EvmRpc } from '../rpc.ts';
 import { createHeaders, type Headers } from './headers.ts';
 import { createReceipts, createSeenReceipts } from './receipts.ts';
 import { createScanner } from './scanner.ts';
+import { createShownBlocks } from './shownBlocks.ts';
 import { windowsOf } from './windows.ts';
 import { createWitnesses } from './witnesses.ts';
 
@@ -23,7 +24,8 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     tagEvery_s: config.tagEvery_ms / 1_000,
     kept: 2 * Number(windowsOf(chainOf(config.chainId)).near_blocks),
   });
-  const { reached, followed, ...scanner } = createScanner(config, rpc, headers);
+  const shown = createShownBlocks();
+  const { reached, followed, ...scanner } = createScanner(config, rpc, { headers, shown });
   const seen = createSeenReceipts();
   const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
   return {
@@ -36,7 +38,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     ...scanner,
     resolve,
     lookUp,
-    agreed: createWitnesses(config, rpc, { headers, seen }),
+    agreed: createWitnesses(config, rpc, { headers, shown, seen }),
     hasLeft: (block, signal) => allDeny(rpc, (node) => isOnChain(node, block), signal),
     async head(signal) {
       const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);

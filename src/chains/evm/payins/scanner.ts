@@ -10,6 +10,7 @@ import { type Header, header, knownHeader } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { Headers } from './headers.ts';
 import { createLooks } from './looks.ts';
+import type { ShownBlocks } from './shownBlocks.ts';
 import { createTrail } from './trail.ts';
 import { windowsOf } from './windows.ts';
 
@@ -32,7 +33,11 @@ interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
  * Moves the passes of one chain forward. A pass goes on only with a node whose chain reaches beyond the cursor, so that two nodes that
  * differ at the head do not send it back and forth; each range comes from one node alone.
  */
-export function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Headers): EvmScanner {
+export function createScanner(
+  config: EvmChainConfig,
+  rpc: EvmRpc,
+  { headers, shown }: { readonly headers: Headers; readonly shown: ShownBlocks },
+): EvmScanner {
   const chain = chainOf(config.chainId);
   const windows = windowsOf(chain);
   const trails = { head: createTrail(windows), final: createTrail(windows), finalLarge: createTrail(windows) };
@@ -61,6 +66,7 @@ export function createScanner(config: EvmChainConfig, rpc: EvmRpc, headers: Head
     const { logs, unreadable, blocks, last } = read;
     if (cursor.pass !== 'head') await mustBeShared(rpc, node, last, signal);
     if (cursor.pass === 'head') followed = node.name;
+    shown.show(node, cursor.pass, logs);
     trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks);
     const range = { logs, orphaned: [], ...(unreadable.length > 0 && { unreadable }), next: cursorAt(cursor, last) };
     return { range, isEnd: last.number === end };

@@ -9,15 +9,23 @@ import { type Header, knownHeader, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { Headers, Shown } from './headers.ts';
 import { type SeenReceipts, seenKey } from './receipts.ts';
+import type { ShownBlocks } from './shownBlocks.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
 
-/** @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is */
+/**
+ * @param shown blocks that nodes have just shown as theirs
+ * @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is
+ */
 export function createWitnesses(
   config: EvmChainConfig,
   rpc: EvmRpc,
-  { headers, seen }: { readonly headers: Headers; readonly seen: SeenReceipts },
+  {
+    headers,
+    shown: blocks,
+    seen,
+  }: { readonly headers: Headers; readonly shown: ShownBlocks; readonly seen: SeenReceipts },
 ): Ingester['agreed'] {
   const chain = chainOf(config.chainId);
 
@@ -29,7 +37,7 @@ export function createWitnesses(
     const known = seen.get(seenKey(node, transfer));
     const receipt = known?.blockHash === transfer.blockHash ? known : await receiptOf(node, transfer.txHash);
     if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
-    const { hash, time_s } = await headers.now(node, height);
+    const { hash, time_s } = blocks.at(node, pass, height) ?? (await headers.now(node, height));
     const shown = transfersOf(chain, receipt, time_s).find(({ index }) => index === transfer.index);
     const isThere = receipt.blockHash === hash && hash === transfer.blockHash;
     if (isThere && shown && sameTransfer(shown, transfer)) return 'same';

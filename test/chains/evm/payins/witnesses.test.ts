@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { EvmIngester } from '../../../../src/chains/evm/payins/ingester.ts';
 import type { Agreement } from '../../../../src/chains/ports.ts';
 import { accountOf } from '../../../support/anvil.ts';
 import { type Behaviour, honest, type NodeProxy, startProxy } from '../../proxy.ts';
@@ -77,17 +78,29 @@ describe('an EVM payin is believed', () => {
     assert.deepEqual(await ask(transfer, large), { agreed: true });
   });
 
-  it('for two calls to each node, when the watcher of heads has just seen it', async () => {
-    const transfer = await paid(3);
-    const ingester = both();
+  /** Calls to each node, once the watcher of heads has just seen it. */
+  async function callsFor(transfer: Transfer, ingester: EvmIngester): Promise<readonly number[]> {
     await Promise.all(ingester.nodeHeads.map((read) => read(signal)));
     const counted = () => nodes.map(({ calls }) => [...calls.values()].reduce((sum, count) => sum + count, 0));
     const before = counted();
     assert.deepEqual(await ask(transfer, small, ingester), { agreed: true });
-    assert.deepEqual(
-      counted().map((after, at) => after - (before[at] ?? 0)),
-      [2, 2],
-    );
+    return counted().map((after, at) => after - (before[at] ?? 0));
+  }
+
+  it('for two calls to each node', async () => {
+    assert.deepEqual(await callsFor(await paid(3), both()), [2, 2]);
+  });
+
+  it('for no further call to the node that has just shown it to the pass, and for its block once that has gone on', async () => {
+    const ingester = both();
+    const final = await observe(ingester, 'final');
+    const transfer = await paid(200);
+    await final.follow();
+    assert.deepEqual(await callsFor(transfer, ingester), [0, 2]);
+    await world.mine(1);
+    await Promise.all(ingester.nodeHeads.map((read) => read(signal)));
+    await final.follow();
+    assert.deepEqual(await callsFor(transfer, ingester), [1, 2]);
   });
 });
 
