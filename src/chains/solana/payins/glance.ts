@@ -1,4 +1,5 @@
 /** Whether a look is worth its calls. While nothing changes, most polls are a glance: what deposits hold, and nothing else. */
+import { higher } from '../../bigints.ts';
 import type { Watch } from '../../family.ts';
 import { slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
@@ -12,6 +13,8 @@ const movesEvery_slots = 25n;
 const restsMax = 10;
 /** After a payin was final in a node's eyes, so many looks follow: other nodes may say so a little later. */
 const looksAfterPayin = 15;
+/** So many glances in a row may show the same slot, or an earlier one, before the other nodes are asked. */
+const standsMax = 3;
 /** With more open deposits than these, each poll is a look. */
 const glanceMax = 1_000;
 
@@ -24,9 +27,12 @@ export interface Since {
   rests: number;
   /** Looks that are due whatever a glance shows. */
   looksDue: number;
+  /** The newest slot that a glance has shown, and how many glances came no further. */
+  glanced: bigint;
+  stands: number;
 }
 
-export const noLook = (): Since => ({ newest: -1n, headThen: -1n, rests: 0, looksDue: 0 });
+export const noLook = (): Since => ({ newest: -1n, headThen: -1n, rests: 0, looksDue: 0, glanced: -1n, stands: 0 });
 
 export function looked(since: Since, slot: bigint, head: Since | undefined): void {
   const looksDue = Math.max(0, since.looksDue - 1);
@@ -43,23 +49,37 @@ export interface Glancing {
   readonly asOf: LookedAsOf;
 }
 
-/** Of the head pass, or of one that has no head pass before it: anything may have been paid. @throws ChainUnavailable */
+/**
+ * Of the head pass, or of one that has no head pass before it: anything may have been paid. A node that stands still shows nothing of it: it
+ * is no answer for long. @throws ChainUnavailable
+ */
 export async function openChanged(
   rpc: SolanaRpc,
   open: Watch['open'],
-  { newest }: Since,
+  since: Since,
   { accountsOf, memory, asOf }: Glancing,
   signal: AbortSignal,
 ): Promise<boolean> {
   const owners = await open({ after: null, max: glanceMax }, signal);
   if (owners.length === glanceMax) return true;
+  const addresses = owners.map(({ address }) => address);
   const { commitment, minContextSlot } = asOf;
-  return rpc.answer(async (node) => {
-    if (owners.length === 0) return (await slotOf(node, commitment, minContextSlot)) - newest >= movesEvery_slots;
-    const addresses = owners.map(({ address }) => address);
-    const { slot, held } = await heldBy(node, addresses, accountsOf, asOf);
-    return slot - newest >= movesEvery_slots || memory.changed(held, minContextSlot).length > 0;
+  const changed = await rpc.first(async (node) => {
+    const { slot, held } =
+      addresses.length === 0
+        ? { slot: await slotOf(node, commitment, minContextSlot), held: [] }
+        : await heldBy(node, addresses, accountsOf, asOf);
+    if (slot - since.newest >= movesEvery_slots || memory.changed(held, minContextSlot).length > 0) return true;
+    return glanced(since, slot) ? false : undefined;
   }, signal);
+  return changed ?? false;
+}
+
+/** @returns whether the node moves, as far as is known */
+function glanced(since: Since, slot: bigint): boolean {
+  since.stands = slot > since.glanced ? 0 : since.stands + 1;
+  since.glanced = higher(since.glanced, slot);
+  return since.stands < standsMax;
 }
 
 /**

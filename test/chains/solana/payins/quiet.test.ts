@@ -1,7 +1,7 @@
 /** What watching costs while nothing is paid, and that nothing is seen later for it. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
-import { startProxy } from '../../proxy.ts';
+import { type Behaviour, Refusal, startProxy } from '../../proxy.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
 
 /** A poll each second, or so. */
@@ -69,4 +69,34 @@ describe('watching deposits on Solana', () => {
     }
     assert.fail('never seen');
   });
+
+  for (const moved of [0, pollEvery_slots])
+    it(`sees what is paid though the node that was asked last stands still, ${moved} slots after the last look`, async () => {
+      const { solana } = own.world;
+      const [standing, going] = [await startProxy(solana.rpcUrl), await startProxy(solana.rpcUrl)];
+      const watcher = watching(own.world, [own.deposit], [standing.url, going.url]);
+      await watcher.poll('head');
+      solana.advanceSlots(moved);
+      await watcher.poll('head');
+      standing.behave(standsAt(await own.world.lab.connection.getSlot('confirmed')));
+      const txHash = await own.pay(5n);
+      for (let poll = 0; poll < 6; poll++) {
+        solana.advanceSlots(pollEvery_slots);
+        const found = briefly(await watcher.poll('head'));
+        if (found.length > 0) return assert.deepEqual(found, [own.paid(5n, txHash)]);
+      }
+      assert.fail('never seen');
+    });
 });
+
+/** Answers as it did at a slot, before which nothing was paid. */
+const standsAt =
+  (slot: number): Behaviour =>
+  async (method, params, forward) => {
+    const { minContextSlot = 0 } = (params.at(-1) ?? {}) as { minContextSlot?: number };
+    if (minContextSlot > slot) throw new Refusal(-32016, 'Minimum context slot has not been reached');
+    if (method === 'getSlot') return slot;
+    if (method === 'getBlock' && Number(params[0]) > slot) throw new Refusal(-32004, 'Block not available for slot');
+    if (method !== 'getMultipleAccounts') return forward(method, params);
+    return { context: { slot }, value: (params[0] as readonly string[]).map(() => null) };
+  };
