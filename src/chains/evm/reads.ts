@@ -1,7 +1,7 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
-import { ask, list, object, optional } from '../node/jsonRpc.ts';
+import { ask, list, object, optional, seconds } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
@@ -129,7 +129,7 @@ export function toHeader(answer: unknown): Header {
     number: quantity(number),
     hash: hex(hash),
     parentHash: hex(parentHash),
-    time_s: Number(quantity(timestamp)),
+    time_s: seconds(quantity(timestamp)),
     baseFee_wei: optional(baseFeePerGas, quantity) ?? 0n,
     logsBloom: optional(logsBloom, hex),
   };
@@ -161,7 +161,6 @@ function toBrokenLog(entry: unknown, problem: string): BrokenLog {
 
 function toLog(entry: unknown): RawLog {
   const log = object(entry);
-  const time = optional(log['blockTimestamp'], quantity);
   return {
     address: hex(log['address']),
     topics: list(log['topics']).map(hex),
@@ -171,8 +170,17 @@ function toLog(entry: unknown): RawLog {
     blockHash: hex(log['blockHash']),
     logIndex: Number(quantity(log['logIndex'])),
     removed: log['removed'] === true,
-    blockTime_s: time === undefined ? undefined : Number(time),
+    blockTime_s: optional(log['blockTimestamp'], timeIn),
   };
+}
+
+/** What is no time says nothing: the block itself does. */
+function timeIn(value: unknown): number | undefined {
+  try {
+    return seconds(quantity(value));
+  } catch {
+    return undefined;
+  }
 }
 
 export function toReceipt(answer: unknown): Receipt {

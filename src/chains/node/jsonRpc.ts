@@ -125,6 +125,15 @@ export function whole(value: unknown): bigint {
   throw new Error(`expected a whole number, not ${String(digits).slice(0, 40)}`);
 }
 
+/** The last second of the year 9999: later ones have another spelling, which does not sort with the others. */
+const secondsMost = 253_402_300_799n;
+
+/** A time in Unix seconds. */
+export function seconds(value: bigint): number {
+  if (value <= secondsMost) return Number(value);
+  throw new Error(`expected a time in seconds, not ${value}`.slice(0, 80));
+}
+
 /** Undefined for what is null or missing. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null || value === undefined ? undefined : read(value);

@@ -1,7 +1,7 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
 import { lower } from '../bigints.ts';
 import { inParallel } from '../inParallel.ts';
-import { ask, type ChainNode, type Json, list, object, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, type Json, list, object, RpcFailed, seconds, text, whole } from '../node/jsonRpc.ts';
 import { mostSaid } from '../node/refusals.ts';
 import { callsAtOnce } from './config.ts';
 
@@ -142,7 +142,7 @@ export function blockAt(node: ChainNode, slot: bigint, commitment: Commitment): 
       height: whole(blockHeight),
       hash: text(blockhash),
       parentSlot: whole(parentSlot),
-      time_s: Number(whole(blockTime)),
+      time_s: seconds(whole(blockTime)),
     };
   });
 }

@@ -1,6 +1,7 @@
 /** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
-import { ask, type ChainNode, type Json, list, object, optional, text, whole } from '../node/jsonRpc.ts';
+import { parseInstant } from '../../../domain/time.ts';
+import { ask, type ChainNode, type Json, list, object, optional, seconds, text, whole } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;
@@ -119,13 +120,19 @@ export function eventsPageIn(answer: unknown): EventPage {
 const eventOf = (event: Json): RawEvent => ({
   id: text(event['id']),
   ledger: whole(event['ledger']),
-  closedAt: text(event['ledgerClosedAt']),
+  closedAt: timeIn(event['ledgerClosedAt']),
   contractId: text(event['contractId']),
   txHash: text(event['txHash']),
   operation: Number(whole(event['operationIndex'])),
   topics: list(event['topic']).map(text),
   value: text(event['value']),
 });
+
+function timeIn(value: unknown): string {
+  const closedAt = text(value);
+  if (parseInstant(closedAt)) return closedAt;
+  throw new Error(`expected a time, not ${closedAt.slice(0, 40)}`);
+}
 
 export interface Entries {
   /** By key, XDR in base64; what is not there is missing. */
@@ -153,5 +160,5 @@ function rangeIn(answer: Json): LedgerRange {
 
 const headOf = (ledger: unknown, closedAt: unknown): LedgerHead => ({
   ledger: whole(ledger),
-  closedAt_s: Number(whole(closedAt)),
+  closedAt_s: seconds(whole(closedAt)),
 });

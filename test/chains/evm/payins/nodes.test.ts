@@ -74,6 +74,24 @@ describe('EVM ingester, with several nodes,', () => {
     }
   });
 
+  for (const [told, method, key] of [
+    ['a block', 'eth_getBlockByNumber', 'timestamp'],
+    ['a log', 'eth_getLogs', 'blockTimestamp'],
+  ] as const)
+    it(`goes on with the other node where the first tells a time of ${told} that no clock knows`, async () => {
+      const head = await observe(ingesterOf([first.url, second.url]), 'head');
+      const wrongly = (shown: unknown): unknown =>
+        Array.isArray(shown) ? shown.map(wrongly) : shown && { ...shown, [key]: '0xffffffffffffffff' };
+      first.behave(async (asked, params, forward) => {
+        const shown = await forward(asked, params);
+        return asked === method ? wrongly(shown) : shown;
+      });
+      await world.pay(customer, 5n);
+      await world.mine(2);
+      await head.follow();
+      assert.equal(receivedBy(head, customer), 5n);
+    });
+
   it('moves its cursor no further than the node that answered has come', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await world.mine(200);

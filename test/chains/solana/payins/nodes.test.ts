@@ -112,6 +112,17 @@ describe('reading payins on Solana from nodes', () => {
     await assert.rejects(watcher.ingester.head(signal), ChainUnavailable);
   });
 
+  it('that tell a time of a block that no clock knows are passed over', async () => {
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      const shown = await forward(method, params);
+      return method === 'getBlock' ? { ...(shown as object), blockTime: '99999999999999999999' } : shown;
+    });
+    const txHash = await own.pay(5n);
+    own.world.settle();
+    const watcher = watching(own.world, [own.deposit], [node.url, own.world.solana.rpcUrl]);
+    assert.deepEqual(briefly(await watcher.poll('head')), [own.paid(5n, txHash)]);
+  });
+
   it('tell how far the chain has come', async () => {
     const { blockNumber, chainTime } = await watching(own.world, []).ingester.head(signal);
     assert.equal(blockNumber, BigInt(own.world.solana.chain.head() - 1));

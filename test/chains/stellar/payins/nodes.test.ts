@@ -103,6 +103,27 @@ describe('reading payins from several Stellar nodes', () => {
     });
   });
 
+  for (const [told, wrong] of [
+    ['an event', { ledgerClosedAt: 'soon' }],
+    ['its newest ledger', { latestLedgerCloseTime: '99999999999999999999' }],
+  ] as const)
+    it(`that tell a time of ${told} that no clock knows are replaced by the others`, async () => {
+      const from = world.here();
+      const wrongly: Behaviour = async (method, params, forward) => {
+        const answer = (await forward(method, params)) as Record<string, unknown>;
+        const events = answer['events'];
+        const shown = Array.isArray(events) ? { events: events.map((event) => ({ ...event, ...wrong })) } : {};
+        return { ...answer, ...shown, ...wrong };
+      };
+      const proxy = await startProxy(world.stellar.rpcUrl, wrongly);
+      await world.send('1', Memo.text('timely'));
+      const { logs } = await scanned(world.config([proxy.url, world.stellar.rpcUrl]), from);
+      assert.deepEqual(
+        logs.map(({ memo }) => memo),
+        ['timely'],
+      );
+    });
+
   it('that fail are replaced by the others; when all fail the chain is unavailable', async () => {
     const from = world.here();
     const proxy = await startProxy(world.stellar.rpcUrl, broken);
