@@ -26,6 +26,8 @@ export interface HeadWatchDeps {
 export const relaxed_ms = 5_000;
 /** After a push, the node is asked once more so soon. */
 const again_ms = 300;
+/** However much is pushed, a node is asked no sooner after the last poll: who floods a socket must not use up what nodes take. */
+const pushedLeast_ms = 200;
 /** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
 const unchangedMax_ms = 30_000;
 
@@ -78,6 +80,8 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
       if (pushed?.isLive()) {
         // A node may come to a block a moment after another has pushed it.
         woken = await pause(woken ? again_ms : relaxed_ms, signal);
+        const early_ms = now_ms + pushedLeast_ms - epochMs(clock.now());
+        if (woken && early_ms > 0) await clock.sleep(early_ms, signal);
         continue;
       }
       await pause(rhythm.pause_ms(now_ms), signal);

@@ -32,15 +32,20 @@ export function createPushed({ pushes, clock, block_ms, isOurs }: PushedDeps): P
   let heardAt_ms = Number.NEGATIVE_INFINITY;
 
   const wakes = new Observable<void>((out) => {
-    let waiting: Set<string> | undefined;
+    const waiting = new Set<string>();
+    let isAsking = false;
     const stop = new AbortController();
 
-    /** Asks once for all that come close together. What cannot be told may be ours. */
-    async function gather(accounts: Set<string>): Promise<void> {
-      await clock.sleep(gather_ms, stop.signal);
-      waiting = undefined;
-      const ours = await isOurs([...accounts]).catch(() => true);
-      if (ours && !stop.signal.aborted) out.next();
+    /** Asks once for all that come close together, or while the last question is open. What cannot be told may be ours. */
+    async function gather(): Promise<void> {
+      while (waiting.size > 0 && !stop.signal.aborted) {
+        await clock.sleep(gather_ms, stop.signal);
+        const accounts = [...waiting];
+        waiting.clear();
+        const ours = await isOurs(accounts).catch(() => true);
+        if (ours && !stop.signal.aborted) out.next();
+      }
+      isAsking = false;
     }
 
     const listening = pushes.subscribe((push) => {
@@ -49,10 +54,10 @@ export function createPushed({ pushes, clock, block_ms, isOurs }: PushedDeps): P
         if (block_ms >= headsFrom_ms) out.next();
         return;
       }
-      if (!waiting) {
-        waiting = new Set([push.to]);
-        void gather(waiting);
-      } else if (waiting.size < accountsMax) waiting.add(push.to);
+      if (waiting.size < accountsMax) waiting.add(push.to);
+      if (isAsking) return;
+      isAsking = true;
+      void gather();
     });
     return () => {
       listening.unsubscribe();

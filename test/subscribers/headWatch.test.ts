@@ -175,6 +175,15 @@ describe('a chain whose nodes push what is new', () => {
     const polls_ms = await polled({ until_ms: 9_000, pushes_ms: [2_000] });
     assert.deepEqual(polls_ms, [0, 2_000, 2_300, 7_300]);
   });
+
+  it('is asked no faster for a flood of pushes than five times a second', async () => {
+    const pushes_ms = Array.from({ length: 50 }, (_, at) => at * 100);
+    const polls_ms = await polled({ until_ms: 4_000, pushes_ms });
+    assert.ok(
+      gaps(polls_ms).every((gap_ms) => gap_ms >= 200),
+      polls_ms.join(' '),
+    );
+  });
 });
 
 const repeated = (times: number, value: number): readonly number[] => Array(times).fill(value);

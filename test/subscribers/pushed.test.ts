@@ -66,6 +66,17 @@ describe('what nodes push', () => {
     assert.equal((await settled()).wakes, 1);
   });
 
+  it('is asked for one question at a time, however long that takes, and nothing of it is forgotten', async () => {
+    const answer = Promise.withResolvers<void>();
+    const slow = given({ isOurs: (accounts) => answer.promise.then(() => accounts.includes(ours)) });
+    for (const to of ['0xa', '0xb', ours]) {
+      slow.pay(to);
+      assert.deepEqual(await slow.settled(), { wakes: 0, asked: 1 });
+    }
+    answer.resolve();
+    assert.deepEqual(await slow.settled(), { wakes: 1, asked: 2 });
+  });
+
   it('keeps polls far between only while something comes', () => {
     const { pushed, block, pass } = given();
     assert.equal(pushed.isLive(), false);
