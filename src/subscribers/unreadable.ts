@@ -4,6 +4,8 @@ import { TransientError } from '../../commands/ports.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
+import { RpcFailed } from '../chains/node/jsonRpc.ts';
+import { ChainUnavailable } from '../chains/node/nodes.ts';
 import { unreadableName } from '../postgres/unreadable.ts';
 import { handleRange, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
@@ -61,10 +63,17 @@ async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): 
   try {
     return await ingester.lookUp(txHash, signal);
   } catch (error) {
+    if (isCrowded(error)) throw error;
     if (error instanceof TransientError) await ingester.head(signal);
     throw new Unread(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Calls of the head may be taken while these wait in vain: that says nothing of the transaction. */
+const isCrowded = (error: unknown): boolean =>
+  error instanceof ChainUnavailable &&
+  error.failures.length > 0 &&
+  error.failures.every((failure) => failure instanceof RpcFailed && failure.kind === 'limited');
 
 async function record(deps: UnreadableDeps, transfers: readonly Transfer[], signal: AbortSignal): Promise<void> {
   const logs = transfers.map(logOf);

@@ -4,6 +4,8 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
+import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
+import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { unreadableName } from '../../src/postgres/unreadable.ts';
 import { unreadableWorker } from '../../src/subscribers/unreadable.ts';
 import { believing } from '../support/believing.ts';
@@ -81,6 +83,16 @@ describe('a transaction that could not be read', () => {
     await assert.rejects(act(), Unavailable);
     around.fails = new TypeError('version 2 is not known');
     await assert.rejects(act(), { name: 'Unread', message: /version 2/ });
+  });
+
+  it('does not fail by itself while the nodes take no such calls, though they tell their heads', async () => {
+    const { act, around } = await world([p.payin()]);
+    const crowded = new RpcFailed('node 1', 'getTransaction', 'limited', 'it takes no more calls for now');
+    around.fails = new ChainUnavailable(8453, [crowded, crowded]);
+    await assert.rejects(act(), ChainUnavailable);
+    const lost = new RpcFailed('node 2', 'getTransaction', 'malformed', 'meta is null');
+    around.fails = new ChainUnavailable(8453, [crowded, lost]);
+    await assert.rejects(act(), { name: 'Unread', message: /meta is null/ });
   });
 
   it('is not forgotten while nodes show nothing of it, nor while they show transfers to others than it may have paid', async () => {
