@@ -18,6 +18,7 @@ import {
 import { currentState, type Handle } from './handle.ts';
 import type { Fate, PayoutRail, Sent } from './payoutPorts.ts';
 import type { Clock } from './ports.ts';
+import { isDecided } from './settlePayout.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -52,7 +53,8 @@ export async function knownFate(
   const used = { account: attempt.account, nonce: BigInt(attempt.nonce) };
   if (fate.kind === 'dead' && fate.proof.reason === 'nonceUsed') {
     const beside = await fateBesideCancel(deps, used, attempts, signal);
-    if (beside && beside.kind !== 'unknown') return beside;
+    // Of `unknown`, too: the nodes have gone away meanwhile, and the cancel may have done it.
+    if (beside) return beside;
     return (await report(deps, { ...used, detail: fate.proof.detail, proven: true })) ?? fate;
   }
   const unclear = fate.kind === 'unknown' || (fate.kind === 'pending' && fate.dispute !== undefined);
@@ -80,7 +82,7 @@ async function afterwards(
   const seen = explained.find(({ nonce, proven }) => nonce === used.nonce && proven);
   if (seen) return deadBy(attempts, seen.detail);
   const beside = await fateBesideCancel(deps, used, attempts, signal);
-  if (beside?.kind === 'final' || beside?.kind === 'dead') return beside;
+  if (beside && isDecided(beside)) return beside;
   const [{ hash, signedAt } = { hash: '', signedAt: deps.clock.now() }] = attempts;
   const isKnown = taken.some(({ nonce }) => nonce === used.nonce);
   if (!isKnown && epochMs(deps.clock.now()) - epochMs(signedAt) < stuckAfter_ms) return fate;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { giveUpNonce } from '../../commands/cancels.ts';
 import { knownFate } from '../../commands/knownFate.ts';
 import { type Fate, PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { settlePayout } from '../../commands/settlePayout.ts';
@@ -8,7 +9,7 @@ import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { died, hashOf, held, treasuryAccount } from '../support/payments.ts';
 import { accepted } from '../support/processes.ts';
-import { signingWorld } from './signing.ts';
+import { signingWorld, treasuryStream } from './signing.ts';
 
 const { signal } = new AbortController();
 const usedUp = (detail: string): Fate => ({ kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail } });
@@ -110,5 +111,19 @@ describe('a nonce that another transaction has used', () => {
       world.around.canLand = false;
       world.pass(10 * minute_ms);
     }
+  });
+
+  it('stops no account while a recorded cancel may have done it and the nodes have just gone away', async () => {
+    const world = await restored();
+    const known = await world.load('b');
+    const [attempt] = known.payout?.attempts ?? [];
+    assert.ok(attempt);
+    world.around.minedNonce = 7n;
+    await giveUpNonce({ ...world, handle: world.start() }, attempt.signed);
+    world.around.minedNonce = 8n;
+    world.around.fate = (sent) =>
+      sent.some((each) => each.attempt === 0) ? { kind: 'unknown' } : usedUp('transaction x used nonce 7');
+    assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
+    assert.equal((await world.typesIn(treasuryStream)).includes('NonceTaken'), false);
   });
 });
