@@ -1,7 +1,7 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/payment/events.ts';
-import { agreedFate } from '../../node/agreement.ts';
+import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { landed } from '../landed.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
@@ -19,7 +19,7 @@ export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUnti
 
 /** Blocks after its own that take a blockhash. */
 export const blockhashAge_blocks = 150n;
-/** With one node alone, an attempt is given up so many blocks later: an index that lags behind the others has time to catch up. */
+/** Where one node's word is enough, an attempt is given up so many blocks later: an index that lags behind the others has time to catch up. */
 export const waitAlone_blocks = 450n;
 /** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
@@ -29,7 +29,12 @@ const provableFor_blocks = 200_000n;
  * @param usd the transfer, in whole tokens
  */
 export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: AbortSignal): Promise<Fate> =>
-  agreedFate(rpc, (node) => fateAt(node, attempt, rpc.nodes.length > 1 ? 0n : waitAlone_blocks), usd, signal);
+  agreedFate(
+    rpc,
+    (node) => fateAt(node, attempt, nodesNeeded(rpc.agree, usd) > 1 ? 0n : waitAlone_blocks),
+    usd,
+    signal,
+  );
 
 /** Whether a block may still take the attempt: false when the node says so by its final height and by the blockhash. @throws RpcFailed */
 export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolean> {

@@ -3,8 +3,9 @@ import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { waitAlone_blocks } from '../../../../src/chains/solana/payouts/fate.ts';
+import { createSolanaPayoutRail } from '../../../../src/chains/solana/payouts/rail.ts';
 import { broken, honest, startProxy } from '../../proxy.ts';
-import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
+import { orderTo, payoutReference, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
 interface Balance {
   readonly owner: string;
@@ -57,6 +58,20 @@ describe('payouts on Solana die only with proof', () => {
     assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
     world.solana.advanceSlots(Number(waitAlone_blocks));
     assert.equal((await fateOf(attempt)).kind, 'dead');
+  });
+
+  it('as late where one of two nodes is enough, and the other does not answer', async () => {
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    await fault('drop');
+    await world.rail.broadcast(attempt.bytes);
+    const away = await startProxy(world.solana.rpcUrl, broken);
+    const agree = { usual: 1, large: 2, largeFrom_usd: 1_000n };
+    const config = { ...world.config([world.solana.rpcUrl, away.url]), agree };
+    const rail = createSolanaPayoutRail(config, payoutReference);
+    world.solana.advanceSlots(expiry_slots);
+    assert.deepEqual(await fateOf(attempt, rail), { kind: 'unknown' });
+    world.solana.advanceSlots(Number(waitAlone_blocks));
+    assert.equal((await fateOf(attempt, rail)).kind, 'dead');
   });
 
   it('never where a node’s index of statuses is empty: it is asked for the transaction, and for the receiver’s history', async () => {
