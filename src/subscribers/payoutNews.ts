@@ -1,6 +1,6 @@
 /** What operators are told of payouts that do not go on: at once, and then now and again. */
 import { stuckAfter_ms } from '../../commands/knownFate.ts';
-import type { Fate } from '../../commands/payoutPorts.ts';
+import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { SignedAttempt } from '../../domain/payment/events.ts';
@@ -40,6 +40,16 @@ export function createPayoutNews({ clock, alarm, noteWait }: PayoutNewsDeps) {
 
   return {
     tellOnce,
+
+    /** What cannot be done now, such as at today's price, is no failure of the payment: it is told, and tried again later. */
+    async unlessBlocked(paymentId: string, work: () => Promise<unknown>): Promise<void> {
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
+        tellOnce(paymentId, error.reason, error.message);
+      }
+    },
 
     waits(paymentId: string, reason: string, message: string): void {
       if (reason !== 'treasuryBusy') alarm(paymentId, reason, message);

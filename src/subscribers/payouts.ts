@@ -204,22 +204,22 @@ export function payoutsWorker(deps: PayoutsDeps): Worker<PayoutItem> {
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
     const { paymentId } = payment.terms;
-    const late =
-      !(payment.payout && isSpent(payment.payout)) && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
+    const maySign = payment.payoutHeld === null && !(payment.payout && isSpent(payment.payout));
+    const late = maySign && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
     // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
     const outbid = late && latest.nonce !== null && (fate.kind === 'pending' || sentAt.get(latest.hash) !== undefined);
     const failure = await send(paymentId, latest).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
-    if (fate.kind === 'unknown' && isRefusedForLong(paymentId)) await inTurn(() => giveUpNonce(deps, latest));
+    if (fate.kind === 'unknown' && isRefusedForLong(paymentId))
+      await news.unlessBlocked(paymentId, () => inTurn(() => giveUpNonce(deps, latest)));
     if (failure && !outbid) throw failure.error;
     return outbid ? await sign(payment, signal) : undefined;
   }
 
   function isRefusedForLong(paymentId: string): boolean {
-    const since_ms = refusedSince.get(paymentId);
-    return since_ms !== undefined && epochMs(clock.now()) - since_ms >= stuckAfter_ms;
+    return epochMs(clock.now()) - (refusedSince.get(paymentId) ?? Number.POSITIVE_INFINITY) >= stuckAfter_ms;
   }
 
   /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. */

@@ -17,7 +17,7 @@ import { plus } from '../../domain/time.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { nothingToProve } from '../../src/subscribers/fundingProof.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';
-import { feeCaps, hashOf, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
+import { feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
 import { sharedBySigners } from '../support/payouts.ts';
 import { accepted, processes } from '../support/processes.ts';
 
@@ -154,6 +154,39 @@ describe('paying out', () => {
     );
   });
 
+  it('is not set aside while a cancel of what every node refuses is above the price limit, and gives it up once it is not', async () => {
+    const { act, around, attempts, pass } = await paying();
+    await act();
+    around.refuses = ({ bytes }) => !bytes.startsWith('cancel');
+    around.blocked = new PayoutBlocked('gas', 'too dear');
+    around.cancelBlocked = around.blocked;
+    for (let seconds = 0; seconds < 30 * 60; seconds += 10) {
+      pass(10 * second);
+      await act().catch((error) => assert.ok(error instanceof BroadcastRefused));
+    }
+    assert.deepEqual([around.cancels, attempts().length], [[], 1]);
+    assert.ok(around.alarms.includes('gas'));
+    around.cancelBlocked = null;
+    pass(10 * second);
+    await act();
+    assert.deepEqual(around.cancels, ['cancel 7']);
+  });
+
+  it('goes on sending what an operator holds, which can land, and outbids none of it', async () => {
+    const { act, around, hold, pass, attempts, payment } = await paying();
+    await act();
+    await hold();
+    for (const _ of [1, 2, 3]) {
+      pass(100 * second);
+      await act();
+    }
+    assert.deepEqual([attempts().length, around.sent.length], [1, 4]);
+    const [{ hash }] = attempts() as [SignedAttempt];
+    around.fate = { kind: 'final', attempt: 1, hash, blockNumber: 7n, blockHash: hashOf(7) };
+    await act();
+    assert.equal((await payment()).payout?.settled?.hash, hash);
+  });
+
   it('gives nothing up that a node took in between, or while no node answers', async () => {
     const { act, around, pass } = await paying();
     await act();
@@ -275,6 +308,7 @@ async function paying() {
     cancels: [] as string[],
     refused: [] as string[],
     blocked: null as PayoutBlocked | null,
+    cancelBlocked: null as PayoutBlocked | null,
     unproven: null as PayoutBlocked | null,
     refuses: (_: { bytes: string }) => false,
     sent: [] as string[],
@@ -299,6 +333,7 @@ async function paying() {
       around.sent.push(bytes);
     },
     async prepareCancel(nonce: bigint) {
+      if (around.cancelBlocked) throw around.cancelBlocked;
       const order = { chainId, token: terms().destination.token, receiver: account, receiverMemo: null, amount: 0n };
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(900), payload: 'cancel' };
     },
@@ -361,6 +396,7 @@ async function paying() {
     restart,
     around,
     payment,
+    hold: () => accepted(record(paymentDecider, paymentId, () => [held()], { cause: 'worker:test', appId: null })),
     attempts: () => known.attempts,
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);
