@@ -1,6 +1,5 @@
 /** What watching an EVM chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NEVER } from 'rxjs';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
 import { startAnvil } from '../sandbox/anvil.ts';
@@ -10,11 +9,11 @@ import { createEvmRpc } from '../src/chains/evm/rpc.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { createLines } from '../src/chains/node/lines.ts';
 import type { Cursor, Pass } from '../src/chains/ports.ts';
-import { systemClock } from '../src/runtime/system.ts';
-import { type HeadWatch, watchHeads } from '../src/subscribers/headWatch.ts';
+import type { HeadWatch } from '../src/subscribers/headWatch.ts';
 import { restsOf } from '../src/subscribers/payins.ts';
 import { accounts, openPayer } from './chainPayer.ts';
 import { table, whole } from './table.ts';
+import { watchedHeads } from './watchedHeads.ts';
 
 /** Dollars for a million units, and units of a search for logs and of any other call; published prices of 2025, to be checked. */
 const tariffs = [
@@ -82,14 +81,7 @@ async function measured(chainId: EvmChainId, kind: Kind, seconds: number): Promi
     const config = defaultEvmChainConfig(chainId, [anvil.rpcUrl]);
     const ingester = createEvmIngester(config, createEvmRpc({ ...config, lines }));
     const paying = pay(anvil.rpcUrl, chainId, kind, stop.signal);
-    const heads = watchHeads({
-      nodeHeads: ingester.nodeHeads,
-      clock: systemClock,
-      poll_ms: config.pollInterval_ms,
-      isAwaited: async () => true,
-      changes: () => 0,
-      changed: NEVER,
-    });
+    const heads = watchedHeads(ingester, config);
     const listening = heads.moved.subscribe();
     const following = ingester.passes.map((pass) =>
       follow(ingester, heads, { pass, poll_ms: config.pollInterval_ms }, stop.signal),

@@ -1,6 +1,5 @@
 /** How long after it was sent a payment on an EVM chain is seen, at the chain's real pace: by polls, and with a WebSocket. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NEVER } from 'rxjs';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
 import { startAnvil } from '../sandbox/anvil.ts';
@@ -10,10 +9,10 @@ import { createPushes } from '../src/chains/evm/pushes.ts';
 import { createEvmRpc } from '../src/chains/evm/rpc.ts';
 import { systemTicker } from '../src/chains/node/ticker.ts';
 import { systemClock } from '../src/runtime/system.ts';
-import { watchHeads } from '../src/subscribers/headWatch.ts';
 import { createPushed } from '../src/subscribers/pushed.ts';
 import { accounts, openPayer } from './chainPayer.ts';
 import { table, whole } from './table.ts';
+import { watchedHeads } from './watchedHeads.ts';
 
 const warmUp_ms = 8_000;
 /** Prime to the polls, so that payments come at every moment between two of them. */
@@ -47,22 +46,15 @@ async function seenAfter(chainId: EvmChainId & ChainId, pushes: boolean, seconds
     const ingester = createEvmIngester(config, createEvmRpc(config));
     const urls = [anvil.rpcUrl.replace('http', 'ws')];
     const chain = chainOf(chainId);
-    const heads = watchHeads({
-      nodeHeads: ingester.nodeHeads,
-      clock: systemClock,
-      poll_ms: config.pollInterval_ms,
-      isAwaited: async () => true,
-      changes: () => 0,
-      changed: NEVER,
-      pushed: pushes
-        ? createPushed({
-            pushes: createPushes({ chain, urls, ticker: systemTicker, random: Math.random }),
-            clock: systemClock,
-            block_ms,
-            isOurs: async (all) => all.some((account) => account.toLowerCase() === accounts.ours),
-          })
-        : undefined,
-    });
+    const pushed = pushes
+      ? createPushed({
+          pushes: createPushes({ chain, urls, ticker: systemTicker, random: Math.random }),
+          clock: systemClock,
+          block_ms,
+          isOurs: async (all) => all.some((account) => account.toLowerCase() === accounts.ours),
+        })
+      : undefined;
+    const heads = watchedHeads(ingester, config, pushed);
     let cursor = await ingester.start('head', instant(Date.now()), stop.signal);
     let last = Promise.resolve();
     const look = async () => {
