@@ -5,6 +5,7 @@ import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
+import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Reader } from './environment/reader.ts';
 import type { Env } from './environment/secretFiles.ts';
 import { isInClear, storeAddress } from './eventstore/address.ts';
@@ -72,7 +73,7 @@ export class ConfigError extends Error {
 /** @throws ConfigError that names every problem at once */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
-  const read = createReader(env, problems);
+  const read = createReader(withKeystore(env, problems), problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {

@@ -19,29 +19,38 @@ export function settingOf(env: Env, name: string, problems: string[]): string | 
   if (!isSecret(name)) return value;
   const file = env[`${name}_FILE`]?.trim() || undefined;
   if (file === undefined) return value;
+  const problem = value === undefined ? undefined : `is set beside ${name}: set one of them`;
+  const { text = '', reason } = problem === undefined ? readFrom(file) : { reason: problem };
+  if (reason === undefined) return text;
+  const sentence = `${name}_FILE ${reason}`;
+  if (!problems.includes(sentence)) problems.push(sentence);
+  return undefined;
+}
+
+function readFrom(file: string): { readonly text?: string; readonly reason?: string } {
   try {
-    if (value !== undefined) throw new RangeError(`is set beside ${name}: set one of them`);
     const text = textOf(file).trim();
-    if (text === '') throw new RangeError(`names ${file}, which is empty`);
-    return text;
+    return text === '' ? { reason: `names ${file}, which is empty` } : { text };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const what = error instanceof RangeError ? message : `names ${file}, which cannot be read (${code ?? message})`;
-    const problem = `${name}_FILE ${what}`;
-    if (!problems.includes(problem)) problems.push(problem);
-    return undefined;
+    return { reason: `names ${file}, which ${whyUnread(error)}` };
   }
 }
 
-/** @throws RangeError for a file that is too large to be a secret */
-function textOf(file: string): string {
+/** Why a file of a secret was not read, in words that follow its name. */
+export function whyUnread(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return error instanceof RangeError ? message : `cannot be read (${code ?? message})`;
+}
+
+/** All of a file, as text. @throws RangeError when it is too large to be a secret */
+export function textOf(file: string): string {
   const opened = openSync(file, 'r');
   try {
     const bytes = Buffer.alloc(most_bytes + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
       read = readSync(opened, bytes, length, bytes.length - length, null);
-    if (length > most_bytes) throw new RangeError(`names ${file}, which has over ${most_bytes} bytes`);
+    if (length > most_bytes) throw new RangeError(`has over ${most_bytes} bytes`);
     return bytes.toString('utf8', 0, length);
   } finally {
     closeSync(opened);

@@ -1,0 +1,84 @@
+/** `npm run keystore -- …`: the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is shown. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { Argument, Command } from 'commander';
+import { keystoreNames, passphraseFrom } from '../environment/keystore.ts';
+import { textOf } from '../environment/secretFiles.ts';
+import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../keystore/sealed.ts';
+import { runProgram } from './program.ts';
+
+interface Options {
+  readonly passphraseFile?: string;
+  readonly passphraseFd?: string;
+}
+
+const passphrase = ({ passphraseFile: file, passphraseFd: descriptor }: Options): string =>
+  passphraseFrom(
+    file === undefined && descriptor === undefined
+      ? { file: process.env['KEYSTORE_PASSPHRASE_FILE'], descriptor: process.env['KEYSTORE_PASSPHRASE_FD'] }
+      : { file, descriptor },
+  );
+
+/** Written beside it first: a stop half-way leaves the old one whole. */
+function write(path: string, entries: Entries, phrase: string): void {
+  const beside = `${path}.new`;
+  writeFileSync(beside, sealKeystore(entries, phrase), { mode: 0o600, flush: true });
+  renameSync(beside, path);
+}
+
+const opened = (path: string, phrase: string): Entries => openKeystore(readFileSync(path, 'utf8'), phrase);
+
+/** A key that is in the store is not replaced in silence: without it what it holds is lost. */
+function put(path: string, name: string, options: Options & { readonly from?: string; readonly replace?: boolean }) {
+  const value = textOf(options.from ?? '/dev/stdin').trim();
+  if (value === '') throw new KeystoreError(`no ${name} was given: name its file by --from, or pipe it in`);
+  const phrase = passphrase(options);
+  const entries = existsSync(path) ? opened(path, phrase) : {};
+  if (name in entries && entries[name] !== value && !options.replace)
+    throw new KeystoreError(
+      `${name} is in ${path} already, and is another one: --replace, if nothing needs it any more`,
+    );
+  write(path, { ...entries, [name]: value }, phrase);
+  console.log(`${name} is in ${path}. Set KEYSTORE=${path}, and take ${name} out of where it was.`);
+}
+
+function list(path: string, options: Options): void {
+  const entries = opened(path, passphrase(options));
+  console.table(keystoreNames.map((name) => ({ name, held: name in entries ? 'yes' : 'no' })));
+}
+
+function remove(path: string, name: string, options: Options): void {
+  const phrase = passphrase(options);
+  const { [name]: gone, ...others } = opened(path, phrase);
+  if (gone === undefined) throw new KeystoreError(`${name} is not in ${path}: nothing was changed`);
+  write(path, others, phrase);
+  console.log(`${name} is out of ${path}.`);
+}
+
+function change(path: string, newFile: string, options: Options): void {
+  const entries = opened(path, passphrase(options));
+  write(path, entries, passphraseFrom({ file: newFile }));
+  console.log(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
+}
+
+const program = new Command('npm run keystore --').description('the treasury’s keys in a sealed file');
+const nameArgument = () => new Argument('<name>', 'the variable that it stands for').choices(keystoreNames);
+const verb = (usage: string, description: string): Command =>
+  program
+    .command(usage)
+    .description(description)
+    .argument('<keystore>', 'path of the file')
+    .option('--passphrase-file <path>', 'its first line opens the keystore; default: KEYSTORE_PASSPHRASE_FILE')
+    .option('--passphrase-fd <number>', 'the same from an open descriptor; default: KEYSTORE_PASSPHRASE_FD');
+
+verb('put', 'put a key in, and make the file if there is none')
+  .addArgument(nameArgument())
+  .option('--from <path>', 'a file that holds the key; default: standard input')
+  .option('--replace', 'also where another key has the name')
+  .action(put);
+verb('list', 'which keys are in it').action(list);
+verb('remove', 'take a key out').addArgument(nameArgument()).action(remove);
+verb('passphrase', 'change the passphrase')
+  .argument('<new>', 'path of a file whose first line is the new one')
+  .action(change);
+
+await runProgram(() => program.parseAsync());
