@@ -1,4 +1,4 @@
-/** What each chain family implements of payins: what was paid. How it pays out: payoutPorts.ts. */
+/** What each chain family implements of payins: what was paid. How it pays out: transfers/ports.ts. */
 import type { ChainId } from '../domain/chains.ts';
 import { type TokenRef, type Transfer, transferId } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';

@@ -7,6 +7,7 @@ import type { Purpose, TreasuryEvent } from '../domain/treasury/events.ts';
 import { allowTransfer } from '../domain/treasury/nonces.ts';
 import { outstandingMax, type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
 import type { Handle } from './handle.ts';
+import { type Clock, TransientError } from './ports.ts';
 import {
   type Chosen,
   numberingAccountsOf,
@@ -15,7 +16,7 @@ import {
   spokenFor,
   stateOf,
   takeNonce,
-} from './numberingAccounts.ts';
+} from './transfers/numberingAccounts.ts';
 import {
   BroadcastRefused,
   type Fate,
@@ -25,8 +26,7 @@ import {
   type SigningPurpose,
   type TransferOrder,
   type Unsigned,
-} from './payoutPorts.ts';
-import { type Clock, TransientError } from './ports.ts';
+} from './transfers/ports.ts';
 
 export interface PayOneselfDeps {
   readonly handle: Handle;

@@ -3,7 +3,7 @@ import type { Payin } from '../domain/payment/counting.ts';
 import type { PaymentCreated, PaymentEvent, PaymentEventData, TokenRef } from '../domain/payment/events.ts';
 import { transferId } from '../domain/payment/events.ts';
 import type { Payment } from '../domain/payment/state.ts';
-import type { TransferLeg } from '../domain/payment/transfer.ts';
+import type { TransferLeg } from '../domain/transfer/leg.ts';
 import type { Leg, Money, PayinFact, PaymentFact } from './paymentFact.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** What was paid out and what is still owed. */
 import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { TokenRef } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
+import type { AssetRef } from '../domain/transfer/shapes.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
 
@@ -84,7 +84,7 @@ export const recentPayouts = (sql: Sql, { since, max }: { readonly since: Instan
 
 export interface UnsettledPayouts {
   readonly chainId: ChainId;
-  readonly token: TokenRef;
+  readonly token: AssetRef;
   /** Payments that are not counted. */
   readonly but: readonly string[];
 }

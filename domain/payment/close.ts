@@ -2,11 +2,12 @@
 import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
+import { canLand } from '../transfer/leg.ts';
+import { fallenShort } from '../transfer/rules.ts';
 import { allCounted, awaitedChains, counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, PaymentEvent, PaymentEventData } from './events.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
-import { canLand, fallenShort } from './transfer.ts';
 
 export interface Scanned {
   /** How far a chain has been scanned to its final depth, in its own time: our own clock never expires a paid payment. */

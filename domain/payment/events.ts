@@ -6,23 +6,17 @@ import Type, { type Static } from 'typebox';
 import { Address, Amount, closed, Hash, Id, JsonObject, nullable, oneOf, Text, Time } from '../schema.ts';
 import {
   Attempt,
-  Chain,
   DeathProof,
-  Deposit,
-  Fee,
-  Landed,
-  Limits,
   Memo,
+  Orphaned,
   Reason,
   Settled,
+  Short,
   SignedAttempt as Signed,
-  SourceTerms,
-  TokenRef,
-  Transfer,
-  TransferId,
-} from './shapes.ts';
+} from '../transfer/shapes.ts';
+import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
-export { DeathProof, Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
+export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
 
 /**
  * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
@@ -124,10 +118,10 @@ export const paymentEventSchemas = {
   ),
   PayoutSigned: Type.Object(Signed, closed),
   PayoutDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
-  PayoutOrphaned: Type.Object({ attempt: Attempt, hash: Hash, blockHash: Hash }, closed),
+  PayoutOrphaned: Type.Object(Orphaned, closed),
   PayoutConfirmed: Type.Object(Settled, closed),
   /** It is on its chain for good, and less than was ordered reached the receiver. */
-  PayoutShort: Type.Object({ ...Landed, arrived: Amount, seenAt: Time }, closed),
+  PayoutShort: Type.Object(Short, closed),
   PayoutAccepted: Type.Object({ reason: Reason, acceptedAt: Time }, closed),
   PayoutHeld: Type.Object({ reason: Reason, heldAt: Time }, closed),
   PayoutRetried: Type.Object({ reason: Reason, retriedAt: Time }, closed),
@@ -170,4 +164,3 @@ export type PaymentEvent = {
 export type PaymentCreated = PaymentEventData<'PaymentCreated'>;
 export type PaymentType = (typeof paymentTypes)[number];
 export type BounceCode = (typeof bounceCodes)[number];
-export type SignedAttempt = PaymentEventData<'PayoutSigned'>;

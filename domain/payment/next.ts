@@ -1,8 +1,8 @@
 import type { Instant } from '../time.ts';
+import { liveAttempts, type Order } from '../transfer/leg.ts';
+import type { SignedAttempt } from '../transfer/shapes.ts';
 import { lostFunding } from './counting.ts';
-import type { SignedAttempt } from './events.ts';
 import type { PaymentState } from './state.ts';
-import { liveAttempts, type Order } from './transfer.ts';
 
 /** What the process owes the payment now. Subscribers only interpret it. */
 export type Step =

@@ -2,21 +2,12 @@
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { attemptsEverMax, isSpent, liveAttempts, type Settled, type Short } from '../transfer/leg.ts';
+import { checkDied, checkSettle, checkShort, checkSign, fallenShort } from '../transfer/rules.ts';
+import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostFunding } from './counting.ts';
-import type { DeathProof, PaymentEvent, SignedAttempt } from './events.ts';
+import type { PaymentEvent } from './events.ts';
 import type { PaymentState } from './state.ts';
-import {
-  attemptsEverMax,
-  checkDied,
-  checkSettle,
-  checkShort,
-  checkSign,
-  fallenShort,
-  isSpent,
-  liveAttempts,
-  type Settled,
-  type Short,
-} from './transfer.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 

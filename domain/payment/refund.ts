@@ -3,11 +3,13 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
+import type { Settled } from '../transfer/leg.ts';
+import { checkDied, checkSettle, checkSign } from '../transfer/rules.ts';
+import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { sumOf } from './counting.ts';
-import type { DeathProof, PaymentEvent, SignedAttempt, TokenRef } from './events.ts';
+import type { PaymentEvent, TokenRef } from './events.ts';
 import type { Funding } from './funding.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
-import { checkDied, checkSettle, checkSign, type Settled } from './transfer.ts';
 
 /** Money of a payment that no payout will use: it can only go back. */
 export interface Refundable {

@@ -2,12 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, nullable, oneOf, Text, Time } from '../schema.ts';
+import { Memo } from '../transfer/shapes.ts';
 
 export const Chain = oneOf(chainIds);
-export const Memo = nullable(Text(128));
-export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
-/** Of an operator, for whoever asks why. */
-export const Reason = Type.String({ minLength: 1, maxLength: 400 });
 
 export const TokenRef = Type.Object(
   { symbol: oneOf(tokenSymbols), address: Address, decimals: Type.Integer({ minimum: 0, maximum: 18 }) },
@@ -71,44 +68,10 @@ export const Transfer = Type.Object(
 
 export const TransferId = Type.String({ minLength: 1, maxLength: 200 });
 
-/** Signed bytes and all that is needed to send them again, replace them, or prove them dead. */
-export const SignedAttempt = {
-  attempt: Attempt,
-  chainId: Chain,
-  account: Address,
-  /** EVM nonce, Stellar sequence; null where a chain has none. */
-  nonce: nullable(Height),
-  hash: Hash,
-  bytes: Type.String({ minLength: 2, maxLength: 8_192 }),
-  /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
-  validUntil: nullable(Text(64)),
-  /** The chain's fee terms, so that a bump can be compared with what it replaces. */
-  fee: Type.Record(Type.String(), Type.String({ maxLength: 78 })),
-  token: TokenRef,
-  receiver: Address,
-  receiverMemo: Memo,
-  amount: Amount,
-  signedAt: Time,
-};
-
-export const DeathProof = Type.Object(
-  {
-    /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
-    reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
-    detail: Text(400),
-  },
-  closed,
-);
-
-/** Where an attempt landed. */
-export const Landed = { attempt: Attempt, hash: Hash, blockNumber: Height, blockHash: Hash };
-export const Settled = { ...Landed, confirmedAt: Time };
-
 export type Deposit = Static<typeof Deposit>;
 export type Transfer = Static<typeof Transfer>;
 export type TokenRef = Static<typeof TokenRef>;
 export type SourceTerms = Static<typeof SourceTerms>;
-export type DeathProof = Static<typeof DeathProof>;
 
 /** `8453:0xabc…:0` */
 export const transferId = (transfer: Pick<Transfer, 'chainId' | 'txHash' | 'index'>): string =>

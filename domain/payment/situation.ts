@@ -6,7 +6,6 @@ import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
-import type { TransferLeg } from './transfer.ts';
 import { statusOf } from './view.ts';
 
 /**
@@ -165,7 +164,7 @@ function depthOf(p: Payment, { head, needed }: ChainFacts): Depth | null {
 
 /** Once something is sent back of a payment, its refunds tell of it. */
 function heldOf(p: Payment): readonly Held[] {
-  const back = new Set(p.refunds.map(({ order }: TransferLeg) => assetOf(order)));
+  const back = new Set(p.refunds.map(({ order }) => assetOf(order)));
   const held: readonly (Held & { readonly asset: string })[] = [
     ...(p.funded && p.funded.excess > 0n ? [asHeld('excess', p.funded.excess, p.terms.source)] : []),
     ...onChain(p).flatMap((payin) => {

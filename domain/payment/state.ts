@@ -1,10 +1,6 @@
 /** The state of a payment: its terms and three legs (payins, payout, refunds), folded from its events. */
 import type { ChainId } from '../chains.ts';
 import { type Decider, InvariantBroken } from '../decider.ts';
-import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
-import { type PaymentCreated, type PaymentEvent, type PaymentEventData, type Transfer, transferId } from './events.ts';
-import { fundingOf } from './funding.ts';
-import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
 import {
   decidedShort,
   died,
@@ -15,9 +11,20 @@ import {
   type TransferLeg,
   unsettle,
   withMoreAttempts,
-} from './transfer.ts';
+} from '../transfer/leg.ts';
+import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
+import {
+  type PaymentCreated,
+  type PaymentEvent,
+  type PaymentEventData,
+  type TokenRef,
+  type Transfer,
+  transferId,
+} from './events.ts';
+import { fundingOf } from './funding.ts';
+import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
 
-export interface Refund extends TransferLeg {
+export interface Refund extends TransferLeg<TokenRef> {
   readonly refund: number;
   readonly reason: PaymentEventData<'RefundRequested'>['reason'];
 }
@@ -28,7 +35,7 @@ export interface Payment extends Paid {
   /** The last hint where the payin is to be looked for, and how many there were. */
   readonly registered: { readonly txHash: string; readonly senderAddress: string } | null;
   readonly registrations: number;
-  readonly payout: TransferLeg | null;
+  readonly payout: TransferLeg<TokenRef> | null;
   /** Why an operator has put the payout on hold. */
   readonly payoutHeld: string | null;
   readonly refundAddress: { readonly address: string; readonly memo: string | null } | null;
@@ -142,9 +149,9 @@ function evolveClosing(p: Payment, event: PaymentEvent): Payment | undefined {
 }
 
 function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
-  const change = (refund: number, next: (leg: TransferLeg) => TransferLeg): Payment => ({
+  const change = (refund: number, next: (leg: Refund) => Refund): Payment => ({
     ...p,
-    refunds: p.refunds.map((leg) => (leg.refund === refund ? { ...leg, ...next(leg) } : leg)),
+    refunds: p.refunds.map((leg) => (leg.refund === refund ? next(leg) : leg)),
   });
   switch (event.type) {
     case 'RefundAddressSet':
@@ -165,7 +172,7 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
   }
 }
 
-function ordered(p: Payment): TransferLeg {
+function ordered(p: Payment): TransferLeg<TokenRef> {
   if (!p.payout) throw new InvariantBroken('a payout attempt before PayoutRequested');
   return p.payout;
 }

@@ -2,9 +2,10 @@
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
+import type { Attempt, TransferLeg } from '../transfer/leg.ts';
 import type { Payin, Standing } from './counting.ts';
+import type { TokenRef } from './events.ts';
 import type { Payment } from './state.ts';
-import type { Attempt, TransferLeg } from './transfer.ts';
 
 export interface PaymentTransaction {
   readonly kind: 'payin' | 'payout' | 'refund';
@@ -33,7 +34,10 @@ export function transactionsOf(p: Payment): readonly PaymentTransaction[] {
   ];
 }
 
-const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly PaymentTransaction[] =>
+const attemptRows = (
+  kind: 'payout' | 'refund',
+  { order: { token }, ...leg }: TransferLeg<TokenRef>,
+): readonly PaymentTransaction[] =>
   leg.attempts.map(({ signed, fate }) => {
     const settled = [leg.settled, leg.short].find((landed) => landed?.hash === signed.hash);
     const arrived = leg.short?.hash === signed.hash ? leg.short.arrived : BigInt(signed.amount);
@@ -44,9 +48,9 @@ const attemptRows = (kind: 'payout' | 'refund', leg: TransferLeg): readonly Paym
       index: signed.attempt,
       status: fate,
       standing: null,
-      tokenSymbol: signed.token.symbol,
-      tokenAddress: signed.token.address,
-      amount: formatAmount(arrived, signed.token.decimals),
+      tokenSymbol: token.symbol,
+      tokenAddress: token.address,
+      amount: formatAmount(arrived, token.decimals),
       fromAddress: signed.account,
       toAddress: signed.receiver,
       blockNumber: settled?.blockNumber ?? null,

@@ -1,13 +1,20 @@
 /** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
 import { Command, InvalidArgumentError } from 'commander';
 import { currentState } from '../../commands/handle.ts';
-import { acceptPayout, type ByHand, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
+import {
+  acceptPayout,
+  type ByHand,
+  buryPayout,
+  holdPayout,
+  retryPayout,
+} from '../../commands/transfers/payoutsByHand.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { fallenShort, isSpent } from '../../domain/payment/transfer.ts';
+import { isSpent } from '../../domain/transfer/leg.ts';
+import { fallenShort } from '../../domain/transfer/rules.ts';
 import { openPayouts } from '../../queries/payouts.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { payoutWaits } from '../postgres/payoutWaits.ts';

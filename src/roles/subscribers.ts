@@ -3,7 +3,7 @@ import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import { inTurn } from '../../commands/inTurn.ts';
-import { numberingMemory } from '../../commands/numberingAccounts.ts';
+import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';

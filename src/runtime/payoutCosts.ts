@@ -1,7 +1,8 @@
 /** What payouts cost on each chain, in dollars: at the fees that its nodes ask for, within the last seconds, and the coin's configured price. */
-import { PayoutBlocked, type PayoutRail } from '../../commands/payoutPorts.ts';
+
 import { type Clock, Unavailable } from '../../commands/ports.ts';
 import type { PayoutCostOf } from '../../commands/pricePayment.ts';
+import { PayoutBlocked, type PayoutRail } from '../../commands/transfers/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { coinInMicroUsd } from '../../domain/payment/payoutCost.ts';
 import { epochMs } from '../../domain/time.ts';

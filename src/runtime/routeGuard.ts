@@ -1,6 +1,7 @@
 /** Knows whether each chain's treasury could pay what is owed and promised there and one payout more: within a few seconds while anybody asks. */
-import type { PayoutRail } from '../../commands/payoutPorts.ts';
+
 import type { Clock } from '../../commands/ports.ts';
+import type { PayoutRail } from '../../commands/transfers/ports.ts';
 import type { Chain, ChainId, Token } from '../../domain/chains.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';

@@ -1,6 +1,6 @@
 /** Looks once more, before anything is signed and right before, whether the money that a payout is made from is there. */
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { PayoutBlocked, type PayoutRail } from '../../commands/payoutPorts.ts';
+import { PayoutBlocked, type PayoutRail } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { rescale } from '../../domain/money.ts';
 import type { Payin } from '../../domain/payment/counting.ts';

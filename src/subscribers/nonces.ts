@@ -1,7 +1,7 @@
 /** Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it. */
-import { type TendDeps, type Trouble, tendNonces } from '../../commands/cancels.ts';
-import { stuckAfter_ms } from '../../commands/knownFate.ts';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
+import { type TendDeps, type Trouble, tendNonces } from '../../commands/transfers/cancels.ts';
+import { stuckAfter_ms } from '../../commands/transfers/knownFate.ts';
+import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs } from '../../domain/time.ts';
 import { boundedTimes, type Worker } from './worker.ts';

@@ -1,8 +1,8 @@
 /** Checks payouts again that were settled lately: a block may leave its chain in spite of its depth. */
 
 import { currentState, type Handle } from '../../commands/handle.ts';
-import type { PayoutRail } from '../../commands/payoutPorts.ts';
-import { unsettlePayout } from '../../commands/settlePayout.ts';
+import type { PayoutRail } from '../../commands/transfers/ports.ts';
+import { unsettlePayout } from '../../commands/transfers/settle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';

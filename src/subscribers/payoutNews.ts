@@ -1,11 +1,12 @@
 /** What operators are told of payouts that do not go on: at once, and then now and again. */
-import { stuckAfter_ms } from '../../commands/knownFate.ts';
-import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
+
 import type { Clock } from '../../commands/ports.ts';
+import { stuckAfter_ms } from '../../commands/transfers/knownFate.ts';
+import { type Fate, PayoutBlocked, SigningRefused } from '../../commands/transfers/ports.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, minute_ms } from '../../domain/time.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { boundedTimes } from './worker.ts';
 
 export interface PayoutNewsDeps {

@@ -1,18 +1,18 @@
 /** Drives each funded payment to its settled payout on one chain: whatever `nextStep` says, one step after the other. */
 
-import { giveUpNonce } from '../../commands/cancels.ts';
 import { currentState } from '../../commands/handle.ts';
-import { knownFate, stuckAfter_ms } from '../../commands/knownFate.ts';
-import { mustWait, requestPayout, type SignDeps, signPayout } from '../../commands/makePayout.ts';
-import { BroadcastRefused, type Fate, PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
-import { isDecided, settlePayout } from '../../commands/settlePayout.ts';
+import { giveUpNonce } from '../../commands/transfers/cancels.ts';
+import { knownFate, stuckAfter_ms } from '../../commands/transfers/knownFate.ts';
+import { BroadcastRefused, type Fate, PayoutBlocked, SigningRefused } from '../../commands/transfers/ports.ts';
+import { isDecided, settlePayout } from '../../commands/transfers/settle.ts';
+import { mustWait, requestPayout, type SignDeps, signPayout } from '../../commands/transfers/sign.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { nextStep, type Step } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { isSpent, liveAttempts } from '../../domain/payment/transfer.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../domain/time.ts';
+import { isSpent, liveAttempts } from '../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { PaymentKey } from '../../queries/work.ts';
 import { nothingToProve, type ProveFunding } from './fundingProof.ts';
 import { createPayoutNews, type PayoutNewsDeps } from './payoutNews.ts';

@@ -2,8 +2,8 @@
 import { ChainBroken } from '../../commands/codec.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { microUsdDecimals, parseAmount } from '../../domain/money.ts';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { RecentPayout } from '../../queries/payouts.ts';
 import { inParallel } from '../chains/inParallel.ts';
 import { signedCost } from '../chains/money/signedCost.ts';

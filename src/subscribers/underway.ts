@@ -3,13 +3,13 @@
  * this process has signed lately are counted from memory.
  */
 import type { Clock } from '../../commands/ports.ts';
-import type { TokenRef } from '../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
+import type { AssetRef } from '../../domain/transfer/shapes.ts';
 
 export interface Underway {
   /** In smallest units. @param but a payment that is not counted */
-  of(token: TokenRef, but: string): Promise<bigint>;
-  signed(paymentId: string, token: TokenRef, amount: bigint): void;
+  of(token: AssetRef, but: string): Promise<bigint>;
+  signed(paymentId: string, token: AssetRef, amount: bigint): void;
   /** It is settled or dead. */
   ended(paymentId: string): void;
 }
@@ -19,7 +19,7 @@ const remembered_ms = 10 * minute_ms;
 
 /** @param recorded what payments other than the named ones take, as the read models have it */
 export function createUnderway(
-  recorded: (token: TokenRef, but: readonly string[]) => Promise<bigint>,
+  recorded: (token: AssetRef, but: readonly string[]) => Promise<bigint>,
   clock: Pick<Clock, 'now'>,
 ): Underway {
   const lately = new Map<string, { readonly token: string; readonly amount: bigint; readonly at_ms: number }>();

@@ -1,11 +1,11 @@
 /** The limits of what the treasury's keys may spend. */
 import assert from 'node:assert/strict';
 import { ChainBroken } from '../../commands/codec.ts';
-import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/payoutPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
 import { createRecall } from '../../src/subscribers/recallSpent.ts';
 

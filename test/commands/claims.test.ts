@@ -10,7 +10,7 @@ import { randomIds } from '../../src/runtime/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { processes } from '../support/processes.ts';
-import { signingWorld, treasuryStream } from './signing.ts';
+import { signingWorld, treasuryStream } from './transfers/signing.ts';
 
 /** Fewer than may be under way from one account. */
 const rounds = outstandingMax - 1;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
 import { type PayOneselfDeps, payOneself } from '../../commands/payOneself.ts';
-import type { PayoutRail, Signer } from '../../commands/payoutPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
+import type { PayoutRail, Signer } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { TokenRef } from '../../domain/payment/events.ts';
 import { instant, plus } from '../../domain/time.ts';

@@ -3,7 +3,7 @@ import { loadTreasury, pausePayouts, resumePayouts } from '../../commands/treasu
 import { isRefusal } from '../../domain/decider.ts';
 import { treasuryAccount } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
-import { signingWorld } from './signing.ts';
+import { signingWorld } from './transfers/signing.ts';
 
 const account = { chainId: 1, account: treasuryAccount } as const;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Keypair, Networks } from '@stellar/stellar-sdk';
 import { parseUnits } from 'viem';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { createCustomers, isCutOff } from '../support/customers.ts';
 import { historyOf } from '../support/history.ts';

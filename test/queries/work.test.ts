@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pass } from '../../commands/chainPorts.ts';
-import { BroadcastRefused } from '../../commands/payoutPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { BroadcastRefused } from '../../commands/transfers/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';

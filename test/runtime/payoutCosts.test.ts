@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { chainOf, type Token } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
 import { createPayoutCosts } from '../../src/runtime/payoutCosts.ts';

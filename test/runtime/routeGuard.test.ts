@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PayoutRail } from '../../commands/payoutPorts.ts';
+import type { PayoutRail } from '../../commands/transfers/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { plus } from '../../domain/time.ts';
 import type { Obligation, Promised } from '../../queries/payouts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Agreement } from '../../commands/chainPorts.ts';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
+import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { createFundingProof } from '../../src/subscribers/fundingProof.ts';
 import * as p from '../support/payments.ts';

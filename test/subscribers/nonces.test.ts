@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
+import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { noncesWorker } from '../../src/subscribers/nonces.ts';
-import { first, signingWorld } from '../commands/signing.ts';
+import { first, signingWorld } from '../commands/transfers/signing.ts';
 import { held } from '../support/payments.ts';
 import { sharedBySigners } from '../support/payouts.ts';
 import { Crashed, crashAt } from '../support/processes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import type { PayoutRail } from '../../commands/payoutPorts.ts';
+import type { PayoutRail } from '../../commands/transfers/ports.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { plus } from '../../domain/time.ts';

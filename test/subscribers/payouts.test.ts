@@ -9,11 +9,11 @@ import {
   type Signer,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/payoutPorts.ts';
-import type { SignedAttempt } from '../../domain/payment/events.ts';
+} from '../../commands/transfers/ports.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { plus } from '../../domain/time.ts';
+import { liveAttempts } from '../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { nothingToProve } from '../../src/subscribers/fundingProof.ts';
 import { payoutsWorker } from '../../src/subscribers/payouts.ts';

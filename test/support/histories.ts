@@ -20,8 +20,8 @@ import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/pa
 import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
 import { requestRefunds, setRefundAddress } from '../../domain/payment/refund.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
-import { liveAttempts } from '../../domain/payment/transfer.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
+import { liveAttempts } from '../../domain/transfer/leg.ts';
 import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../../domain/unmatched.ts';
 import { deliveryIdOf, recordOutcome, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';

@@ -17,17 +17,16 @@ import { parseAmount } from '../../domain/money.ts';
 import { createPayment, type Terms } from '../../domain/payment/create.ts';
 import type {
   BounceCode,
-  DeathProof,
   Deposit,
   PaymentEvent,
   PaymentEventData,
   PaymentEventType,
-  SignedAttempt,
   Transfer,
 } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, instant, minute_ms, plus } from '../../domain/time.ts';
+import type { DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
 
 export interface Asset {
   readonly chain: Chain;

@@ -1,6 +1,6 @@
 import { inTurn } from '../../commands/inTurn.ts';
-import { numberingMemory } from '../../commands/numberingAccounts.ts';
 import type { Clock } from '../../commands/ports.ts';
+import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { createUnderway } from '../../src/subscribers/underway.ts';
 
 /** What the workers of one treasury share in a process that has just begun. */

@@ -1,5 +1,5 @@
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import type { Instant } from '../../../domain/time.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { higher } from '../bigints.ts';
 
 type Signed = Pick<SignedAttempt, 'account' | 'nonce' | 'fee' | 'signedAt'>;

@@ -3,6 +3,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
+import { moneyLeaves } from '../../../domain/transfer/key.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
 
 /** Signatures remembered for the hourly limits; more in an hour are refused. */
@@ -71,8 +72,7 @@ export function createSpending(
   return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
     // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
     const key = `${chainId}:${account}:${nonce ?? reference}`;
-    const moves = kind === 'payout' || kind === 'refund';
-    const amount = moves ? microUsd(order) : 0n;
+    const amount = moneyLeaves(kind) ? microUsd(order) : 0n;
     if (amount > mostAtOnce) {
       const message = `${kind} ${reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
       throw new SigningRefused('perTransfer', message);

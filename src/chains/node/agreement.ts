@@ -1,6 +1,6 @@
 /** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
 import { rescale } from '../../../domain/money.ts';
-import type { TokenRef } from '../../../domain/payment/events.ts';
+import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import type { Agreement, Dispute, Fate, Sent } from '../ports.ts';
 import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
@@ -16,7 +16,7 @@ export const defaultAgree = (rpcUrls: readonly string[], largeFrom_usd = largeFr
 });
 
 /** What a transfer is about, in whole tokens. */
-export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: TokenRef }): bigint =>
+export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: AssetRef }): bigint =>
   rescale(BigInt(amount), token.decimals, 0);
 
 /** All attempts of a transfer are of the same sum. */

@@ -1,7 +1,7 @@
 /** What the treasury holds on each chain, and whether it signs: shown, paused, resumed, explained. */
 import type { Command } from 'commander';
-import { numberingAccountsOf, numberingMemory } from '../../../commands/numberingAccounts.ts';
-import type { PayoutRail } from '../../../commands/payoutPorts.ts';
+import { numberingAccountsOf, numberingMemory } from '../../../commands/transfers/numberingAccounts.ts';
+import type { PayoutRail } from '../../../commands/transfers/ports.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../../commands/treasuryAccount.ts';
 import { type ChainId, chainOf, findChain } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';

@@ -1,9 +1,9 @@
 /** A Solana network with a funded treasury, and what the service does there: rail, signer, attempts. */
 import { Keypair, type PublicKey } from 'solana-web3-v1';
-import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/payoutPorts.ts';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transfers/ports.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
 import { instant } from '../../../domain/time.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { fundWallet } from '../../../sandbox/solana/controls.ts';
 import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';

@@ -1,8 +1,8 @@
 /** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
 import { Keypair } from '@stellar/stellar-sdk';
-import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/payoutPorts.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transfers/ports.ts';
 import { instant } from '../../../domain/time.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
 import type { StellarOptions } from '../../../sandbox/stellar/stellar.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';

@@ -1,6 +1,6 @@
 import { type Address, erc20Abi } from 'viem';
 import { chainOf, findToken } from '../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { fund } from '../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import type { Cursor, Pass } from '../../../src/chains/ports.ts';

@@ -1,6 +1,6 @@
 import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../../../commands/chainPorts.ts';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { watching } from '../solana/payins/watching.ts';
 import { orderTo, signal, solanaWorld } from '../solana/world.ts';
 import type { Ground } from './trial.ts';

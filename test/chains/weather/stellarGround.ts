@@ -1,5 +1,5 @@
 import { Memo } from '@stellar/stellar-sdk';
-import type { SignedAttempt } from '../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { orderTo, payingWorld, railOf } from '../stellar/paying.ts';
 import { signal, watching } from '../stellar/world.ts';
 import type { Ground } from './trial.ts';

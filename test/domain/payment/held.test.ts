@@ -1,6 +1,6 @@
 import { buryPayout, holdPayout, retryPayout, signPayout } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
-import { attemptsEverMax, attemptsMax } from '../../../domain/payment/transfer.ts';
+import { attemptsEverMax, attemptsMax } from '../../../domain/transfer/leg.ts';
 import {
   attempt,
   died,

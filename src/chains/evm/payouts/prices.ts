@@ -1,5 +1,5 @@
 /** What is offered for a unit of gas: within the configured limits, and never on one node's word where others say less. */
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher, lower } from '../../bigints.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { suggestedTip } from '../accounts.ts';

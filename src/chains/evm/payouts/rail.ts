@@ -1,8 +1,9 @@
 import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../bigints.ts';
+import { checkForm } from '../../forms.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
@@ -87,6 +88,7 @@ export function createEvmPayoutRail(
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
       assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
+      checkForm(order);
       return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 

@@ -1,5 +1,5 @@
 /** What a payout brought its receiver, as the balances around its transaction tell it. */
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { landed, type TokenBalance } from '../landed.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';

@@ -1,6 +1,6 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { landed } from '../landed.ts';

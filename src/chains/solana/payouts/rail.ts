@@ -1,5 +1,6 @@
 import { assert } from '../../../../domain/decider.ts';
 import { rescale } from '../../../../domain/money.ts';
+import { checkForm } from '../../forms.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { allDeny, wholeTokens } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
@@ -87,6 +88,7 @@ export function createSolanaPayoutRail(
       assert(nonce === null, 'Solana has no nonces');
       assert(replaces === undefined, 'on Solana nothing is signed again before what was signed is dead');
       assert(order.chainId === solanaChainId, 'this rail serves Solana');
+      checkForm(order);
       const reference = referenceOf(order);
       return rpc.answer((node) => build(node, order, reference));
     },

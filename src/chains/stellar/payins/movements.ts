@@ -1,6 +1,7 @@
 /** Reads events as money that reached the treasury, with the memo that says which payment it is for. */
 import { Address, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import type { TokenRef } from '../../../../domain/payment/events.ts';
+import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
 
 /** A contract's event, from getEvents or from a transaction. */
 export interface SeenEvent {
@@ -10,8 +11,8 @@ export interface SeenEvent {
 }
 
 /** An amount of a token that reached the treasury. */
-export interface Movement {
-  readonly token: TokenRef;
+export interface Movement<A extends AssetRef = TokenRef> {
+  readonly token: A;
   /** The account or contract that it came from. */
   readonly from: string;
   /** The treasury, or the payin contract when the payer called that. */
@@ -20,10 +21,10 @@ export interface Movement {
   readonly amount: bigint;
 }
 
-export interface Watched {
+export interface Watched<A extends AssetRef = TokenRef> {
   readonly treasury: string;
   /** Every token that is taken, by its asset contract. */
-  readonly tokens: ReadonlyMap<string, TokenRef>;
+  readonly tokens: ReadonlyMap<string, A>;
   /** The payin contract, and the asset contract of the token that it takes. */
   readonly payin: { readonly contract: string; readonly tokenContract: string } | null;
 }
@@ -35,8 +36,11 @@ export interface Watched {
  *
  * @param events of a successful transaction's operation, in their order
  */
-export function movementsOf({ treasury, tokens, payin }: Watched, events: readonly SeenEvent[]): readonly Movement[] {
-  const moved: Movement[] = [];
+export function movementsOf<A extends AssetRef>(
+  { treasury, tokens, payin }: Watched<A>,
+  events: readonly SeenEvent[],
+): readonly Movement<A>[] {
+  const moved: Movement<A>[] = [];
   for (const event of events) {
     const token = tokens.get(event.contract);
     const movement = token && received(event, token, treasury);
@@ -49,7 +53,7 @@ export function movementsOf({ treasury, tokens, payin }: Watched, events: readon
   }
   return moved.filter(({ amount }) => amount > 0n);
 
-  function isMeant({ token, from, to, amount }: Movement, paid: Pick<Movement, 'from' | 'amount'>): boolean {
+  function isMeant({ token, from, to, amount }: Movement<A>, paid: Pick<Movement, 'from' | 'amount'>): boolean {
     const taken = payin !== null && token === tokens.get(payin.tokenContract);
     return taken && to === treasury && from === paid.from && amount === paid.amount;
   }
@@ -59,7 +63,11 @@ export function movementsOf({ treasury, tokens, payin }: Watched, events: readon
  * Events of an asset contract (CAP-67): `transfer`, from, to, asset; from the issuer `mint`, to, asset. The amount comes alone or, where
  * the payment had a memo or a muxed destination, with it.
  */
-function received({ topics, value }: SeenEvent, token: TokenRef, treasury: string): Movement | undefined {
+function received<A extends AssetRef>(
+  { topics, value }: SeenEvent,
+  token: A,
+  treasury: string,
+): Movement<A> | undefined {
   const [name, first, second] = topics.map(nativeOf);
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
   // What the treasury pays to itself is nobody's money: it has what it had.

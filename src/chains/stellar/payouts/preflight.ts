@@ -3,7 +3,7 @@ import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
-import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
+import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../bigints.ts';
 import type { Receiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
@@ -34,7 +34,7 @@ export async function checkReceiver(
  */
 export async function obstacle(
   node: StellarNode,
-  token: TokenRef,
+  token: AssetRef,
   { address, memo }: Receiver,
   amount: bigint | null,
 ): Promise<Refusal | undefined> {

@@ -1,7 +1,8 @@
 import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt, TokenRef } from '../../../../domain/payment/events.ts';
+import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../bigints.ts';
+import { checkForm } from '../../forms.ts';
 import { checkCoin, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
@@ -35,7 +36,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
   /** What the treasury holds of lumens and of the tokens, in their order. */
   async function treasuryHolding(
     node: StellarNode,
-    tokens: readonly TokenRef[],
+    tokens: readonly AssetRef[],
   ): Promise<Holding & { readonly account: Account }> {
     const found = await holdingOf(node, account, tokens.map(assetOf));
     if (found.account) return { ...found, account: found.account };
@@ -96,6 +97,7 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     async prepare(order, nonce, replaces, numberedBy = account) {
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
+      checkForm(order);
       return rpc.answer(async (node) => {
         const { account: lumens, trustlines } = await treasuryHolding(node, [order.token]);
         checkFloat(payableFrom(trustlines[0]), account, order);

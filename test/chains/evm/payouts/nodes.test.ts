@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
-import { BroadcastRefused } from '../../../../commands/payoutPorts.ts';
+import { BroadcastRefused } from '../../../../commands/transfers/ports.ts';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseEther } from 'viem';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { Fate } from '../../../../src/chains/ports.ts';

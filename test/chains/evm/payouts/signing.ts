@@ -1,6 +1,7 @@
 /** Signs with the test treasury's key, as the service would. */
-import type { SignedAttempt } from '../../../../domain/payment/events.ts';
+
 import { instant } from '../../../../domain/time.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import type { SigningPurpose, Unsigned } from '../../../../src/chains/ports.ts';

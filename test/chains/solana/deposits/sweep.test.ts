@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
-import type { Signer } from '../../../../commands/payoutPorts.ts';
+import type { Signer } from '../../../../commands/transfers/ports.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
 import type { DepositSweep } from '../../../../src/chains/family.ts';

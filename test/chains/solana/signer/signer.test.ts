@@ -7,7 +7,7 @@ import {
   SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../../../commands/payoutPorts.ts';
+} from '../../../../commands/transfers/ports.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
 import { currentState } from '../../../../commands/handle.ts';
-import { numberingAccountFor } from '../../../../commands/numberingAccounts.ts';
-import type { NumberingAccount } from '../../../../commands/payoutPorts.ts';
 import type { CrashPoint } from '../../../../commands/ports.ts';
+import { numberingAccountFor } from '../../../../commands/transfers/numberingAccounts.ts';
+import type { NumberingAccount } from '../../../../commands/transfers/ports.ts';
 import { createPayment } from '../../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';

@@ -4,14 +4,15 @@ import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
 import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
-import { type PaymentEvent, type SignedAttempt, type Transfer, transferId } from '../../../../domain/payment/events.ts';
+import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { nextStep } from '../../../../domain/payment/next.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
 import * as refunds from '../../../../domain/payment/refund.ts';
 import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
-import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
 import type { Instant } from '../../../../domain/time.ts';
+import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import {
   type Asset,
   baseUsdc,

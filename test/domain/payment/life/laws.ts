@@ -7,8 +7,8 @@ import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { routeOf } from '../../../../domain/payment/payins.ts';
 import { familyOf, isSameAsset } from '../../../../domain/payment/sources.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
-import { liveAttempts, type TransferLeg } from '../../../../domain/payment/transfer.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
+import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
 
 export interface Happening {
   readonly before: Payment;

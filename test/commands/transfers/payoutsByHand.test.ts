@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Fate } from '../../commands/payoutPorts.ts';
-import { acceptPayout, buryPayout, holdPayout, retryPayout } from '../../commands/payoutsByHand.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { attemptsMax } from '../../domain/payment/transfer.ts';
-import { attempt, died, feeCaps, hashOf, landed, short, signed } from '../support/payments.ts';
-import { accepted } from '../support/processes.ts';
+import { acceptPayout, buryPayout, holdPayout, retryPayout } from '../../../commands/transfers/payoutsByHand.ts';
+import type { Fate } from '../../../commands/transfers/ports.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { attemptsMax } from '../../../domain/transfer/leg.ts';
+import { attempt, died, feeCaps, hashOf, landed, short, signed } from '../../support/payments.ts';
+import { accepted } from '../../support/processes.ts';
 import { first, signingWorld } from './signing.ts';
 
 const by = { cause: 'operator:ada' } as const;

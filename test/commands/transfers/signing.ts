@@ -1,10 +1,10 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 
-import { tendNonces } from '../../commands/cancels.ts';
-import { currentState, type Handle } from '../../commands/handle.ts';
-import { signPayout } from '../../commands/makePayout.ts';
-import { numberingMemory } from '../../commands/numberingAccounts.ts';
-import type { Fate, Sent } from '../../commands/payoutPorts.ts';
+import { currentState, type Handle } from '../../../commands/handle.ts';
+import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
+import { tendNonces } from '../../../commands/transfers/cancels.ts';
+import { numberingMemory } from '../../../commands/transfers/numberingAccounts.ts';
+import type { Fate, Sent } from '../../../commands/transfers/ports.ts';
 import {
   type NumberingAccount,
   PayoutBlocked,
@@ -13,16 +13,17 @@ import {
   type SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/payoutPorts.ts';
-import type { CrashPoint, EventStore } from '../../commands/ports.ts';
-import type { PaymentEvent, SignedAttempt } from '../../domain/payment/events.ts';
-import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import { plus } from '../../domain/time.ts';
-import type { Purpose } from '../../domain/treasury/events.ts';
-import { treasuryInstance } from '../../domain/treasury/state.ts';
-import { checkFloat } from '../../src/chains/money/spending.ts';
-import { ethereumUsdc, feeCaps, hashOf, minute, ordered, treasuryAccount } from '../support/payments.ts';
-import { accepted, processes } from '../support/processes.ts';
+} from '../../../commands/transfers/ports.ts';
+import { signPayout } from '../../../commands/transfers/sign.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
+import { plus } from '../../../domain/time.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import type { Purpose } from '../../../domain/treasury/events.ts';
+import { treasuryInstance } from '../../../domain/treasury/state.ts';
+import { checkFloat } from '../../../src/chains/money/spending.ts';
+import { ethereumUsdc, feeCaps, hashOf, minute, ordered, treasuryAccount } from '../../support/payments.ts';
+import { accepted, processes } from '../../support/processes.ts';
 
 export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
 export const first = 'first';

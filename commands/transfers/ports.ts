@@ -1,17 +1,14 @@
-/** What each chain family implements of payouts: how they are made, what became of them, who may sign. */
-import type { ChainId } from '../domain/chains.ts';
-import type { DeathProof, SignedAttempt, TokenRef } from '../domain/payment/events.ts';
-import type { Dispute } from './chainPorts.ts';
-import { TransientError } from './ports.ts';
+/** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
+import type { ChainId } from '../../domain/chains.ts';
+import type { Order } from '../../domain/transfer/leg.ts';
+import type { DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Purpose } from '../../domain/treasury/events.ts';
+import type { Dispute } from '../chainPorts.ts';
+import { TransientError } from '../ports.ts';
 
-/** One transfer to make: a payout or a refund. */
-export interface TransferOrder {
-  readonly chainId: ChainId;
-  readonly token: TokenRef;
-  readonly receiver: string;
-  readonly receiverMemo: string | null;
-  readonly amount: bigint;
-  /** What it is for, such as a payment. No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
+/** One transfer to make. */
+export interface TransferOrder extends Order {
+  /** Of its key (domain/transfer/key.ts). No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
   readonly reference?: string;
   /**
    * For a reference that nobody else knows before it is used: one more than attempts of the transfer that failed on the chain, so that each
@@ -59,7 +56,8 @@ export type Fate =
 export type Sent = Pick<
   SignedAttempt,
   'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'receiver' | 'amount' | 'signedAt'
->;
+> &
+  Pick<Order, 'form'>;
 
 /** Where a transaction landed. */
 export interface Settled {
@@ -144,18 +142,16 @@ export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
   /**
    * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
-   * money that it is paid from.
+   * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain.
    */
-  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain' | 'fundingUnproven';
+  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain' | 'fundingUnproven' | 'formUnknown';
   constructor(reason: PayoutBlocked['reason'], message: string) {
     super(message);
     this.reason = reason;
   }
 }
 
-export interface SigningPurpose {
-  readonly kind: 'payout' | 'refund' | 'sweep' | 'cancel';
-  readonly reference: string;
+export interface SigningPurpose extends Pick<Purpose, 'kind' | 'reference'> {
   /** Whose payment it is; left out for what is the treasury's own. */
   readonly appId?: string;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { verifyChain } from '../../commands/codec.ts';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { liveAttempts } from '../../domain/payment/transfer.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { bounced, died, feeCaps, ordered, reverted } from '../support/payments.ts';
-import { accepted, Crashed, crashAt, noting } from '../support/processes.ts';
+import { verifyChain } from '../../../commands/codec.ts';
+import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { liveAttempts } from '../../../domain/transfer/leg.ts';
+import { memoryEventStore } from '../../../src/eventstore/memory.ts';
+import { bounced, died, feeCaps, ordered, reverted } from '../../support/payments.ts';
+import { accepted, Crashed, crashAt, noting } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
 
 type World = Awaited<ReturnType<typeof signingWorld>>;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { giveUpNonce } from '../../commands/cancels.ts';
-import { knownFate } from '../../commands/knownFate.ts';
-import { type Fate, PayoutBlocked } from '../../commands/payoutPorts.ts';
-import { settlePayout } from '../../commands/settlePayout.ts';
-import { explainNoncesOf } from '../../commands/treasuryAccount.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { liveAttempts } from '../../domain/payment/transfer.ts';
-import { minute_ms } from '../../domain/time.ts';
-import { died, hashOf, held, treasuryAccount } from '../support/payments.ts';
-import { accepted } from '../support/processes.ts';
+import { giveUpNonce } from '../../../commands/transfers/cancels.ts';
+import { knownFate } from '../../../commands/transfers/knownFate.ts';
+import { type Fate, PayoutBlocked } from '../../../commands/transfers/ports.ts';
+import { settlePayout } from '../../../commands/transfers/settle.ts';
+import { explainNoncesOf } from '../../../commands/treasuryAccount.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { minute_ms } from '../../../domain/time.ts';
+import { liveAttempts } from '../../../domain/transfer/leg.ts';
+import { died, hashOf, held, treasuryAccount } from '../../support/payments.ts';
+import { accepted } from '../../support/processes.ts';
 import { signingWorld, treasuryStream } from './signing.ts';
 
 const { signal } = new AbortController();

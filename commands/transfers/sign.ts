@@ -1,23 +1,18 @@
 /** A payout's first steps: ordered, and signed. What becomes of what was signed: settlePayout.ts. */
-import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { unitsText } from '../domain/money.ts';
-import type { SignedAttempt, TokenRef } from '../domain/payment/events.ts';
-import * as payout from '../domain/payment/payout.ts';
-import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import {
-  attemptsSpent,
-  failedAttempts,
-  isSpent,
-  liveAttempts,
-  noncesUsedUp,
-  type TransferLeg,
-} from '../domain/payment/transfer.ts';
-import type { Instant } from '../domain/time.ts';
-import type { Purpose } from '../domain/treasury/events.ts';
-import { allowTransfer } from '../domain/treasury/nonces.ts';
-import { outstandingMax, treasury, treasuryInstance } from '../domain/treasury/state.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { unitsText } from '../../domain/money.ts';
+import * as payout from '../../domain/payment/payout.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import type { Instant } from '../../domain/time.ts';
+import { failedAttempts, isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
+import { attemptsSpent } from '../../domain/transfer/rules.ts';
+import type { AssetRef, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Purpose } from '../../domain/treasury/events.ts';
+import { allowTransfer } from '../../domain/treasury/nonces.ts';
+import { outstandingMax, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
+import type { Handle, Handled } from '../handle.ts';
+import type { Clock, CrashPoint } from '../ports.ts';
 import { isCancelled, releaseNonce } from './cancels.ts';
-import type { Handle, Handled } from './handle.ts';
 import {
   type Chosen,
   type NumberingMemory,
@@ -38,8 +33,7 @@ import {
   SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from './payoutPorts.ts';
-import type { Clock, CrashPoint } from './ports.ts';
+} from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -54,7 +48,7 @@ export interface SignDeps extends Deps {
   /** Asked last before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
   readonly stillFunded: () => Promise<void>;
   /** Where there are no nonces: what other payments' payouts that are signed and not settled take of a token, in smallest units. */
-  readonly unsettled: (token: TokenRef, but: string) => Promise<bigint>;
+  readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
 }
 
 type Outcome = Promise<Handled<PaymentState> | Refusal>;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/payoutPorts.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { minute_ms } from '../../domain/time.ts';
-import { pausePayouts } from '../../domain/treasury/objections.ts';
-import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { hashOf, held, landed, lost, minute, orphaned, treasuryAccount } from '../support/payments.ts';
-import { accepted, Crashed, crashAt } from '../support/processes.ts';
+import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { minute_ms } from '../../../domain/time.ts';
+import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { hashOf, held, landed, lost, minute, orphaned, treasuryAccount } from '../../support/payments.ts';
+import { accepted, Crashed, crashAt } from '../../support/processes.ts';
 import { signingWorld, treasuryStream } from './signing.ts';
 
 const payments = Array.from({ length: 20 }, (_, n) => `payment-${n}`);

@@ -1,14 +1,14 @@
 /** The accounts whose nonces number payouts: which one takes a payment, whether it may, and how a nonce is taken. */
 import { hash } from 'node:crypto';
-import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { epochMs } from '../domain/time.ts';
-import type { Moved, Purpose } from '../domain/treasury/events.ts';
-import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../domain/treasury/nonces.ts';
-import { behindChain, objectionTo, whilePaused } from '../domain/treasury/objections.ts';
-import { type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
-import { currentState, type Handle } from './handle.ts';
-import type { NumberingAccount, PayoutRail } from './payoutPorts.ts';
-import type { Clock } from './ports.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { epochMs } from '../../domain/time.ts';
+import type { Moved, Purpose } from '../../domain/treasury/events.ts';
+import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../../domain/treasury/nonces.ts';
+import { behindChain, objectionTo, whilePaused } from '../../domain/treasury/objections.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
+import { currentState, type Handle } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+import type { NumberingAccount, PayoutRail } from './ports.ts';
 
 export interface NumberingDeps {
   readonly handle: Handle;

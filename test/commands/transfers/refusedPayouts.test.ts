@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mustWait } from '../../commands/makePayout.ts';
-import { PayoutBlocked, SigningRefused } from '../../commands/payoutPorts.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { pausePayouts } from '../../domain/treasury/objections.ts';
-import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { minute, treasuryAccount } from '../support/payments.ts';
-import { accepted } from '../support/processes.ts';
+import { PayoutBlocked, SigningRefused } from '../../../commands/transfers/ports.ts';
+import { mustWait } from '../../../commands/transfers/sign.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { minute, treasuryAccount } from '../../support/payments.ts';
+import { accepted } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld, treasuryStream } from './signing.ts';
 
 const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';

@@ -1,10 +1,10 @@
 /** What became of a payout is recorded: settled, short, proven dead, or unsettled when its block left the chain. */
-import type { Refusal } from '../domain/decider.ts';
-import * as payout from '../domain/payment/payout.ts';
-import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import type { Handle, Handled } from './handle.ts';
-import type { Fate } from './payoutPorts.ts';
-import type { Clock } from './ports.ts';
+import type { Refusal } from '../../domain/decider.ts';
+import * as payout from '../../domain/payment/payout.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import type { Handle, Handled } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+import type { Fate } from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;

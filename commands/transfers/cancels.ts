@@ -2,15 +2,15 @@
  * Nonces that nobody will use: a transaction that does nothing uses them up, for all later ones of their account wait for them. It is a
  * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
  */
-import { isRefusal } from '../domain/decider.ts';
-import type { SignedAttempt } from '../domain/payment/events.ts';
-import { nextStep } from '../domain/payment/next.ts';
-import { paymentDecider } from '../domain/payment/state.ts';
-import { canLand, isSpent, noncesUsedUp } from '../domain/payment/transfer.ts';
-import { epochMs, minute_ms } from '../domain/time.ts';
-import type { Purpose } from '../domain/treasury/events.ts';
-import { cancelNonce, nonceOf, useUpNonce } from '../domain/treasury/nonces.ts';
-import { objectionTo, reportTaken } from '../domain/treasury/objections.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { nextStep } from '../../domain/payment/next.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import { epochMs, minute_ms } from '../../domain/time.ts';
+import { canLand, isSpent, noncesUsedUp } from '../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Purpose } from '../../domain/treasury/events.ts';
+import { cancelNonce, nonceOf, useUpNonce } from '../../domain/treasury/nonces.ts';
+import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
 import {
   type Assignment,
   type Cancelled,
@@ -18,8 +18,8 @@ import {
   type TreasuryState,
   treasury,
   treasuryInstance,
-} from '../domain/treasury/state.ts';
-import { currentState } from './handle.ts';
+} from '../../domain/treasury/state.ts';
+import { currentState } from '../handle.ts';
 import { cancelsOf, stuckAfter_ms } from './knownFate.ts';
 import {
   type Chosen,
@@ -29,7 +29,7 @@ import {
   objectionToSigning,
   stateOf,
 } from './numberingAccounts.ts';
-import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './payoutPorts.ts';
+import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './ports.ts';
 
 export interface CancelDeps extends NumberingDeps {
   readonly rail: PayoutRail;

@@ -3,22 +3,22 @@
  * ends them. One that is used up by a transaction that the log does not know ends nothing: the log has lost its end, or somebody else has
  * the key, and to sign anew could pay twice.
  */
-import { type ChainId, chainOf } from '../domain/chains.ts';
-import { assert, isRefusal, type Refusal } from '../domain/decider.ts';
-import type { SignedAttempt } from '../domain/payment/events.ts';
-import { epochMs, minute_ms } from '../domain/time.ts';
-import { objectionTo, reportTaken } from '../domain/treasury/objections.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { assert, isRefusal, type Refusal } from '../../domain/decider.ts';
+import { epochMs, minute_ms } from '../../domain/time.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
 import {
   type Cancelled,
   type TakenNonce,
   type TreasuryState,
   treasury,
   treasuryInstance,
-} from '../domain/treasury/state.ts';
-import { currentState, type Handle } from './handle.ts';
-import type { Fate, PayoutRail, Sent } from './payoutPorts.ts';
-import type { Clock } from './ports.ts';
-import { isDecided } from './settlePayout.ts';
+} from '../../domain/treasury/state.ts';
+import { currentState, type Handle } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+import type { Fate, PayoutRail, Sent } from './ports.ts';
+import { isDecided } from './settle.ts';
 
 interface Deps {
   readonly handle: Handle;

@@ -1,12 +1,12 @@
 /** What an operator decides about a payout that does not go on by itself. Each decision is recorded with its reason and who made it. */
-import { type Refusal, refuse } from '../domain/decider.ts';
-import * as payout from '../domain/payment/payout.ts';
-import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { liveAttempts } from '../domain/payment/transfer.ts';
-import { type By, currentState, type Handle, type Handled } from './handle.ts';
-import type { PayoutRail } from './payoutPorts.ts';
-import type { Clock } from './ports.ts';
-import { isDecided } from './settlePayout.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
+import * as payout from '../../domain/payment/payout.ts';
+import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import { liveAttempts } from '../../domain/transfer/leg.ts';
+import { type By, currentState, type Handle, type Handled } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+import type { PayoutRail } from './ports.ts';
+import { isDecided } from './settle.ts';
 
 interface Deps {
   readonly handle: Handle;

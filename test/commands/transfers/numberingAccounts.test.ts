@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { numberingAccountFor } from '../../commands/numberingAccounts.ts';
-import type { NumberingAccount } from '../../commands/payoutPorts.ts';
-import { isRefusal } from '../../domain/decider.ts';
-import { minute_ms } from '../../domain/time.ts';
-import { pausePayouts } from '../../domain/treasury/objections.ts';
-import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { died, minute, treasuryAccount } from '../support/payments.ts';
-import { accepted, Crashed, crashAt } from '../support/processes.ts';
+import { numberingAccountFor } from '../../../commands/transfers/numberingAccounts.ts';
+import type { NumberingAccount } from '../../../commands/transfers/ports.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { minute_ms } from '../../../domain/time.ts';
+import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { died, minute, treasuryAccount } from '../../support/payments.ts';
+import { accepted, Crashed, crashAt } from '../../support/processes.ts';
 import { signingWorld } from './signing.ts';
 
 const numbering = (account: string, minedNonce = 7n, unused = true): NumberingAccount => ({

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
-import type { DeathProof, SignedAttempt } from '../../../domain/payment/events.ts';
-import * as transfers from '../../../domain/payment/transfer.ts';
+import * as transfers from '../../../domain/transfer/leg.ts';
+import { checkDied, checkSettle, checkSign } from '../../../domain/transfer/rules.ts';
+import type { DeathProof, SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import {
   attempt,
   customerWallet,
@@ -27,7 +28,7 @@ const first = attempt(1, { fee: feeCaps(100) });
 const nonceUsed: DeathProof = { reason: 'nonceUsed', detail: 'transaction 0xaa used nonce 7' };
 
 const verdict = (current: transfers.TransferLeg, next: SignedAttempt): string => {
-  const checked = transfers.checkSign(current, next);
+  const checked = checkSign(current, next);
   if (checked === 'ok') return 'ok';
   return isRefusal(checked) ? checked.message : 'already done';
 };
@@ -131,9 +132,9 @@ describe('an owed transfer', () => {
 
     it('never settles them', () => {
       const settled = { attempt: 1, hash: first.hash, blockNumber: '1', blockHash: 'x', confirmedAt: minute(9) };
-      const refusal = transfers.checkSettle(lapsed, settled);
+      const refusal = checkSettle(lapsed, settled);
       assert.match(typeof refusal === 'object' && 'refused' in refusal ? refusal.message : '', /proven dead/);
-      assert.deepEqual(transfers.checkDied(lapsed, 1, nonceUsed), []);
+      assert.deepEqual(checkDied(lapsed, 1, nonceUsed), []);
     });
   });
 

@@ -1,0 +1,43 @@
+/** Names of transfers: in streams, in nonces' purposes, in what signers are told, in to-do lists. */
+import type { Purpose } from '../treasury/events.ts';
+
+export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation'] as const;
+/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation. */
+export type TransferKind = (typeof transferKinds)[number];
+
+export interface TransferKey {
+  readonly kind: TransferKind;
+  /** Of the stream: payment id, transfer id of unmatched money, operation id. */
+  readonly id: string;
+  /** The number of a payment's refund; 1 for everything that a stream has one of. */
+  readonly part: number;
+}
+
+/** In one text, unique among all transfers. A payout's is its payment's id, which holds neither a slash nor begins like the others. */
+export function referenceOf({ kind, id, part }: TransferKey): Purpose['reference'] {
+  switch (kind) {
+    case 'payout':
+      return id;
+    case 'refund':
+      return `${id}/refund-${part}`;
+    case 'unmatchedRefund':
+      return `unmatched-${id}`;
+    case 'operation':
+      return `operation-${id}`;
+  }
+}
+
+/** The transfer of a reference. */
+export function keyOf(reference: string): TransferKey {
+  const refund = /^(?<id>.+)\/refund-(?<part>\d+)$/.exec(reference)?.groups;
+  if (refund) return { kind: 'refund', id: refund['id'] ?? '', part: Number(refund['part']) };
+  if (reference.startsWith('unmatched-'))
+    return { kind: 'unmatchedRefund', id: reference.slice('unmatched-'.length), part: 1 };
+  if (reference.startsWith('operation-'))
+    return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
+  return { kind: 'payout', id: reference, part: 1 };
+}
+
+/** What a nonce and a signature are for, as limits count it. */
+export const moneyLeaves = (kind: Purpose['kind']): boolean =>
+  kind === 'payout' || kind === 'refund' || kind === 'withdrawal';

@@ -1,0 +1,64 @@
+/** Shapes that the events of all outgoing transfers share: part of the storage format, like the events themselves. */
+import Type, { type Static } from 'typebox';
+import { chainIds, tokenSymbols } from '../chains.ts';
+import { coinSymbols } from '../coins.ts';
+import { Address, Amount, closed, Hash, Height, nullable, oneOf, Text, Time } from '../schema.ts';
+
+export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
+export const Memo = nullable(Text(128));
+/** Of an operator, for whoever asks why. */
+export const Reason = Type.String({ minLength: 1, maxLength: 400 });
+
+/** A token of the catalogue, or the chain's own coin. */
+export const AssetRef = Type.Object(
+  {
+    symbol: oneOf([...tokenSymbols, ...coinSymbols]),
+    /** Contract, mint or asset; `coin` for the chain's own. */
+    address: Address,
+    decimals: Type.Integer({ minimum: 0, maximum: 18 }),
+  },
+  closed,
+);
+
+/** Signed bytes and all that is needed to send them again, replace them, or prove them dead. */
+export const SignedAttempt = {
+  attempt: Attempt,
+  chainId: oneOf(chainIds),
+  account: Address,
+  /** EVM nonce, Stellar sequence; null where a chain has none. */
+  nonce: nullable(Height),
+  hash: Hash,
+  bytes: Type.String({ minLength: 2, maxLength: 8_192 }),
+  /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
+  validUntil: nullable(Text(64)),
+  /** The chain's fee terms, so that a bump can be compared with what it replaces. */
+  fee: Type.Record(Type.String(), Type.String({ maxLength: 78 })),
+  token: AssetRef,
+  receiver: Address,
+  receiverMemo: Memo,
+  amount: Amount,
+  signedAt: Time,
+};
+
+export const DeathProof = Type.Object(
+  {
+    /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
+    reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
+    detail: Text(400),
+  },
+  closed,
+);
+
+/** Where an attempt landed. */
+export const Landed = { attempt: Attempt, hash: Hash, blockNumber: Height, blockHash: Hash };
+export const Settled = { ...Landed, confirmedAt: Time };
+/** It is on its chain for good, and less than was ordered reached the receiver. */
+export const Short = { ...Landed, arrived: Amount, seenAt: Time };
+/** Its block left the chain. */
+export const Orphaned = { attempt: Attempt, hash: Hash, blockHash: Hash };
+
+const SignedObject = Type.Object(SignedAttempt, closed);
+
+export type AssetRef = Static<typeof AssetRef>;
+export type SignedAttempt = Static<typeof SignedObject>;
+export type DeathProof = Static<typeof DeathProof>;
