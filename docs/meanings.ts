@@ -10,6 +10,15 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One paying account on one chain. Nonces are handed out here, so that two signers can never use the same one.',
   },
+  operation: {
+    name: 'operation-<id>',
+    about:
+      'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment.',
+  },
+  addressBook: {
+    name: 'addressBook-treasury',
+    about: 'Where the treasury’s money may be withdrawn to. There is one such stream.',
+  },
   merchant: {
     name: 'merchant-<appId>',
     about:
@@ -95,6 +104,21 @@ export const meanings: {
     PayoutsPaused:
       'Nothing is signed until payouts are resumed, no fee bump and no cancel either; what is recorded is still sent',
     PayoutsResumed: 'Payouts are signed again',
+  },
+  operation: {
+    OperationOrdered: 'An operator, or the service by its settings, wants this done; all that is needed to do it',
+    OperationApproved: 'Another operator agrees to one that is above the limit',
+    OperationCalledOff: 'It is not done: nothing that was signed for it can land',
+    OperationSigned: 'A signed transaction, recorded before it is broadcast',
+    OperationDied: 'An attempt can never land, with the proof',
+    OperationOrphaned: 'The block of a settled attempt left its chain: its bytes are sent again',
+    OperationConfirmed: 'It is on its chain for good',
+    OperationShort: 'It is on its chain for good, and less than was ordered arrived; nothing more is sent',
+    RebalanceArrived: 'The money of a rebalance has come to the other account, in this transaction',
+  },
+  addressBook: {
+    AddressAdded: 'Money may be sent there, from a time on',
+    AddressRemoved: 'Money may be sent there no more',
   },
   merchant: {
     MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',

@@ -10,7 +10,10 @@ import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
+import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
+import { operation } from './treasury/operation.ts';
+import { operationEventSchemas, operationSchemaVersion } from './treasury/operationEvents.ts';
 import { treasury } from './treasury/state.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
 import { webhook, webhookEventSchemas, webhookSchemaVersion, webhookUpcasters } from './webhook.ts';
@@ -19,6 +22,8 @@ import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } fro
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
+  operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
+  addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   merchant: {
     decider: merchant,
     schemas: merchantEventSchemas,

@@ -4,7 +4,12 @@ import type { Category, streams } from '../domain/streams.ts';
 import type { TableKeys, Tables } from './tables.ts';
 
 /** Categories without read models: their streams are not folded. */
-export const unprojected = ['treasury', 'webhookTypes', 'sealing'] as const satisfies readonly Category[];
+export const unprojected = [
+  'treasury',
+  'addressBook',
+  'webhookTypes',
+  'sealing',
+] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 
 type StateOf<C extends ProjectedCategory> =

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { fold } from '../../../domain/decider.ts';
+import {
+  approveOperation,
+  buryOperation,
+  callOffOperation,
+  confirmOperation,
+  nextOperationStep,
+  type OperationState,
+  operation,
+  orderOperation,
+  orphanOperation,
+  rebalanceArrived,
+  reportShortOperation,
+  signOperation,
+  standingOf,
+} from '../../../domain/treasury/operation.ts';
+import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
+import type { Order, SignedAttempt } from '../../support/operations.ts';
+import { attemptOf, coinOrder, withdrawal } from '../../support/operations.ts';
+import { hashOf, minute } from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const { given } = specification(operation);
+const now = minute(5);
+
+const ordered = (order: Order = withdrawal()): OperationEvent => ({ type: 'OperationOrdered', data: order });
+const large = withdrawal({ approvals: 1 });
+const approved = (by: string): OperationEvent => ({ type: 'OperationApproved', data: { by, approvedAt: now } });
+const calledOff: OperationEvent = {
+  type: 'OperationCalledOff',
+  data: { reason: 'a typing error', by: 'ada', calledOffAt: now },
+};
+const signed = (attempt: SignedAttempt = attemptOf(withdrawal())): OperationEvent => ({
+  type: 'OperationSigned',
+  data: attempt,
+});
+const proof = { reason: 'reverted', detail: 'reverted in block 9' } as const;
+const died: OperationEvent = { type: 'OperationDied', data: { attempt: 1, proof } };
+const landed = { attempt: 1, hash: attemptOf(withdrawal()).hash, blockNumber: '9', blockHash: hashOf('block', 9) };
+const confirmed: OperationEvent = { type: 'OperationConfirmed', data: { ...landed, confirmedAt: now } };
+
+const approving = (by: string) => (state: OperationState) => approveOperation(state, by, now);
+const callingOff = (state: OperationState) => callOffOperation(state, { reason: 'a typing error', by: 'ada', now });
+const signing = (attempt: SignedAttempt) => (state: OperationState) => signOperation(state, attempt);
+const confirming = (state: OperationState) => confirmOperation(state, { ...landed, confirmedAt: now });
+const stepAfter = (...events: readonly OperationEvent[]) => nextOperationStep(fold(operation, events)).do;
+
+describe('an operation of the treasury', () => {
+  it('is ordered once: the same order again is the same operation, another one is refused', () => {
+    given([])
+      .when((state) => orderOperation(state, withdrawal()))
+      .then([ordered()]);
+    given([ordered()])
+      .when((state) => orderOperation(state, withdrawal({ orderedAt: minute(9), reason: 'again' })))
+      .thenNothing();
+    for (const other of [{ amount: '1' }, { receiver: '0x01' }, { receiverMemo: '7' }, { chainId: 8453 as const }])
+      given([ordered()])
+        .when((state) => orderOperation(state, withdrawal(other)))
+        .thenRefused('conflict', /another operation has this id/);
+  });
+
+  it('above the limit waits until somebody else approves it, once', () => {
+    assert.equal(stepAfter(ordered(large)), 'hold');
+    given([ordered(large)])
+      .when(approving('grace'))
+      .then([approved('grace')]);
+    given([ordered(large)])
+      .when(approving('ada'))
+      .thenRefused('forbidden', /somebody else/);
+    given([ordered(large), approved('grace')])
+      .when(approving('edsger'))
+      .thenNothing();
+    given([ordered()]).when(approving('grace')).thenNothing();
+    assert.equal(stepAfter(ordered(large), approved('grace')), 'sign');
+  });
+
+  it('is not signed before it is approved, nor after it was called off', () => {
+    const attempt = attemptOf(large);
+    given([ordered(large)])
+      .when(signing(attempt))
+      .thenRefused('illegalStep', /approve/);
+    given([ordered(large), approved('grace')])
+      .when(signing(attempt))
+      .then([signed(attempt)]);
+    given([ordered(), calledOff])
+      .when(signing(attemptOf(withdrawal())))
+      .thenRefused('illegalStep', /called off by ada/);
+    given([ordered(large), calledOff])
+      .when(approving('grace'))
+      .thenRefused('illegalStep', /called off/);
+  });
+
+  it('is signed for what was ordered and for nothing else', () => {
+    for (const other of [
+      { amount: '80000001' },
+      { receiver: '0x01' },
+      { receiverMemo: '7' },
+      { chainId: 8453 as const },
+    ])
+      given([ordered()])
+        .when(signing({ ...attemptOf(withdrawal()), ...other }))
+        .thenRefused('illegalStep', /not the one that was ordered/);
+    const coin = coinOrder();
+    given([ordered(coin)])
+      .when(signing({ ...attemptOf(coin), token: withdrawal().token }))
+      .thenRefused('illegalStep', /not the one that was ordered/);
+  });
+
+  it('can be called off while nothing that was signed for it can land', () => {
+    given([ordered()]).when(callingOff).then([calledOff]);
+    given([ordered(), signed()])
+      .when(callingOff)
+      .thenRefused('illegalStep', /can still land/);
+    given([ordered(), signed(), died]).when(callingOff).then([calledOff]);
+    given([ordered(), signed(), confirmed])
+      .when(callingOff)
+      .thenRefused('illegalStep', /on its chain already/);
+    assert.equal(stepAfter(ordered(), calledOff), 'done');
+  });
+
+  it('is settled by what its chain shows, and sent again when its block leaves the chain', () => {
+    given([ordered(), signed()]).when(confirming).then([confirmed]);
+    given([ordered(), signed()])
+      .when((state) => buryOperation(state, [1], proof))
+      .then([died]);
+    given([ordered(), signed(), confirmed])
+      .when((state) => buryOperation(state, [1], proof))
+      .thenRefused('illegalStep', /settled/);
+    const { hash, blockHash } = landed;
+    const orphaned: OperationEvent = { type: 'OperationOrphaned', data: { attempt: 1, hash, blockHash } };
+    given([ordered(), signed(), confirmed])
+      .when((state) => orphanOperation(state, { hash, blockHash }))
+      .then([orphaned]);
+    assert.equal(stepAfter(ordered(), signed(), confirmed, orphaned), 'broadcast');
+  });
+
+  it('that brought less than was ordered is over: what arrived is recorded, nothing is sent again', () => {
+    const short: OperationEvent = { type: 'OperationShort', data: { ...landed, arrived: '79000000', seenAt: now } };
+    given([ordered(), signed()])
+      .when((state) => reportShortOperation(state, { ...landed, arrived: 79_000_000n, seenAt: now }))
+      .then([short]);
+    assert.equal(stepAfter(ordered(), signed(), short), 'done');
+  });
+
+  it('may collect another amount than was ordered: what it brought is recorded', () => {
+    const flush = withdrawal({ kind: 'sweep', form: { kind: 'flush', deposits: [{ address: '0x01', salt: 's' }] } });
+    given([ordered(flush), signed(attemptOf(flush))])
+      .when((state) => confirmOperation(state, { ...landed, confirmedAt: now }, 81n))
+      .then([{ type: 'OperationConfirmed', data: { ...landed, confirmedAt: now, arrived: '81' } }]);
+  });
+
+  it('that rebalances waits for its money at the other end, after it has left', () => {
+    const to = { chainId: 8453, account: '0x02', token: withdrawal().token } as const;
+    const rebalance = withdrawal({ kind: 'rebalance', expects: to });
+    const seen = { hash: hashOf('top-up'), amount: 79_900_000n, by: 'ada', now };
+    const arriving = (state: OperationState) => rebalanceArrived(state, seen);
+    given([ordered(rebalance)])
+      .when(arriving)
+      .thenRefused('illegalStep', /has not left yet/);
+    given([ordered(), signed(), confirmed])
+      .when(arriving)
+      .thenRefused('illegalStep', /no rebalance/);
+    const data = { hash: seen.hash, amount: '79900000', by: 'ada', arrivedAt: now };
+    const arrived: OperationEvent = { type: 'RebalanceArrived', data };
+    given([ordered(rebalance), signed(), confirmed])
+      .when(arriving)
+      .then([arrived]);
+    given([ordered(rebalance), signed(), confirmed, arrived])
+      .when((state) => rebalanceArrived(state, { ...seen, hash: hashOf('another') }))
+      .thenRefused('illegalStep', /came with/);
+  });
+
+  it('is told apart by how it stands', () => {
+    const standing = (...events: readonly OperationEvent[]) => {
+      const state = fold(operation, events);
+      return state && standingOf(state);
+    };
+    assert.deepEqual(
+      [
+        standing(ordered(large)),
+        standing(ordered()),
+        standing(ordered(), signed()),
+        standing(ordered(), signed(), died),
+        standing(ordered(), calledOff),
+        standing(ordered(), signed(), confirmed),
+      ],
+      ['waitsForApproval', 'ordered', 'signed', 'ordered', 'calledOff', 'done'],
+    );
+  });
+
+  it('that nobody ordered cannot be approved, called off, signed or settled', () => {
+    for (const decide of [approving('grace'), callingOff, signing(attemptOf(withdrawal())), confirming])
+      given([]).when(decide).thenRefused('notFound');
+    assert.equal(nextOperationStep(null).do, 'done');
+  });
+});
