@@ -1,5 +1,8 @@
 /** Names of transfers: in streams, in nonces' purposes, in what signers are told, in to-do lists. */
-import type { Purpose } from '../treasury/events.ts';
+
+/** What a nonce and a signature are for, as limits count it. */
+export const purposeKinds = ['payout', 'refund', 'withdrawal', 'sweep', 'deployment', 'cancel'] as const;
+export type PurposeKind = (typeof purposeKinds)[number];
 
 export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation'] as const;
 /** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation. */
@@ -14,7 +17,7 @@ export interface TransferKey {
 }
 
 /** In one text, unique among all transfers. A payout's is its payment's id, which holds neither a slash nor begins like the others. */
-export function referenceOf({ kind, id, part }: TransferKey): Purpose['reference'] {
+export function referenceOf({ kind, id, part }: TransferKey): string {
   switch (kind) {
     case 'payout':
       return id;
@@ -38,6 +41,6 @@ export function keyOf(reference: string): TransferKey {
   return { kind: 'payout', id: reference, part: 1 };
 }
 
-/** What a nonce and a signature are for, as limits count it. */
-export const moneyLeaves = (kind: Purpose['kind']): boolean =>
+/** Whether limits count it as money that leaves. */
+export const moneyLeaves = (kind: PurposeKind): boolean =>
   kind === 'payout' || kind === 'refund' || kind === 'withdrawal';

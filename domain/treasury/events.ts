@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, oneOf, Text, Time } from '../schema.ts';
+import { purposeKinds } from '../transfer/key.ts';
 
 /** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too. */
 export const treasurySchemaVersion = 3;
@@ -9,7 +10,7 @@ export const treasurySchemaVersion = 3;
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
 const Purpose = Type.Object(
   {
-    kind: oneOf(['payout', 'refund', 'withdrawal', 'sweep', 'deployment', 'cancel']),
+    kind: oneOf(purposeKinds),
     /** Which transfer (domain/transfer/key.ts). */
     reference: Id,
     /** Counts the nonces that one reference used up: 1 for the first. */
