@@ -9,7 +9,7 @@ import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
 import type { Spending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
-import type { CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
+import type { AccountHistory, CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
 import type { Treasury } from './treasury.ts';
 
@@ -50,6 +50,8 @@ export interface Family<T extends Treasury = Treasury> {
 export interface OpenChain {
   readonly ingester: Ingester;
   readonly rail: PayoutRail;
+  /** What its transactions did to an account, for the treasury's books. */
+  readonly history: AccountHistory;
   readonly health: ChainHealth;
   /** How often the chain is polled. */
   readonly poll_ms: number;

@@ -62,6 +62,8 @@ describe('a chain family', () => {
       // @ts-expect-error
       rail: without(chain, 'rail'),
       // @ts-expect-error
+      history: without(chain, 'history'),
+      // @ts-expect-error
       health: without(chain, 'health'),
       // @ts-expect-error
       poll_ms: without(chain, 'poll_ms'),

@@ -1,6 +1,6 @@
 /** What nodes say of an account: its transactions and nonce, what it holds, and what its calls would do. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, numberToHex, pad } from 'viem';
-import { ask, list, object, optional } from '../node/jsonRpc.ts';
+import { ask, askEach, list, object, optional } from '../node/jsonRpc.ts';
 import { type BlockTag, hex, type LogsShown, quantity, tagOf, toLogs, transferTopic } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
@@ -8,12 +8,27 @@ export interface Transaction {
   readonly hash: Hex;
   readonly from: Address;
   readonly nonce: bigint;
+  /** Undefined for one that creates a contract. */
+  readonly to: Address | undefined;
+  readonly value_wei: bigint;
 }
 
 export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
   ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
 
-/** Sender, nonce and hash of each transaction of a block. */
+/** Those that the node has, in the order of the hashes. */
+export const transactionsOf = (
+  node: EvmNode,
+  hashes: readonly string[],
+): Promise<readonly (Transaction | undefined)[]> =>
+  askEach(
+    node,
+    'eth_getTransactionByHash',
+    hashes.map((hash) => [hash]),
+    (answer) => optional(answer, toTransaction),
+  );
+
+/** The transactions of a block. */
 export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
   ask(node, 'eth_getBlockByNumber', [numberToHex(blockNumber), true], (answer) =>
     list(object(answer)['transactions']).map(toTransaction),
@@ -22,8 +37,8 @@ export const transactionsAt = (node: EvmNode, blockNumber: bigint) =>
 export const nonceAt = (node: EvmNode, account: string, tag: BlockTag): Promise<bigint> =>
   ask(node, 'eth_getTransactionCount', [account, tagOf(tag)], quantity);
 
-export const coinBalance = (node: EvmNode, account: string): Promise<bigint> =>
-  ask(node, 'eth_getBalance', [account, 'latest'], quantity);
+export const coinBalance = (node: EvmNode, account: string, tag: BlockTag = 'latest'): Promise<bigint> =>
+  ask(node, 'eth_getBalance', [account, tagOf(tag)], quantity);
 
 export const suggestedTip = (node: EvmNode): Promise<bigint> => ask(node, 'eth_maxPriorityFeePerGas', [], quantity);
 
@@ -44,25 +59,52 @@ export const simulateAs = (
 ): Promise<Hex> => ask(node, 'eth_call', [{ to: account, data }, 'latest', { [account]: { code } }], hex);
 
 /** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
-export function tokenBalance(node: EvmNode, account: Address, token: string): Promise<bigint> {
+export function tokenBalance(
+  node: EvmNode,
+  account: Address,
+  token: string,
+  tag: BlockTag = 'latest',
+): Promise<bigint> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
+  return ask(node, 'eth_call', [{ to: token, data }, tagOf(tag)], quantity);
 }
 
 /** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
 export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
 
+interface Blocks {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** An account as logs of transfers have it. */
+export const topicOf = (account: string): Hex => pad(account.toLowerCase() as Hex, { size: 32 });
+
 /** What an account transferred, of whatever token; since EIP-7708 of the coin as well. */
-export const logsFrom = (
-  node: EvmNode,
-  account: string,
-  { from, to }: { readonly from: bigint; readonly to: bigint },
-): Promise<LogsShown> => {
-  const topics = [transferTopic, pad(account.toLowerCase() as Hex, { size: 32 })];
+export const logsFrom = (node: EvmNode, account: string, { from, to }: Blocks): Promise<LogsShown> => {
+  const topics = [transferTopic, topicOf(account)];
   const filter = { topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
   return ask(node, 'eth_getLogs', [filter], toLogs);
 };
+
+/** What an account transferred and got of some tokens. */
+export async function logsOfAccount(
+  node: EvmNode,
+  account: string,
+  tokens: readonly string[],
+  { from, to }: Blocks,
+): Promise<LogsShown> {
+  const own = topicOf(account);
+  const range = { address: tokens, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  const filters = [
+    [transferTopic, own],
+    [transferTopic, null, own],
+  ].map((topics) => [{ ...range, topics }]);
+  const [sent, received] = await askEach(node, 'eth_getLogs', filters, toLogs);
+  const both = [sent, received].flatMap((shown) => shown ?? []);
+  return { logs: both.flatMap(({ logs }) => logs), broken: both.flatMap(({ broken }) => broken) };
+}
 
 /** The hash of an account's transaction with a nonce, from nodes that have an index of them. @throws RpcFailed `refused` by others */
 export const transactionBySender = (node: EvmNode, account: string, nonce: bigint): Promise<string | undefined> =>
@@ -71,6 +113,12 @@ export const transactionBySender = (node: EvmNode, account: string, nonce: bigin
   );
 
 function toTransaction(answer: unknown): Transaction {
-  const { hash, from, nonce } = object(answer);
-  return { hash: hex(hash), from: hex(from), nonce: quantity(nonce) };
+  const { hash, from, nonce, to, value } = object(answer);
+  return {
+    hash: hex(hash),
+    from: hex(from),
+    nonce: quantity(nonce),
+    to: optional(to, hex),
+    value_wei: optional(value, quantity) ?? 0n,
+  };
 }

@@ -16,6 +16,7 @@ import {
 } from './config.ts';
 import { createEvmDeposits } from './deposits/scheme.ts';
 import { createEvmHealth } from './health.ts';
+import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
@@ -61,6 +62,7 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
     {
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
+      history: createEvmHistory(config, rpc),
       health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
       ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),

@@ -1,7 +1,7 @@
 /** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
-import { ask, list, object, optional, seconds } from '../node/jsonRpc.ts';
+import { ask, type Json, list, object, optional, seconds } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
@@ -35,6 +35,10 @@ export interface Receipt {
   readonly succeeded: boolean;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
+  /** Its place in its block. */
+  readonly index: number;
+  /** All that its sender paid for it, in the coin's smallest unit; undefined where the node does not tell. */
+  readonly fee_wei: bigint | undefined;
   readonly logs: readonly RawLog[];
 }
 
@@ -184,14 +188,24 @@ function timeIn(value: unknown): number | undefined {
 }
 
 export function toReceipt(answer: unknown): Receipt {
-  const { transactionHash, status, blockNumber, blockHash, logs } = object(answer);
+  const receipt = object(answer);
+  const { transactionHash, status, blockNumber, blockHash, transactionIndex, logs } = receipt;
   return {
     hash: hex(transactionHash),
     succeeded: quantity(status) === 1n,
     blockNumber: quantity(blockNumber),
     blockHash: hex(blockHash),
+    index: Number(optional(transactionIndex, quantity) ?? 0n),
+    fee_wei: feeIn(receipt),
     logs: list(logs).map(toLog),
   };
+}
+
+/** Chains of the OP stack charge for Ethereum's data besides (`l1Fee`); Arbitrum does in units of gas. */
+function feeIn({ gasUsed, effectiveGasPrice, l1Fee }: Json): bigint | undefined {
+  const [gas, price] = [gasUsed, effectiveGasPrice].map((each) => optional(each, quantity));
+  if (gas === undefined || price === undefined) return undefined;
+  return gas * price + (optional(l1Fee, quantity) ?? 0n);
 }
 
 export function hex(value: unknown): Hex {

@@ -6,6 +6,7 @@ import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } fro
 import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
+import { createSolanaHistory } from './history.ts';
 import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
@@ -38,6 +39,7 @@ export const solana: Family<SolanaTreasury> = {
         {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
           rail: createSolanaPayoutRail(config, createPayoutReference(seed === null ? null : referenceKey(seed)), rpc),
+          history: createSolanaHistory(rpc),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
           unfitNodes: rpc.unfit,

@@ -22,6 +22,17 @@ export interface Landed {
   readonly accounts: readonly string[];
   readonly before: readonly TokenBalance[];
   readonly after: readonly TokenBalance[];
+  /** Undefined where the node does not tell of the coin. */
+  readonly coin: CoinMoved | undefined;
+}
+
+/** In lamports. */
+export interface CoinMoved {
+  /** What its first account paid for it. */
+  readonly fee: bigint;
+  /** Of all accounts, in their order; the fee is taken off in the second. */
+  readonly before: readonly bigint[];
+  readonly after: readonly bigint[];
 }
 
 /** A node has the transaction, and what it shows of it cannot be read: a newer version, no `meta`, something is missing. */
@@ -76,7 +87,8 @@ function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed 
 }
 
 function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
-  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = objectOf('meta', meta);
+  const told = objectOf('meta', meta);
+  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = told;
   const { accountKeys } = objectOf('message', objectOf('transaction', transaction)['message']);
   const { writable, readonly } = optional(loadedAddresses, object) ?? {};
   const accounts = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
@@ -88,7 +100,18 @@ function landedIn(signature: string, { slot, meta, transaction }: Json): Landed 
     accounts,
     before: balances(preTokenBalances),
     after: balances(postTokenBalances),
+    coin: coinIn(told),
   };
+}
+
+/** What is not told in full counts as not told: tokens can be read without it. */
+function coinIn({ fee, preBalances, postBalances }: Json): CoinMoved | undefined {
+  const [paid, before, after] = [
+    optional(fee, whole),
+    optional(preBalances, (each) => list(each).map(whole)),
+    optional(postBalances, (each) => list(each).map(whole)),
+  ];
+  return paid !== undefined && before && after ? { fee: paid, before, after } : undefined;
 }
 
 function objectOf(name: string, value: unknown): Json {

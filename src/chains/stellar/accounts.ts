@@ -6,11 +6,15 @@ import type { StellarNode } from './rpc.ts';
 export interface Account {
   /** The number of the account's last transaction. */
   readonly sequence: bigint;
+  /** Stroops that it holds. */
+  readonly balance: bigint;
   /** Stroops that can pay fees: the balance without reserves and without what open offers hold. */
   readonly spendable: bigint;
 }
 
 export interface Trustline {
+  /** Smallest units that it holds. */
+  readonly balance: bigint;
   /** Smallest units that can be paid from here. */
   readonly spendable: bigint;
   /** Smallest units that it can still receive. */
@@ -92,7 +96,8 @@ function accountIn(entry: xdr.AccountEntry): Account {
     entry.numSubEntries() + (sponsorship?.numSponsoring() ?? 0) - (sponsorship?.numSponsored() ?? 0),
   );
   const reserved = (2n + entries) * baseReserve + (more ? more.liabilities().selling().toBigInt() : 0n);
-  return { sequence: entry.seqNum().toBigInt(), spendable: notNegative(entry.balance().toBigInt() - reserved) };
+  const balance = entry.balance().toBigInt();
+  return { sequence: entry.seqNum().toBigInt(), balance, spendable: notNegative(balance - reserved) };
 }
 
 function trustlineIn(line: xdr.TrustLineEntry): Trustline {
@@ -100,6 +105,7 @@ function trustlineIn(line: xdr.TrustLineEntry): Trustline {
   const [selling, buying] = [liabilities?.selling().toBigInt() ?? 0n, liabilities?.buying().toBigInt() ?? 0n];
   const balance = line.balance().toBigInt();
   return {
+    balance,
     spendable: notNegative(balance - selling),
     room: notNegative(line.limit().toBigInt() - balance - buying),
     authorized: (line.flags() & authorizedFlag) !== 0,

@@ -6,6 +6,7 @@ import { defaultStellarConfig, publicNetwork, type StellarConfig } from './confi
 import { contractProblem } from './deposits/payinContract.ts';
 import { createStellarDeposits } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
+import { createStellarHistory } from './history.ts';
 import { stellarMessages } from './messages.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
@@ -35,6 +36,7 @@ export const stellar: Family<StellarTreasury> = {
         {
           ingester: createStellarIngester(config, rpc),
           rail: createStellarPayoutRail(config, rpc),
+          history: createStellarHistory(config, rpc),
           health: createStellarHealth(rpc, config.networkPassphrase),
           poll_ms: config.pollInterval_ms,
           unfitNodes: rpc.unfit,

@@ -28,6 +28,8 @@ export interface FoundTransaction {
   readonly envelopeXdr: string;
   /** Contract events of each operation, XDR in base64. */
   readonly events: readonly (readonly string[])[];
+  /** Events of the transaction itself, those of its fee, XDR in base64. */
+  readonly own: readonly string[];
 }
 
 /** An event as getEvents gives it. */
@@ -61,7 +63,8 @@ export const transactionOf = (node: ChainNode, hash: string): Promise<FoundTrans
     const found = object(answer);
     const status = statuses.find((known) => known === found['status']);
     if (!status) throw new Error(`expected a status, not ${String(found['status']).slice(0, 40)}`);
-    const events = optional(found['events'], object)?.['contractEventsXdr'];
+    const told = optional(found['events'], object);
+    const events = told?.['contractEventsXdr'];
     return {
       status,
       range: rangeIn(found),
@@ -70,6 +73,7 @@ export const transactionOf = (node: ChainNode, hash: string): Promise<FoundTrans
       innerHash: found['feeBump'] === true ? innerHashIn(text(found['resultXdr'])) : null,
       envelopeXdr: optional(found['envelopeXdr'], text) ?? '',
       events: (optional(events, list) ?? []).map((own) => (optional(own, list) ?? []).map(text)),
+      own: (optional(told?.['transactionEventsXdr'], list) ?? []).map(text),
     };
   });
 
@@ -106,11 +110,17 @@ export function eventsQuery(filters: readonly EventFilter[], start: PageStart, l
 }
 
 /** One page of events, without those of failed transactions. @throws Error for what is no answer to `eventsQuery` */
-export function eventsPageIn(answer: unknown): EventPage {
+export const eventsPageIn = (answer: unknown): EventPage =>
+  pageIn(answer, (event) => event['inSuccessfulContractCall'] !== false);
+
+/** The same with those of failed transactions, which have paid their fees. */
+export const allEventsPageIn = (answer: unknown): EventPage => pageIn(answer, () => true);
+
+function pageIn(answer: unknown, isWanted: (event: Json) => boolean): EventPage {
   const page = object(answer);
   const raw = list(page['events']).map(object);
   return {
-    events: raw.filter((event) => event['inSuccessfulContractCall'] !== false).map(eventOf),
+    events: raw.filter(isWanted).map(eventOf),
     isEmpty: raw.length === 0,
     cursor: optional(page['cursor'] ?? raw.at(-1)?.['id'], text),
     range: rangeIn(page),

@@ -2,6 +2,7 @@
 import type { Family } from '../../../src/chains/family.ts';
 import { canonicalAddress, canonicalTxHash } from './addresses.ts';
 import { deposits } from './deposits.ts';
+import { createHistory } from './history.ts';
 import { createIngester } from './payins.ts';
 import { createRail } from './payouts.ts';
 import { createSigner } from './signer.ts';
@@ -21,6 +22,7 @@ export const draft = {
       chains: settings.map(({ chainId, poll_ms = 1_000 }) => ({
         ingester: createIngester(chainId),
         rail: createRail(chainId, address),
+        history: createHistory(chainId),
         health: { nodes: [], finalSteps_ms: 1_000 },
         poll_ms,
       })),

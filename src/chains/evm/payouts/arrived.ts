@@ -1,6 +1,7 @@
 /** What a payout brought its receiver, as its receipt tells it. */
-import { type Hex, isAddressEqual, pad } from 'viem';
+import { type Hex, isAddressEqual } from 'viem';
 import type { Sent } from '../../ports.ts';
+import { topicOf } from '../accounts.ts';
 import { type Receipt, transferTopic } from '../reads.ts';
 
 /**
@@ -13,8 +14,6 @@ export function arrivedIn({ logs }: Pick<Receipt, 'logs'>, account: string, { to
     .filter((log) => isAddressEqual(log.address, token.address as Hex) && isSame(log.topics, topics))
     .reduce((sum, { data }) => sum + amountIn(data), 0n);
 }
-
-const topicOf = (address: string): string => pad(address.toLowerCase() as Hex, { size: 32 });
 
 const isSame = (topics: readonly Hex[], wanted: readonly string[]): boolean =>
   topics.length === wanted.length && topics.every((topic, at) => topic.toLowerCase() === wanted[at]);

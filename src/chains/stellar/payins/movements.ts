@@ -72,13 +72,16 @@ function received<A extends AssetRef>(
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
   // What the treasury pays to itself is nobody's money: it has what it had.
   if (typeof from !== 'string' || to !== treasury || from === treasury) return undefined;
-  const data = nativeOf(value);
-  if (typeof data === 'bigint') return { token, from, to: treasury, memo: null, amount: data };
-  const amount = entryOf(value, 'amount');
-  const units = amount && nativeOf(amount);
+  const amount = amountIn(value);
   const id = entryOf(value, 'to_muxed_id');
-  if (typeof units !== 'bigint') return undefined;
-  return { token, from, to: treasury, memo: id ? memoOf(id) : null, amount: units };
+  return amount === undefined ? undefined : { token, from, to: treasury, memo: id ? memoOf(id) : null, amount };
+}
+
+/** It comes alone, or in a map. */
+export function amountIn(value: xdr.ScVal): bigint | undefined {
+  const amount = value.switch().name === 'scvMap' ? entryOf(value, 'amount') : value;
+  const units = amount && nativeOf(amount);
+  return typeof units === 'bigint' ? units : undefined;
 }
 
 const issuerIn = (asset: unknown): string | undefined =>
@@ -105,7 +108,7 @@ function entryOf(value: xdr.ScVal, key: string): xdr.ScVal | undefined {
 export const addressTopic = (address: string): string => new Address(address).toScVal().toXDR('base64');
 
 /** Plain JavaScript for what the chain's values hold; undefined for what cannot be read. */
-function nativeOf(value: xdr.ScVal): unknown {
+export function nativeOf(value: xdr.ScVal): unknown {
   try {
     return scValToNative(value);
   } catch {

@@ -31,8 +31,12 @@ const pageEvents = 1_000;
 /** One URL may stand for several nodes: an answer of one that lags is asked for again. */
 const asksMax = 3;
 
-/** @param filters of what is wanted @param networkPassphrase names the contract of lumens, whose events show that classic events are told */
-export function createPages(filters: readonly EventFilter[], networkPassphrase: string): Pages {
+/**
+ * @param filters of what is wanted
+ * @param networkPassphrase names the contract of lumens, whose events show that classic events are told
+ * @param read takes an answer apart; as left out, without the events of failed transactions
+ */
+export function createPages(filters: readonly EventFilter[], networkPassphrase: string, read = eventsPageIn): Pages {
   const fees = feesOf(networkPassphrase);
   /** What nodes said that they give at most, by their names. */
   const limits = new Map<string, number>();
@@ -45,7 +49,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
     const queries = [eventsQuery(filters, start, limit), ...samples];
     // One URL may stand for several nodes: the sample is of the one that gives the page, where it takes both at once.
     const together = (node.limits.most('calls') ?? queries.length) >= queries.length;
-    const answers = await askEach(node, 'getEvents', queries, eventsPageIn, { together }).catch((error: unknown) => {
+    const answers = await askEach(node, 'getEvents', queries, read, { together }).catch((error: unknown) => {
       const most = smallerLimit(error, limit);
       if (most === undefined) throw error;
       limits.set(node.name, most);

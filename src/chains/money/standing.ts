@@ -1,0 +1,37 @@
+/** What an account holds counts when as many nodes say it as must agree: a wrong word would open the books, or hide that they are. */
+import { agreedOn, type Statement } from '../node/agreement.ts';
+import type { ChainNode } from '../node/jsonRpc.ts';
+import type { ChainRpc } from '../node/nodes.ts';
+import { type Standing, StandingDisputed } from '../ports.ts';
+
+/**
+ * @param read what a node says of the account now
+ * @param again what another node says of the same place, or of the nearest one that it can tell; throws RpcFailed when it cannot
+ * @throws StandingDisputed, ChainUnavailable
+ */
+export async function agreedStanding(
+  rpc: ChainRpc,
+  account: string,
+  read: (node: ChainNode) => Promise<Standing>,
+  again: (node: ChainNode, said: Standing) => Promise<Standing>,
+  signal: AbortSignal,
+): Promise<Standing> {
+  const said = await rpc.answer(read, signal);
+  if (rpc.agree.usual <= 1) return said;
+  const { agreed, dispute } = await agreedOn(
+    rpc,
+    rpc.agree.usual,
+    async (node) => compared(said, await again(node, said)),
+    signal,
+  );
+  if (agreed && !dispute) return said;
+  throw new StandingDisputed(account, dispute ?? { reason: 'nodesTooFew', message: 'too few nodes can say' });
+}
+
+function compared(said: Standing, other: Standing): Statement {
+  const assets = new Set([...Object.keys(said.balances), ...Object.keys(other.balances)]);
+  const differing = [...assets].filter((asset) => (said.balances[asset] ?? 0n) !== (other.balances[asset] ?? 0n));
+  if (differing.length === 0) return 'same';
+  const amounts = differing.map((asset) => `${other.balances[asset] ?? 0n} units of ${asset}`).join(', ');
+  return { instead: `it holds ${amounts} in block ${other.blockNumber}` };
+}

@@ -1,0 +1,160 @@
+/** What its transactions did to a wallet and its token accounts, as the nodes' lists and the balances around each transaction tell it. */
+import { instant } from '../../../domain/time.ts';
+import { readPage } from '../historyPages.ts';
+import { inParallel } from '../inParallel.ts';
+import { agreedStanding } from '../money/standing.ts';
+import {
+  type AccountHistory,
+  type AccountTransaction,
+  type Change,
+  coin,
+  type HistoryAsked,
+  type HistoryPage,
+  HistoryTooLong,
+  type Standing,
+} from '../ports.ts';
+import { callsAtOnce, solanaChain, solanaChainId } from './config.ts';
+import { type Landed, landedEach, TransactionUnreadable } from './landed.ts';
+import { untilThere } from './patience.ts';
+import { accountsOf, type Block, blockAt } from './reads.ts';
+import { RpcFailed, type SolanaNode, type SolanaRpc } from './rpc.ts';
+import { tokenAccountIn, tokenAccountOf } from './tokenProgram.ts';
+import { type Seen, signaturesOf } from './transactions.ts';
+
+const asOf = { commitment: 'finalized' } as const;
+/** Of one account. Anybody can name one in a transaction of his own, for 0.000005 SOL each. */
+const listedMax = 20_000;
+/** Nodes may give less in one answer than they are asked for. */
+const pagesMax = 220;
+
+export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
+  const rpc = anyRpc.as('late');
+  const { tokens } = solanaChain();
+
+  const accountsOfOwner = (owner: string) => [owner, ...tokens.map(({ address: mint }) => tokenAccountOf(owner, mint))];
+
+  const page = (node: SolanaNode, asked: HistoryAsked): Promise<HistoryPage> =>
+    readPage(asked, {
+      span: asked.to - asked.from + 1n,
+      async happenedIn({ from, to }) {
+        const lists = await inParallel(accountsOfOwner(asked.account), callsAtOnce, (account) =>
+          listed(node, account, from),
+        );
+        const seen = new Map(lists.flat().map(({ signature, slot }) => [signature, slot]));
+        const found = [...seen].map(([hash, blockNumber]) => ({ hash, blockNumber }));
+        return { found: found.filter(({ blockNumber }) => blockNumber <= to), complete: true };
+      },
+      read: async (found) =>
+        readEach(
+          node,
+          asked.account,
+          found.map(({ hash }) => hash),
+        ),
+    });
+
+  async function readEach(node: SolanaNode, account: string, signatures: readonly string[]) {
+    const found = await untilThere(signatures, (wanted) => landedEach(node, wanted, 'finalized'));
+    const whole = signatures.map((signature, at) => shown(node, signature, found[at] ?? null));
+    const slots = [...new Set(whole.map(({ slot }) => slot))];
+    const blocks = await inParallel(slots, callsAtOnce, (slot) => blockAt(node, slot, 'finalized'));
+    const blockOf = new Map(blocks.map((block) => [block.slot, block]));
+    return whole.flatMap((each) => {
+      const block = blockOf.get(each.slot);
+      return block ? [transactionIn(account, each, block)] : [];
+    });
+  }
+
+  async function standingIn(node: SolanaNode, owner: string): Promise<Standing> {
+    const { slot, accounts } = await accountsOf(node, accountsOfOwner(owner), asOf);
+    const [wallet, ...held] = accounts;
+    const { hash, time_s } = await blockAt(node, slot, 'finalized');
+    const amounts = tokens.map(({ address }, at) => [address, tokenAccountIn(held[at])?.amount ?? 0n]);
+    return {
+      blockNumber: slot,
+      blockHash: hash,
+      time: instant(time_s * 1_000),
+      balances: { [coin]: wallet?.lamports ?? 0n, ...Object.fromEntries(amounts) },
+    };
+  }
+
+  return {
+    chainId: solanaChainId,
+    listsCoin: true,
+    transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
+    standing: (account, signal) =>
+      agreedStanding(
+        rpc,
+        account,
+        (node) => standingIn(node, account),
+        (node) => standingIn(node, account),
+        signal,
+      ),
+    // It is read as of a final block.
+    finality: async () => 'final',
+  };
+}
+
+/** What names an account, down to a slot. @throws HistoryTooLong */
+async function listed(node: SolanaNode, account: string, from: bigint): Promise<readonly Seen[]> {
+  const seen: Seen[] = [];
+  for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
+    const page = await signaturesOf(node, account, { until: null, before: seen.at(-1)?.signature ?? null }, asOf);
+    seen.push(...page.filter(({ slot }) => slot >= from));
+    if (page.length === 0 || page.some(({ slot }) => slot < from)) return seen;
+  }
+  throw new HistoryTooLong(`${seen.length} transactions name ${account} since slot ${from}: ask for what came later`);
+}
+
+type Whole = Landed & { readonly coin: NonNullable<Landed['coin']> };
+
+function shown(node: SolanaNode, signature: string, found: Landed | TransactionUnreadable | null): Whole {
+  if (found instanceof TransactionUnreadable) throw found;
+  if (found?.coin) return { ...found, coin: found.coin };
+  throw new RpcFailed(node.name, 'getTransaction', 'refused', `it lists ${signature} and does not show it whole`);
+}
+
+function transactionIn(account: string, landed: Whole, { hash, time_s }: Block): AccountTransaction {
+  const { signature, slot, failed, accounts, coin: moved } = landed;
+  const outgoing = accounts[0] === account;
+  return {
+    txHash: signature,
+    blockNumber: slot,
+    blockHash: hash,
+    time: instant(time_s * 1_000),
+    nonce: null,
+    outgoing,
+    succeeded: !failed,
+    fee: outgoing ? moved.fee : 0n,
+    changes: failed ? [] : [...coinChange(account, landed), ...tokenChanges(account, landed)],
+  };
+}
+
+/** The fee counts for nothing: the first account paid it. */
+function coinChange(account: string, { accounts, coin: { fee, before, after } }: Whole): readonly Change[] {
+  const grownBy = (at: number) => (after[at] ?? 0n) - (before[at] ?? 0n) + (at === 0 ? fee : 0n);
+  const own = accounts.indexOf(account);
+  const amount = own < 0 ? 0n : grownBy(own);
+  if (amount === 0n) return [];
+  const opposite = accounts.filter((_, at) => at !== own && grownBy(at) === -amount);
+  return [{ asset: coin, amount, counterparty: only(opposite) }];
+}
+
+function tokenChanges(owner: string, { before, after }: Landed): readonly Change[] {
+  return solanaChain().tokens.flatMap(({ address: mint }) => {
+    const own = tokenAccountOf(owner, mint);
+    const sums = new Map<string, { readonly owner: string | undefined; amount: bigint }>();
+    for (const [sign, balances] of [[-1n, before] as const, [1n, after] as const]) {
+      for (const { account, owner: of, amount } of balances.filter((each) => each.mint === mint)) {
+        const sum = sums.get(account)?.amount ?? 0n;
+        sums.set(account, { owner: of ?? sums.get(account)?.owner, amount: sum + sign * amount });
+      }
+    }
+    const amount = sums.get(own)?.amount ?? 0n;
+    if (amount === 0n) return [];
+    const opposite = [...sums].filter(([account, sum]) => account !== own && sum.amount === -amount);
+    return [{ asset: mint, amount, counterparty: only(opposite.map(([account, sum]) => sum.owner ?? account)) }];
+  });
+}
+
+const only = (candidates: readonly string[]): string | null =>
+  candidates.length === 1 ? (candidates[0] ?? null) : null;

@@ -1,0 +1,79 @@
+/** What a transaction did to an account, as its events tell it, and what it paid for it. */
+import { Asset, FeeBumpTransaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import { type Change, coin } from '../ports.ts';
+import { accountOf } from './addresses.ts';
+import { stellarChain } from './config.ts';
+import { amountIn, nativeOf, type SeenEvent } from './payins/movements.ts';
+import { seenInMeta } from './payins/transfers.ts';
+import type { FoundTransaction } from './reads.ts';
+import { assetContractOf } from './tokens.ts';
+
+export interface Assets {
+  /** Of lumens and each token of the catalogue: by its contract, how it is called among changes. */
+  readonly contracts: ReadonlyMap<string, string>;
+  readonly lumens: string;
+}
+
+export function assetsOf(networkPassphrase: string): Assets {
+  const lumens = Asset.native().contractId(networkPassphrase);
+  const tokens = stellarChain().tokens.map(
+    (token) => [assetContractOf(token, networkPassphrase), token.address] as const,
+  );
+  return { contracts: new Map([[lumens, coin], ...tokens]), lumens };
+}
+
+/** One for each event that moved an asset to or from the account. @throws Error when an event cannot be decoded */
+export const changesIn = (
+  { events }: Pick<FoundTransaction, 'events'>,
+  account: string,
+  { contracts }: Assets,
+): readonly Change[] =>
+  events.flatMap((operation) =>
+    operation.flatMap(seenInMeta((contract) => contracts.has(contract))).flatMap((event) => {
+      const asset = contracts.get(event.contract);
+      return asset === undefined ? [] : changeIn(event, asset, account);
+    }),
+  );
+
+function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly Change[] {
+  const [name, first, second] = topics.map(nativeOf);
+  const amount = amountIn(value);
+  if (amount === undefined) throw new Error(`an event of ${asset} without an amount`);
+  const ends = endsOf(name, first, second);
+  if (!ends || ends.from === ends.to || amount === 0n) return [];
+  if (ends.from === account) return [{ asset, amount: -amount, counterparty: ends.to }];
+  return ends.to === account ? [{ asset, amount, counterparty: ends.from }] : [];
+}
+
+/** What the issuer gives is minted, what is paid to the issuer is burnt. */
+function endsOf(name: unknown, first: unknown, second: unknown) {
+  const [one, other] = [textOf(first), textOf(second)];
+  if (name === 'transfer') return { from: one, to: other };
+  if (name === 'mint') return { from: null, to: one };
+  return name === 'burn' || name === 'clawback' ? { from: one, to: null } : undefined;
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** What the account paid, in stroops: what was charged first, less what a contract call got back. */
+export function feePaidIn({ own }: Pick<FoundTransaction, 'own'>, account: string): bigint {
+  const fees = own.map((base64) => {
+    const body = xdr.TransactionEvent.fromXDR(base64, 'base64').event().body().v0();
+    const [name, payer] = body.topics().map(nativeOf);
+    return name === 'fee' && payer === account ? (amountIn(body.data()) ?? 0n) : 0n;
+  });
+  return fees.reduce((sum, fee) => sum + fee, 0n);
+}
+
+/** Whether the account sent a transaction, acts in it or pays for it; the number is the account's that the transaction itself belongs to. */
+export function signersIn({ envelopeXdr }: Pick<FoundTransaction, 'envelopeXdr'>, account: string, passphrase: string) {
+  const parsed = TransactionBuilder.fromXDR(envelopeXdr, passphrase);
+  const [inner, payer] =
+    parsed instanceof FeeBumpTransaction ? [parsed.innerTransaction, parsed.feeSource] : [parsed, parsed.source];
+  const acting = inner.operations.flatMap(({ source }) => source ?? []);
+  const isOwn = (address: string) => accountOf(address) === account;
+  return {
+    nonce: isOwn(inner.source) ? BigInt(inner.sequence) : null,
+    outgoing: [inner.source, payer, ...acting].some(isOwn),
+  };
+}

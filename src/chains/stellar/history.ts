@@ -1,0 +1,122 @@
+/** What its transactions did to an account. Every movement of an asset, classic ones and fees too, is an event (CAP-67). */
+import { xdr } from '@stellar/stellar-sdk';
+import { instant } from '../../../domain/time.ts';
+import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
+import { inParallel } from '../inParallel.ts';
+import { agreedStanding } from '../money/standing.ts';
+import {
+  type AccountHistory,
+  type AccountTransaction,
+  coin,
+  type HistoryAsked,
+  type HistoryPage,
+  HistoryTooLong,
+  type Standing,
+} from '../ports.ts';
+import { holdingOf } from './accounts.ts';
+import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
+import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
+import { addressTopic } from './payins/movements.ts';
+import { createPages } from './payins/pages.ts';
+import { ledgerName } from './payins/transfers.ts';
+import { allEventsPageIn, type EventFilter, ledgerRange, transactionOf } from './reads.ts';
+import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
+import { assetOf } from './tokens.ts';
+
+/** Calls to one node at a time. */
+const callsAtOnce = 8;
+
+type Config = Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax'>;
+
+export function createStellarHistory(
+  { networkPassphrase, rangeLedgersMax }: Config,
+  anyRpc: StellarRpc,
+): AccountHistory {
+  const rpc = anyRpc.as('late');
+  const { tokens } = stellarChain();
+  const assets = assetsOf(networkPassphrase);
+
+  const page = (node: StellarNode, asked: HistoryAsked): Promise<HistoryPage> => {
+    const pages = createPages(filtersOf(asked.account, assets), networkPassphrase, allEventsPageIn);
+    return readPage(asked, {
+      span: BigInt(rangeLedgersMax),
+      happenedIn: async (range) => ({ found: await found(node, range), complete: true }),
+      read: (some) => inParallel(some, callsAtOnce, ({ hash }) => read(node, asked.account, hash)),
+    });
+
+    /** A range with more events than are read in one go is read in halves. @throws HistoryTooLong */
+    async function found(node: StellarNode, { from, to }: BlockRange): Promise<readonly Happened[]> {
+      const told = await pages.read(node, { from, to });
+      if (told && told.to < to) throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);
+      if (told) {
+        const hashes = new Map(told.events.map(({ txHash, ledger }) => [txHash, ledger]));
+        return [...hashes].map(([hash, blockNumber]) => ({ hash, blockNumber }));
+      }
+      if (from === to) throw new HistoryTooLong(`ledger ${from} holds more of ${asked.account} than is read in one go`);
+      const middle = (from + to) / 2n;
+      return [...(await found(node, { from, to: middle })), ...(await found(node, { from: middle + 1n, to }))];
+    }
+  };
+
+  async function read(node: StellarNode, account: string, hash: string): Promise<AccountTransaction> {
+    const shown = await transactionOf(node, hash);
+    const isWhole = shown.status !== 'NOT_FOUND' && shown.own.length > 0;
+    if (!isWhole) throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not show ${hash} whole`);
+    const { nonce, outgoing } = signersIn(shown, account, networkPassphrase);
+    return {
+      txHash: hash,
+      blockNumber: shown.ledger,
+      blockHash: ledgerName(shown.ledger),
+      time: instant(shown.createdAt_s * 1_000),
+      nonce,
+      outgoing,
+      succeeded: shown.status === 'SUCCESS',
+      fee: feePaidIn(shown, account),
+      changes: shown.status === 'SUCCESS' ? changesIn(shown, account, assets) : [],
+    };
+  }
+
+  async function standingIn(node: StellarNode, account: string): Promise<Standing> {
+    const { account: lumens, trustlines, ledger } = await holdingOf(node, account, tokens.map(assetOf));
+    const { latest } = await ledgerRange(node);
+    const held = tokens.map(({ address }, at) => [address, trustlines[at]?.balance ?? 0n]);
+    return {
+      blockNumber: ledger,
+      blockHash: ledgerName(ledger),
+      // A ledger may have closed in between: the time is that one's.
+      time: instant(latest.closedAt_s * 1_000),
+      balances: { [coin]: lumens?.balance ?? 0n, ...Object.fromEntries(held) },
+    };
+  }
+
+  return {
+    chainId: stellarChainId,
+    listsCoin: true,
+    transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
+    standing: (account, signal) =>
+      agreedStanding(
+        rpc,
+        account,
+        (node) => standingIn(node, account),
+        (node) => standingIn(node, account),
+        signal,
+      ),
+    // A closed ledger is final.
+    finality: async () => 'final',
+  };
+}
+
+/** A filter takes five contracts and five forms of events at most. */
+function filtersOf(account: string, { contracts, lumens }: Assets): readonly EventFilter[] {
+  const symbol = (name: string) => xdr.ScVal.scvSymbol(name).toXDR('base64');
+  const own = addressTopic(account);
+  const alone = ['mint', 'burn', 'clawback'].map((name) => [symbol(name), own, '**']);
+  const transfers = [
+    [symbol('transfer'), own, '**'],
+    [symbol('transfer'), '*', own, '**'],
+  ];
+  return [
+    { contractIds: [...contracts.keys()], topics: [...transfers, ...alone] },
+    { contractIds: [lumens], topics: [[symbol('fee'), own, '**']] },
+  ];
+}
