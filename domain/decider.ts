@@ -41,6 +41,9 @@ export type RefusalCode =
   | 'codeExpired'
   | 'appIdTaken'
   | 'registrationClosed'
+  | 'refundAddressUnproven'
+  | 'refundExceedsHeld'
+  | 'refundTooSmall'
   | 'rateLimited';
 
 export interface Refusal {

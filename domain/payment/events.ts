@@ -14,6 +14,7 @@ import {
   Short,
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
+import { AddressProof, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
 export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
@@ -22,9 +23,10 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
  * 4: payers may choose what they pay from; a bounce says which money it is about; an operator may hold a payout, have it tried again, and
  * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
- * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept.
+ * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
+ * who asked for it and why; its address says how it was proven.
  */
-export const paymentSchemaVersion = 5;
+export const paymentSchemaVersion = 6;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -136,7 +138,10 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
-  RefundAddressSet: Type.Object({ address: Address, memo: Memo, setAt: Time }, closed),
+  RefundAddressSet: Type.Object(
+    { address: Address, memo: Memo, setAt: Time, proof: Type.Optional(AddressProof) },
+    closed,
+  ),
   RefundRequested: Type.Object(
     {
       refund: Attempt,
@@ -144,9 +149,11 @@ export const paymentEventSchemas = {
       token: TokenRef,
       receiverAddress: Address,
       receiverMemo: Memo,
+      /** What is sent. */
       amount: Amount,
       reason: Type.Union([Type.Literal('bounced'), Type.Literal('excess'), Type.Literal('held')]),
       requestedAt: Time,
+      ...RefundRequest,
     },
     closed,
   ),

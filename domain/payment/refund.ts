@@ -1,8 +1,6 @@
 /** The refund leg: money goes back by the same rule as a payout, sign, record, then send. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
-import { unitsText } from '../money.ts';
-import type { Instant } from '../time.ts';
 import type { Settled } from '../transfer/leg.ts';
 import { checkDied, checkSettle, checkSign } from '../transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
@@ -35,8 +33,9 @@ export function refundable(p: Payment): readonly Refundable[] {
     add({ reason, chainId: payin.transfer.chainId, token: payin.transfer.token, amount: payin.amount });
   }
   if (p.funded && !bounced) add({ reason: 'excess', chainId, token, amount: heldExcess(p.funded, p) });
-  for (const { reason, order } of p.refunds) {
-    add({ reason, chainId: order.chainId, token: order.token, amount: -order.amount });
+  for (const refund of p.refunds) {
+    const { chainId, token } = refund.order;
+    add({ reason: refund.reason, chainId, token, amount: -takenBy(refund) });
   }
   return [...owed.values()].filter(({ amount }) => amount > 0n);
 }
@@ -47,36 +46,13 @@ function heldExcess({ excess, transferIds }: Funding, p: Payment): bigint {
   return gone < excess ? excess - gone : 0n;
 }
 
-export function setRefundAddress(
-  p: PaymentState,
-  to: { address: string; memo: string | null; now: Instant },
-): Decision<PaymentEvent> {
-  if (!p) return refuse('paymentNotFound', 'there is no such payment');
-  if (p.refundAddress?.address === to.address && p.refundAddress.memo === to.memo) return [];
-  return [{ type: 'RefundAddressSet', data: { address: to.address, memo: to.memo, setAt: to.now } }];
-}
+/** Whether everything that came has gone back, final on its chain, but for what it cost to send it. */
+export const isWhollyRefunded = (p: Payment): boolean =>
+  p.refunds.length > 0 && p.refunds.every(({ settled }) => settled !== null) && refundable(p).length === 0;
 
-/** Orders everything that can go back now to the refund address. Nothing left: already done. */
-export function requestRefunds(p: PaymentState, now: Instant): Decision<PaymentEvent> {
-  if (!p) return refuse('paymentNotFound', 'there is no such payment');
-  const entries = refundable(p);
-  if (entries.length === 0) return [];
-  const to = p.refundAddress;
-  if (!to) return refuse('illegalStep', 'no refund address is set: set one, the sender of a payin may be an exchange');
-  return entries.map(({ reason, chainId, token, amount }, index) => ({
-    type: 'RefundRequested' as const,
-    data: {
-      refund: p.refunds.length + index + 1,
-      reason,
-      chainId,
-      token,
-      receiverAddress: to.address,
-      receiverMemo: to.memo,
-      amount: unitsText(amount),
-      requestedAt: now,
-    },
-  }));
-}
+/** What a refund takes of the money that is held: what is sent, and what sending it costs. */
+export const takenBy = ({ order, networkFee }: Pick<Refund, 'order' | 'networkFee'>): bigint =>
+  order.amount + networkFee;
 
 const find = (p: PaymentState, refund: number): Refund | undefined => p?.refunds.find((leg) => leg.refund === refund);
 const noRefund = refuse('illegalStep', 'no such refund is ordered for this payment');

@@ -4,9 +4,10 @@ import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
+import { isWhollyRefunded, takenBy } from './refund.ts';
+import { smaller } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
-import { statusOf } from './view.ts';
 
 /**
  * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and late when
@@ -138,7 +139,8 @@ const kindsOfBounces: Readonly<Record<BounceCode, SituationKind>> = {
 };
 
 function closedKind(p: Payment): SituationKind {
-  if (p.refunds.length > 0) return statusOf(p) === 'payment_refunded' ? 'refunded' : 'refunding';
+  if (p.refunds.some(({ settled }) => settled === null)) return 'refunding';
+  if (isWhollyRefunded(p)) return 'refunded';
   if (p.closed?.kind === 'bounced') return kindsOfBounces[p.closed.code];
   return strayKind(p) ?? 'expired';
 }
@@ -162,17 +164,27 @@ function depthOf(p: Payment, { head, needed }: ChainFacts): Depth | null {
   return { confirmations: needed === null ? above : Math.min(above, needed), needed };
 }
 
-/** Once something is sent back of a payment, its refunds tell of it. */
+/** What is not ordered back already: that is taken off what came first. */
 function heldOf(p: Payment): readonly Held[] {
-  const back = new Set(p.refunds.map(({ order }) => assetOf(order)));
-  const held: readonly (Held & { readonly asset: string })[] = [
-    ...(p.funded && p.funded.excess > 0n ? [asHeld('excess', p.funded.excess, p.terms.source)] : []),
+  const back = new Map<string, bigint>();
+  for (const refund of p.refunds) {
+    const asset = assetOf(refund.order);
+    back.set(asset, (back.get(asset) ?? 0n) + takenBy(refund));
+  }
+  const held = [
+    ...(p.funded && p.funded.excess > 0n
+      ? [{ reason: 'excess', amount: p.funded.excess, of: p.terms.source } as const]
+      : []),
     ...onChain(p).flatMap((payin) => {
       const reason = whyHeld(p, payin);
-      return reason ? [asHeld(reason, payin.amount, payin.transfer)] : [];
+      return reason ? [{ reason, amount: payin.amount, of: payin.transfer }] : [];
     }),
   ];
-  return held.filter(({ asset }) => !back.has(asset)).map(({ asset: _, ...each }) => each);
+  return held.flatMap(({ reason, amount, of }) => {
+    const gone = smaller(amount, back.get(assetOf(of)) ?? 0n);
+    back.set(assetOf(of), (back.get(assetOf(of)) ?? 0n) - gone);
+    return amount > gone ? [{ reason, ...sumText(amount - gone, of.token), chainId: of.chainId }] : [];
+  });
 }
 
 /** What did not fund the payment from another source is held like what came there before. */
@@ -188,10 +200,3 @@ interface Asset {
 }
 
 const assetOf = ({ chainId, token }: Asset): string => `${chainId} ${token.address}`;
-
-const asHeld = (reason: Held['reason'], amount: bigint, asset: Asset) => ({
-  reason,
-  ...sumText(amount, asset.token),
-  chainId: asset.chainId,
-  asset: assetOf(asset),
-});

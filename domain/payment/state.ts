@@ -1,6 +1,7 @@
 /** The state of a payment: its terms and three legs (payins, payout, refunds), folded from its events. */
 import type { ChainId } from '../chains.ts';
 import { type Decider, InvariantBroken } from '../decider.ts';
+import type { Instant } from '../time.ts';
 import {
   decidedShort,
   died,
@@ -22,11 +23,26 @@ import {
   transferId,
 } from './events.ts';
 import { fundingOf } from './funding.ts';
+import type { AddressProof } from './refundShapes.ts';
 import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
 
 export interface Refund extends TransferLeg<TokenRef> {
   readonly refund: number;
-  readonly reason: PaymentEventData<'RefundRequested'>['reason'];
+  readonly reason: Requested['reason'];
+  /** In the order's token: taken off for sending it. */
+  readonly networkFee: bigint;
+  readonly requestedAt: Instant;
+  readonly request: Pick<Requested, 'scope' | 'requestedBy' | 'requestKey' | 'note' | 'proof'>;
+}
+
+type Requested = PaymentEventData<'RefundRequested'>;
+
+/** Where money goes back to. */
+export interface RefundAddress {
+  readonly address: string;
+  readonly memo: string | null;
+  /** Whose money, and by what that is proven; null where nothing proves it: then nothing goes there by itself. */
+  readonly proof: AddressProof | null;
 }
 
 export interface Payment extends Paid {
@@ -38,7 +54,10 @@ export interface Payment extends Paid {
   readonly payout: TransferLeg<TokenRef> | null;
   /** Why an operator has put the payout on hold. */
   readonly payoutHeld: string | null;
-  readonly refundAddress: { readonly address: string; readonly memo: string | null } | null;
+  /** The latest of each sender. */
+  readonly refundAddresses: readonly RefundAddress[];
+  /** How often one was set. */
+  readonly refundAddressesSet: number;
   readonly refunds: readonly Refund[];
 }
 
@@ -74,7 +93,8 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   funded: null,
   payout: null,
   payoutHeld: null,
-  refundAddress: null,
+  refundAddresses: [],
+  refundAddressesSet: 0,
   refunds: [],
   closed: null,
 });
@@ -155,12 +175,9 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
   });
   switch (event.type) {
     case 'RefundAddressSet':
-      return { ...p, refundAddress: { address: event.data.address, memo: event.data.memo } };
-    case 'RefundRequested': {
-      const { refund, reason, chainId, token, receiverAddress: receiver, receiverMemo, amount } = event.data;
-      const leg = newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount) });
-      return { ...p, refunds: [...p.refunds, { ...leg, refund, reason }] };
-    }
+      return withRefundAddress(p, event.data);
+    case 'RefundRequested':
+      return { ...p, refunds: [...p.refunds, newRefund(event.data)] };
     case 'RefundSigned':
       return change(event.data.refund, (leg) => signed(leg, event.data));
     case 'RefundDied':
@@ -170,6 +187,23 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
     default:
       return undefined;
   }
+}
+
+function withRefundAddress(p: Payment, data: PaymentEventData<'RefundAddressSet'>): Payment {
+  const { address, memo } = data;
+  const proof = data.proof ?? null;
+  const others = p.refundAddresses.filter((known) => known.proof?.sender !== proof?.sender);
+  return {
+    ...p,
+    refundAddresses: [...others, { address, memo, proof }],
+    refundAddressesSet: p.refundAddressesSet + 1,
+  };
+}
+
+function newRefund({ refund, reason, chainId, token, requestedAt, networkFee = '0', ...data }: Requested): Refund {
+  const { receiverAddress: receiver, receiverMemo, amount, ...request } = data;
+  const leg = newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount) });
+  return { ...leg, refund, reason, networkFee: BigInt(networkFee), requestedAt, request };
 }
 
 function ordered(p: Payment): TransferLeg<TokenRef> {

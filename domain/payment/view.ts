@@ -6,6 +6,7 @@ import { allCounted, counted, sumOf } from './counting.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { Metadata } from './metadata.ts';
+import { isWhollyRefunded } from './refund.ts';
 import type { Source } from './sources.ts';
 import type { Payment } from './state.ts';
 
@@ -36,20 +37,17 @@ export const terminalStatuses: readonly PaymentStatus[] = [
 /** The public status (service reference 3), derived and never stored as a fact of its own. */
 export function statusOf(p: Payment): PaymentStatus {
   if (p.closed)
-    return p.closed.kind === 'expired' ? 'payment_expired' : whollyRefunded(p) ? 'payment_refunded' : 'payment_bounced';
+    return p.closed.kind === 'expired'
+      ? 'payment_expired'
+      : isWhollyRefunded(p)
+        ? 'payment_refunded'
+        : 'payment_bounced';
   const sameChain = p.terms.source.chainId === p.terms.destination.chainId;
   if (p.payout?.settled) return p.terms.keyless && sameChain ? 'payment_completed' : 'payment_payout_completed';
   if (p.payout && p.payout.attempts.length > 0) return 'payment_payout_started';
   if (p.payout && !sameChain) return 'payment_bridging';
   if (p.funded) return 'payment_payin_completed';
   return allCounted(p).length > 0 ? 'payment_started' : 'payment_unpaid';
-}
-
-/** Everything that a bounced payment received has gone back, final on its chain. */
-function whollyRefunded(p: Payment): boolean {
-  const confirmed = p.payins.filter((payin) => payin.phase === 'confirmed');
-  const back = p.refunds.filter((refund) => refund.settled).reduce((sum, refund) => sum + refund.order.amount, 0n);
-  return confirmed.length > 0 && back === confirmed.reduce((sum, payin) => sum + payin.amount, 0n);
 }
 
 export interface SourceView {

@@ -24,6 +24,9 @@ const kinds = {
   appIdTaken: [409, 'The app’s id is taken'],
   deliveryNotRedeliverable: [409, 'This delivery is not redelivered'],
   webhookUrlMissing: [409, 'The app has no webhook URL'],
+  refundAddressUnproven: [409, 'Nobody has proven where this money goes back to'],
+  refundExceedsHeld: [409, 'Less than that can go back'],
+  refundTooSmall: [409, 'It would not cover what sending it costs'],
   payloadTooLarge: [413, 'The body is too large'],
   unsupportedMediaType: [415, 'The body must be JSON'],
   rateLimited: [429, 'Too many requests'],
@@ -150,6 +153,9 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   appIdTaken: 'appIdTaken',
   registrationClosed: 'registrationClosed',
   rateLimited: 'rateLimited',
+  refundAddressUnproven: 'refundAddressUnproven',
+  refundExceedsHeld: 'refundExceedsHeld',
+  refundTooSmall: 'refundTooSmall',
 };
 
 const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };

@@ -5,7 +5,7 @@ import { createHandle, type Handle } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { cashback } from '../../domain/cashback.ts';
 import { credit } from '../../domain/credit.ts';
-import { categoryOf, type Decision, type DomainEvent } from '../../domain/decider.ts';
+import { categoryOf, type Decision, type DomainEvent, isRefusal } from '../../domain/decider.ts';
 import { closeLink, createLink, type LinkTerms, link } from '../../domain/link.ts';
 import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
@@ -18,7 +18,8 @@ import { createPayment } from '../../domain/payment/create.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
 import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
-import { requestRefunds, setRefundAddress } from '../../domain/payment/refund.ts';
+import { nextNumber, setRefundAddress } from '../../domain/payment/refundAddress.ts';
+import { requestRefunds } from '../../domain/payment/refundOrder.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { liveAttempts } from '../../domain/transfer/leg.ts';
@@ -226,8 +227,13 @@ function onPayment(state: PaymentState, step: Step, now: Instant): Decision<Paym
     case 'expire':
       return step.n > 3 ? expire(state, { scannedTo: () => p.minute(61), now }) : [];
     default: {
-      const set = setRefundAddress(state, { address: p.customerWallet, memo: null, now });
-      return state.refundAddress ? requestRefunds(state, now) : set;
+      const transfer = state.payins[0]?.transfer;
+      if (!transfer) return [];
+      const proof = p.signedAddress(p.customerWallet, { transfer });
+      const set = { address: p.customerWallet, memo: null, number: nextNumber(state), proof, now };
+      if (state.refundAddresses.length === 0) return setRefundAddress(state, set);
+      const decided = requestRefunds(state, p.refundOrder({ to: 'proven', by: 'key' }), p.refundCost, now);
+      return isRefusal(decided) ? [] : decided;
     }
   }
 }

@@ -24,6 +24,8 @@ import type {
   Transfer,
 } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
+import { refundText } from '../../domain/payment/refundAddress.ts';
+import type { PlannedRefund, RefundOrder } from '../../domain/payment/refundOrder.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, instant, minute_ms, plus } from '../../domain/time.ts';
 import type { DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
@@ -301,29 +303,65 @@ export const depositOn = (family: ChainFamily): Deposit => ({ ...terms().deposit
 export const chose = (from: Asset, deposit: Deposit = depositOn(from.chain.family), at: Instant = minute(2)) =>
   event('SourceChosen', { chainId: from.chain.id, tokenAddress: from.token.address, deposit, chosenAt: at });
 
-export const refundAddressSet = (address = customerWallet) =>
-  event('RefundAddressSet', { address, memo: null, setAt: minute(70) });
+export interface ProofSketch {
+  readonly sender?: string;
+  readonly transfer?: Transfer;
+  readonly by?: 'key' | 'contract';
+  readonly number?: number;
+}
 
-export const refundRequested = (
-  amount: string,
-  { refund = 1, reason = 'bounced', in: asset = baseUsdc }: RefundSketch = {},
-) =>
-  event('RefundRequested', {
+/** What a payer signed, as if the signature were checked. */
+export function signedAddress(address = customerWallet, sketch: ProofSketch = {}) {
+  const { sender = customerWallet, transfer = payin(), by = 'key', number = 1 } = sketch;
+  const { paymentId } = terms();
+  const text = refundText({ service: 'https://pay.example', paymentId, sender, address, memo: null, number });
+  return { sender, transferId: transferId(transfer), by, text, signature: '0x5161' } as const;
+}
+
+export const refundAddressSet = (address = customerWallet, sketch: ProofSketch = {}) =>
+  event('RefundAddressSet', { address, memo: null, setAt: minute(70), proof: signedAddress(address, sketch) });
+
+/** @param amount what is sent */
+export const refundRequested = (amount: string, sketch: RefundSketch = {}) => {
+  const { refund = 1, reason = 'bounced', in: asset = baseUsdc, receiver = customerWallet, networkFee = '0' } = sketch;
+  return event('RefundRequested', {
     refund,
     reason,
     chainId: asset.chain.id,
     token: asset.token,
-    receiverAddress: customerWallet,
+    receiverAddress: receiver,
     receiverMemo: null,
     amount: digits(amount, asset),
+    networkFee: digits(networkFee, asset),
     requestedAt: minute(71),
+    scope: 'all',
+    requestedBy: 'operator',
+    ...sketch.request,
   });
+};
 
 interface RefundSketch {
   readonly refund?: number;
   readonly reason?: PaymentEventData<'RefundRequested'>['reason'];
   readonly in?: Asset;
+  readonly receiver?: string;
+  readonly networkFee?: string;
+  readonly request?: Partial<PaymentEventData<'RefundRequested'>>;
 }
+
+/** By the operator, of everything, to the customer. */
+export const refundOrder = (order: Partial<RefundOrder> = {}): RefundOrder => ({
+  scope: 'all',
+  to: { address: customerWallet, memo: null },
+  signers: [],
+  by: 'operator',
+  note: null,
+  key: null,
+  ...order,
+});
+
+/** Sending it costs 0.05 whole tokens. */
+export const refundCost = ({ token }: Pick<PlannedRefund, 'token'>): bigint => 5n * 10n ** BigInt(token.decimals - 2);
 
 /** A signed attempt of a refund to the customer. */
 export const refundAttempt = (n: number, amount: string, sketch: AttemptSketch = {}): SignedAttempt =>

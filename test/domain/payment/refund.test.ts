@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import {
-  buryRefund,
-  confirmRefund,
-  refundable,
-  requestRefunds,
-  setRefundAddress,
-  signRefund,
-} from '../../../domain/payment/refund.ts';
+import { buryRefund, confirmRefund, refundable, signRefund } from '../../../domain/payment/refund.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   bnbUsdc,
@@ -24,10 +17,8 @@ import {
   landed,
   lost,
   merchantWallet,
-  minute,
   nonceUsed,
   of,
-  ordered,
   orphaned,
   paid,
   payin,
@@ -95,6 +86,11 @@ describe('what can go back', () => {
     assert.deepEqual(owed(thenBounced), [`bounced ${of('10.01')} 8453`]);
   });
 
+  it('is less what sending it costs', () => {
+    assert.deepEqual(owed([...short, refundRequested('1.95', { networkFee: '0.05' })]), [`bounced ${of('1.00')} 8453`]);
+    assert.deepEqual(owed([...short, refundRequested('2.95', { networkFee: '0.05' })]), []);
+  });
+
   it('is no excess that left the chain with its payin', () => {
     assert.deepEqual(owed([...overpaid, orphaned(much), lost(much)]), []);
     const [most, rest] = [payin({ amount: '10.00', tx: 'most' }), payin({ amount: '1.00', tx: 'rest' })];
@@ -111,47 +107,6 @@ describe('what can go back', () => {
 });
 
 describe('a refund', () => {
-  type State = Parameters<typeof requestRefunds>[0];
-  const requesting = (state: State) => requestRefunds(state, minute(71));
-  const addressing =
-    (address = customerWallet) =>
-    (state: State) =>
-      setRefundAddress(state, { address, memo: null, now: minute(70) });
-
-  it('goes to an address that somebody set, never by itself to a sender', () => {
-    given(short)
-      .when(requesting)
-      .thenRefused('illegalStep', /address/);
-    given(short).when(addressing()).then([refundAddressSet()]);
-    given([...short, refundAddressSet()])
-      .when(addressing())
-      .thenNothing();
-    given([...short, refundAddressSet(merchantWallet)])
-      .when(addressing())
-      .then([refundAddressSet()]);
-    given([]).when(addressing()).thenRefused('paymentNotFound');
-  });
-
-  it('is ordered for everything that can go back, each token by itself, once', () => {
-    given([...short, refundAddressSet()])
-      .when(requesting)
-      .then([refundRequested('3.00')]);
-    given([
-      ...unpaid,
-      confirmed(wrong),
-      confirmed(payin({ amount: '3.00' })),
-      bounced('amountTooLow', '3.00'),
-      refundAddressSet(),
-    ])
-      .when(requesting)
-      .then([refundRequested('5.00', { refund: 1, in: bnbUsdc }), refundRequested('3.00', { refund: 2 })]);
-    given([...short, refundAddressSet(), refundRequested('3.00')])
-      .when(requesting)
-      .thenNothing();
-    given(ordered).when(requesting).thenNothing();
-    given([]).when(requesting).thenRefused('paymentNotFound');
-  });
-
   it('keeps its address when another is set later', () => {
     const history = [...short, refundAddressSet(), refundRequested('3.00'), refundAddressSet(merchantWallet)];
     assert.equal(paymentAfter(history).refunds[0]?.order.receiver, customerWallet);

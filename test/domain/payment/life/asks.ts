@@ -9,6 +9,8 @@ import { nextStep } from '../../../../domain/payment/next.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
 import * as refunds from '../../../../domain/payment/refund.ts';
+import { nextNumber, setRefundAddress } from '../../../../domain/payment/refundAddress.ts';
+import { type RefundOrder, requestRefunds } from '../../../../domain/payment/refundOrder.ts';
 import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
 import type { Instant } from '../../../../domain/time.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
@@ -28,7 +30,10 @@ import {
   nonceUsed,
   payin,
   polygonUsdc,
+  refundCost,
+  refundOrder,
   reverted,
+  signedAddress,
   solanaUsdc,
   type TermsSketch,
   treasuryAccount,
@@ -220,9 +225,12 @@ const register = (which: number): Ask =>
     return (state) => registerPayin(state, hint);
   });
 const address = (which: number): Ask =>
-  ask(`refund to ${which}`, (_, now) => {
-    const to = { address: which ? customerWallet : merchantWallet, memo: null, now };
-    return (state) => refunds.setRefundAddress(state, to);
+  ask(`refund to ${which}`, (p, now) => {
+    const to = which ? customerWallet : merchantWallet;
+    const transfer = p.payins[0]?.transfer ?? payin();
+    const number = nextNumber(p);
+    const signed = { address: to, memo: null, number, proof: signedAddress(to, { transfer, number }), now };
+    return (state) => setRefundAddress(state, signed);
   });
 const choose = (which: number): Ask =>
   ask(`choose ${which}`, (p, now) => {
@@ -236,12 +244,24 @@ const retry = ask('retry the payout', (_, now) => (state) => payouts.retryPayout
 const accept = ask('accept the payout', (_, now) => (state) => payouts.acceptPayout(state, 'by hand', now));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
 const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
-const refundAll = ask('refund', (_, now) => (state) => refunds.requestRefunds(state, now));
+const asking = (order: RefundOrder, now: Instant) => (state: PaymentState) =>
+  requestRefunds(state, order, refundCost, now);
+const proven: Partial<RefundOrder> = { to: 'proven', by: 'key' };
+const refundAll = ask('refund', (_, now) => asking(refundOrder(), now));
+const refundProven = ask('refund to a proven address', (_, now) => asking(refundOrder(proven), now));
+const refundExcess = ask('refund the excess', (_, now) => asking(refundOrder({ scope: 'excess' }), now));
+const refundPart = (which: number, cents: number): Ask =>
+  ask(`refund ${cents} cents of ${which}`, (p, now) => {
+    const { chainId, token } = p.payins[which]?.transfer ?? p.sources[0];
+    const amount = BigInt(cents) * 10n ** BigInt(token.decimals - 2);
+    const scope = { chainId, tokenAddress: token.address, amount };
+    return asking(refundOrder({ scope, key: `${p.refunds.length}`, ...(which > 0 && proven) }), now);
+  });
 
 /** Sends back what can go back, one step of it. */
 const advanceRefunds: Ask = ask('advance refunds', (p, now) => {
   const open = p.refunds.find(({ settled }) => !settled);
-  if (!p.refundAddress) return address(1).of(p, now);
+  if (p.refundAddresses.length === 0) return address(1).of(p, now);
   if (!open) return refundAll.of(p, now);
   const live = liveAttempts(open).at(-1);
   return (live ? confirmRefund(open.refund, live.attempt) : signRefund(open.refund, 'right')).of(p, now);
@@ -269,7 +289,8 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => reportShort(...t)) },
   { weight: 4, arbitrary: fc.constant(advanceRefunds) },
   { weight: 1, arbitrary: fc.nat(1).map(address) },
-  { weight: 2, arbitrary: fc.constant(refundAll) },
+  { weight: 1, arbitrary: fc.constantFrom(refundAll, refundProven, refundExcess) },
+  { weight: 2, arbitrary: fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 600 })).map((t) => refundPart(...t)) },
   { weight: 3, arbitrary: fc.tuple(small, manner).map((t) => signRefund(...t)) },
   { weight: 1, arbitrary: fc.tuple(small, small).map((t) => buryRefund(...t)) },
   { weight: 2, arbitrary: fc.tuple(small, small).map((t) => confirmRefund(...t)) },

@@ -5,6 +5,7 @@ import { rescale } from '../../../../domain/money.ts';
 import { sumOf } from '../../../../domain/payment/counting.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { routeOf } from '../../../../domain/payment/payins.ts';
+import { takenBy } from '../../../../domain/payment/refund.ts';
 import { familyOf, isSameAsset } from '../../../../domain/payment/sources.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
@@ -139,9 +140,10 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
       after.payins.filter(({ phase, transfer }) => phase === 'confirmed' && keyOf(transfer) === asset),
     );
     const back = after.refunds.filter(({ order }) => keyOf(order) === asset);
-    const refunded = back.reduce((total, { order }) => total + order.amount, 0n);
+    const refunded = back.reduce((total, refund) => total + takenBy(refund), 0n);
     const paidOut = asset === keyOf(after.terms.source) ? claimed(after) : 0n;
     assert.ok(refunded + paidOut <= received, `${refunded} back and ${paidOut} paid out of ${received}`);
+    assert.ok(BigInt(event.data.amount) > 0n, 'it covers what sending it costs');
   },
 
   'an expired payment was never funded, and a closed one pays nothing out'({ after }) {

@@ -1,0 +1,179 @@
+/** Ordering refunds. What is ordered never exceeds what is held: the payment's stream decides, however many ask at once. */
+import type { ChainId } from '../chains.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
+import { formatAmount, unitsText } from '../money.ts';
+import type { Instant } from '../time.ts';
+import type { PaymentEvent, TokenRef } from './events.ts';
+import { type Refundable, refundable, takenBy } from './refund.ts';
+import type { RefundAsker } from './refundShapes.ts';
+import { type KnownSigner, provenShares, type Receiver, type Share, smaller } from './refundShares.ts';
+import { isSameAsset } from './sources.ts';
+import type { Payment, PaymentState, Refund } from './state.ts';
+
+/** Of one payment. */
+export const refundsMax = 100;
+
+/** An amount of one token, in its smallest units, with what sending it costs. */
+export interface Part {
+  readonly chainId: ChainId;
+  readonly tokenAddress: string;
+  readonly amount: bigint;
+}
+
+export interface RefundOrder {
+  readonly scope: 'all' | 'excess' | Part;
+  /** proven: to those who sent it, where their keys have said where to. */
+  readonly to: Receiver | 'proven';
+  readonly signers: readonly KnownSigner[];
+  readonly by: RefundAsker;
+  readonly note: string | null;
+  /** The same key orders once. */
+  readonly key: string | null;
+}
+
+/** Money that is to go back to one receiver, before it is known what sending it costs. */
+export interface PlannedRefund extends Refundable {
+  readonly receiver: Receiver;
+  readonly proof: Share['proof'] | null;
+}
+
+/** What sending it costs, in the smallest units of its token; undefined where that is not known. */
+export type CostOf = (planned: PlannedRefund) => bigint | undefined;
+
+/** What the order comes to as the payment stands. */
+export function planRefunds(p: Payment, order: RefundOrder): readonly PlannedRefund[] | Refusal {
+  const wanted = wantedOf(p, order.scope);
+  if (isRefusal(wanted)) return wanted;
+  const { to } = order;
+  if (to !== 'proven') return wanted.map((entry) => ({ ...entry, receiver: to, proof: null }));
+  const planned = wanted.flatMap((entry) => split(entry, provenShares(p, entry, order.signers)));
+  const short = typeof order.scope === 'object' && sum(planned) < order.scope.amount;
+  return planned.length === 0 || short ? unproven(planned) : planned;
+}
+
+function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[] | Refusal {
+  const held = refundable(p);
+  if (scope === 'all') return held.length > 0 ? held : nothingHeld;
+  if (scope === 'excess') {
+    const paid = p.funded !== null && p.closed === null;
+    const over = paid ? held.filter((entry) => isSameAsset(entry, p.terms.source)) : [];
+    return over.length > 0
+      ? over
+      : refuse('refundExceedsHeld', 'nothing is held beyond what was due: see what is held');
+  }
+  const { chainId, tokenAddress: address, amount } = scope;
+  const entry = held.find((each) => isSameAsset(each, { chainId, token: { address } }));
+  if (!entry)
+    return held.length > 0
+      ? refuse('refundExceedsHeld', 'nothing is held in this token', '/tokenAddress')
+      : nothingHeld;
+  if (amount <= entry.amount) return [{ ...entry, amount }];
+  return refuse('refundExceedsHeld', `${text(entry.amount, entry.token)} can go back, not more`, '/amount');
+}
+
+const nothingHeld = refuse('refundExceedsHeld', 'nothing is held of this payment that has not been ordered back');
+
+const unproven = (proven: readonly Refundable[]): Refusal => {
+  const [first] = proven;
+  const part = first
+    ? `only ${text(sum(proven), first.token)} of it has a proven address`
+    : 'nobody has proven where this money goes back to';
+  return refuse(
+    'refundAddressUnproven',
+    `${part}: send the payer the payment’s page, where he gives an address and signs with the key that paid, or ask the operator; the sender may be an exchange`,
+  );
+};
+
+/** Each share's own, until the entry is used up. */
+function split(entry: Refundable, shares: readonly Share[]): readonly PlannedRefund[] {
+  let left = entry.amount;
+  return shares.flatMap(({ receiver, proof, amount }) => {
+    const own = smaller(left, amount);
+    left -= own;
+    return own > 0n ? [{ ...entry, receiver, proof, amount: own }] : [];
+  });
+}
+
+const sum = (entries: readonly Pick<Refundable, 'amount'>[]): bigint =>
+  entries.reduce((total, { amount }) => total + amount, 0n);
+
+const text = (amount: bigint, { symbol, decimals }: TokenRef): string => `${formatAmount(amount, decimals)} ${symbol}`;
+
+/** Orders what the order comes to. What does not cover its own cost is left where other money does. A repeated request orders nothing. */
+export function requestRefunds(
+  p: PaymentState,
+  order: RefundOrder,
+  costOf: CostOf,
+  now: Instant,
+): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'there is no such payment');
+  const former = formerOf(p, order);
+  if (former) return former;
+  const planned = planRefunds(p, order);
+  if (isRefusal(planned)) return planned;
+  if (p.refunds.length + planned.length > refundsMax)
+    return refuse('conflict', `a payment has ${refundsMax} refunds at most: send back what is left in one`);
+  const priced = planned.map((each) => ({ ...each, cost: costOf(each) }));
+  if (priced.some(({ cost }) => cost === undefined))
+    return refuse('unavailable', 'what is held has changed meanwhile: try again');
+  const worth = priced.filter(({ amount, cost = 0n }) => amount > cost);
+  const [small] = priced.filter((each) => !worth.includes(each));
+  if (small && (worth.length === 0 || typeof order.scope === 'object')) return tooSmall(small, small.cost ?? 0n);
+  return worth.map(({ cost = 0n, ...each }, index) => requested(each, cost, order, p.refunds.length + index + 1, now));
+}
+
+const tooSmall = ({ amount, token }: PlannedRefund, cost: bigint): Refusal =>
+  refuse(
+    'refundTooSmall',
+    `${text(amount, token)} would not cover what sending it costs, ${text(cost, token)}: it stays where it is`,
+    '/amount',
+  );
+
+function requested(
+  { reason, chainId, token, amount, receiver, proof }: PlannedRefund,
+  cost: bigint,
+  { scope, by, key, note }: RefundOrder,
+  refund: number,
+  now: Instant,
+): PaymentEvent {
+  return {
+    type: 'RefundRequested',
+    data: {
+      refund,
+      reason,
+      chainId,
+      token,
+      receiverAddress: receiver.address,
+      receiverMemo: receiver.memo,
+      amount: unitsText(amount - cost),
+      networkFee: unitsText(cost),
+      requestedAt: now,
+      scope: scopeName(scope),
+      requestedBy: by,
+      ...(key !== null && { requestKey: key }),
+      ...(note !== null && { note }),
+      ...(proof && { proof }),
+    },
+  };
+}
+
+const scopeName = (scope: RefundOrder['scope']) => (typeof scope === 'object' ? 'part' : scope);
+
+/** What a request with this key has ordered: nothing new, or a refusal where it asked for something else. */
+function formerOf({ refunds }: Payment, order: RefundOrder): Decision<PaymentEvent> | undefined {
+  const former = refunds.filter(({ request }) => order.key !== null && request.requestKey === order.key);
+  if (former.length === 0) return undefined;
+  return former.every((refund) => isOf(refund, order)) && amountFits(former, order.scope)
+    ? []
+    : refuse('orderConflict', 'this key was used for another refund: send another one', '/idempotencyKey');
+}
+
+const isOf = ({ request, order }: Refund, { scope, to, by }: RefundOrder): boolean =>
+  request.scope === scopeName(scope) &&
+  request.requestedBy === by &&
+  (to === 'proven' ? request.proof !== undefined : to.address === order.receiver && to.memo === order.receiverMemo);
+
+const amountFits = (former: readonly Refund[], scope: RefundOrder['scope']): boolean =>
+  typeof scope !== 'object' ||
+  (former.every(({ order }) => isSameAsset(order, { ...scope, token: { address: scope.tokenAddress } })) &&
+    former.reduce((total, refund) => total + takenBy(refund), 0n) === scope.amount);

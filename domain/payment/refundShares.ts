@@ -1,0 +1,72 @@
+/** Whose the money is that can go back, and to where its sender has proven that it may go without an operator's word. */
+import type { ChainId } from '../chains.ts';
+import { sumOf } from './counting.ts';
+import { type Refundable, takenBy } from './refund.ts';
+import { isSameAsset } from './sources.ts';
+import type { Payment, Refund } from './state.ts';
+
+export interface Receiver {
+  readonly address: string;
+  readonly memo: string | null;
+}
+
+/** An account that has paid by signed messages before: it is somebody's own, and no exchange's. */
+export interface KnownSigner {
+  readonly account: string;
+  /** A contract has signed for itself on these chains alone. */
+  readonly chainIds: readonly ChainId[];
+}
+
+/** So much of what can go back is one sender's. */
+export interface Share {
+  readonly receiver: Receiver;
+  readonly proof: NonNullable<Refund['request']['proof']>;
+  readonly amount: bigint;
+}
+
+/**
+ * The shares of those who have proven an address, the largest first. A sender's share is what he sent himself: whoever adds a cent of his
+ * own to a stranger's payment gets no more than that cent. Together they may be more than the entry, of which an operator sent something back.
+ */
+export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly Share[] {
+  const senders = new Set(p.payins.map(({ transfer }) => transfer.from));
+  const shares = [...senders].flatMap((sender) => {
+    const proven = provenBy(p, entry, sender, signers);
+    const amount = proven ? ownPart(p, entry, sender) : 0n;
+    return proven && amount > 0n ? [{ ...proven, amount }] : [];
+  });
+  return shares.toSorted((a, b) => (b.amount > a.amount ? 1 : -1));
+}
+
+/** What he signed for goes before the account that he has paid from. */
+function provenBy(
+  p: Payment,
+  { chainId }: Pick<Refundable, 'chainId'>,
+  sender: string,
+  signers: readonly KnownSigner[],
+): Omit<Share, 'amount'> | undefined {
+  const set = p.refundAddresses.findLast(({ proof }) => proof?.sender === sender);
+  if (set?.proof) {
+    const { by, transferId } = set.proof;
+    const holds =
+      by === 'key' || p.payins.some(({ id, transfer }) => id === transferId && transfer.chainId === chainId);
+    if (holds) return { receiver: { address: set.address, memo: set.memo }, proof: { sender, by: 'signature' } };
+  }
+  const signer = signers.find(({ account, chainIds }) => account === sender && chainIds.includes(chainId));
+  return signer && { receiver: { address: sender, memo: null }, proof: { sender, by: 'credit' } };
+}
+
+/** What the sender has sent of the entry's money, less what went back to him. */
+function ownPart(p: Payment, entry: Refundable, sender: string): bigint {
+  const own = p.payins.filter(
+    ({ transfer, phase }) => transfer.from === sender && phase === 'confirmed' && isSameAsset(transfer, entry),
+  );
+  const paidOut = p.funded !== null && p.closed?.kind !== 'bounced';
+  const counted = own.filter(({ standing }) => standing === 'counted');
+  const excess = paidOut ? smaller(p.funded?.excess ?? 0n, sumOf(counted)) : 0n;
+  const held = p.closed?.kind === 'bounced' ? own : own.filter(({ standing }) => standing !== 'counted');
+  const back = p.refunds.filter(({ order, request }) => request.proof?.sender === sender && isSameAsset(order, entry));
+  return excess + sumOf(held) - back.reduce((sum, refund) => sum + takenBy(refund), 0n);
+}
+
+export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
