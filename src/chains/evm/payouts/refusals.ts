@@ -25,10 +25,10 @@ export type RefusalKind =
 const table: readonly (readonly [RefusalKind, RegExp])[] = [
   [
     'held',
-    /already (known|imported|exists|in)\b|alreadyknown|known transaction|existing txn? with same hash|in mempool/i,
+    /already ?(known|imported|exists)\b|already in\b|known transaction|existing txn? with same hash|in mempool/i,
   ],
   ['outbid', /replace(ment|d)?\b.*(underpriced|not ?allowed|higher tip|too low)|replacementnotallowed/i],
-  ['outbid', /(could not|gas price to) replace existing/i],
+  ['outbid', /(could not|gas price to) replace existing|another transaction with same nonce/i],
   [
     'busy',
     /future transaction tries to replace|nonce (is )?too (high|distant|far)|noncegap|noncetoofar|lower nonce exists/i,
@@ -36,7 +36,7 @@ const table: readonly (readonly [RefusalKind, RegExp])[] = [
   ['nonceUsed', /nonce (is )?too low|oldnonce|^mined$|nonce.*already (used|mined)/i],
   ['policy', /chain policy|black ?list|not (allowed|authorized)|disallowed|marked the transaction as invalid|banned/i],
   ['policy', /exceeds the configured cap|fee ?cap exceeded/i],
-  ['funds', /insufficient ?funds|upfront cost exceeds|overdraws/i],
+  ['funds', /insufficient ?funds|upfront cost exceeds|overdraws|overdraft/i],
   [
     'gas',
     /intrinsic ?gas|floor data gas|exceeds (block'?s? )?gas ?limit|gas ?limit ?(reached|exceeded|is too high|too high)/i,
@@ -57,7 +57,7 @@ const table: readonly (readonly [RefusalKind, RegExp])[] = [
   ],
   [
     'invalid',
-    /(not |un)supported|not an eoa|oversized|too large|negative value|max priority fee per gas (higher|exceeds)|eip-?155/i,
+    /(not |un)supported|not an eoa|oversized|too large|negative value|nonce has max value|max priority fee per gas (higher|exceeds)|eip-?155/i,
   ],
 ];
 

@@ -6,9 +6,16 @@ import { simulate, simulateAs } from '../accounts.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { transferCall } from './transaction.ts';
 
-/** A revert is an answer about the call (code 3, or said in words); any other error is about the node. */
+/** Code 3 is geth's, -32015 Nethermind's and OpenEthereum's. */
+const revertCodes: ReadonlySet<number | undefined> = new Set([3, -32015]);
+/** A contract may end in INVALID instead of a revert. */
+const revertWords = /revert|vm execution error|invalid opcode/i;
+
+/** A revert is an answer about the call; any other error is about the node. */
 export const isRevert = (error: unknown): error is RpcFailed =>
-  error instanceof RpcFailed && error.kind === 'refused' && (error.code === 3 || /revert/i.test(error.detail));
+  error instanceof RpcFailed &&
+  error.kind === 'refused' &&
+  (revertCodes.has(error.code) || revertWords.test(error.detail));
 
 /**
  * @returns how much would arrive, in smallest units. A node that runs no code in an account's place (state override) is asked only

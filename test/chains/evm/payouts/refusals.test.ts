@@ -16,6 +16,7 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
     funds: [
       'insufficient funds for gas * price + value: balance 1, tx cost 2, overshot 1',
       'insufficient funds for transfer',
+      'transaction would cause overdraft: sender balance 1, queued cost 2',
     ],
     gas: [
       'intrinsic gas too low: gas 20000, minimum needed 21000',
@@ -40,6 +41,7 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
       'max priority fee per gas higher than max fee per gas',
       'only replay-protected (EIP-155) transactions allowed over RPC',
       'negative value',
+      'nonce has max value',
     ],
   },
   bor: {
@@ -129,6 +131,11 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
     ],
     invalid: ['input data too large', 'invalid chain ID', 'transaction type not supported'],
   },
+  OpenEthereum: {
+    held: ['Transaction with the same hash was already imported.'],
+    outbid: ['Transaction gas price is too low. There is another transaction with same nonce in the queue.'],
+  },
+  Frontier: { held: ['submit transaction to pool failed: Pool(AlreadyImported)'] },
   anvil: { held: ['transaction already imported'], nonceUsed: ['nonce too low'] },
 };
 

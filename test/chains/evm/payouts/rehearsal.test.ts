@@ -3,6 +3,7 @@ import { type Address, type Hex, numberToHex, parseEther } from 'viem';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
+import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { PayoutBlocked } from '../../../../src/chains/ports.ts';
 import { accountOf, chainClient, sharedAnvil, treasury } from '../../../support/anvil.ts';
 import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
@@ -16,9 +17,8 @@ const order = { chainId: 8453, token: usdc, receiver, receiverMemo: null, amount
 /** Of `transfer(address,uint256)`. */
 const transferSelector = '0xa9059cbb';
 
-interface Call {
-  readonly data: Hex;
-}
+/** What an `eth_call` calls, as bytes. */
+const callOf = ([call]: readonly unknown[]): Hex => (call as { data: Hex }).data;
 
 describe('before an EVM payout is signed', () => {
   let node: NodeProxy;
@@ -65,6 +65,32 @@ describe('before an EVM payout is signed', () => {
     await client.mine({ blocks: 1 });
   });
 
+  for (const [client, code, words] of [
+    ['geth', 3, 'execution reverted'],
+    ['geth, of an INVALID', -32000, 'invalid opcode: INVALID'],
+    ['Nethermind', -32015, 'VM execution error.'],
+    ['Nitro', -32000, 'execution reverted: Blacklistable: account is blacklisted'],
+  ] as const) {
+    it(`a token that reverts is no trouble of its node, in the words of ${client}`, async () => {
+      node.behave((method, params, forward) => {
+        const isRun = method === 'eth_call' && (params.length === 3 || callOf(params).startsWith(transferSelector));
+        return isRun ? Promise.reject(new Refusal(code, words)) : forward(method, params);
+      });
+      await refuses(new RegExp(words));
+    });
+  }
+
+  it('a node that fails is no refusal of the token', async () => {
+    node.behave((method, params, forward) =>
+      method === 'eth_call' && callOf(params).startsWith(transferSelector)
+        ? Promise.reject(new Refusal(-32603, 'Internal error'))
+        : method === 'eth_call' && params.length === 3
+          ? Promise.resolve('0x')
+          : forward(method, params),
+    );
+    await assert.rejects(prepare(), ChainUnavailable);
+  });
+
   for (const [how, behaviour] of [
     ['takes no third parameter', () => Promise.reject(new Refusal(-32602, 'too many arguments, want at most 2'))],
     ['leaves the code out', () => Promise.resolve('0x')],
@@ -78,8 +104,7 @@ describe('before an EVM payout is signed', () => {
       await prepare();
       assert.equal((node.calls.get('eth_call') ?? 0) - before, 2);
       node.behave((method, params, forward) => {
-        const [call] = params as readonly [Call];
-        const isTransfer = method === 'eth_call' && call.data.startsWith(transferSelector);
+        const isTransfer = method === 'eth_call' && callOf(params).startsWith(transferSelector);
         return isTransfer ? Promise.resolve(numberToHex(0, { size: 32 })) : forward(method, params);
       });
       await refuses(/0(\.0+)? of 10/);
