@@ -82,6 +82,7 @@ export function readConfig(env: Env): Config {
   });
   const chosen = read.list('ROLES');
   const eventStore = read.parsed('EVENTSTORE_URL', (url) => ({ url, inClear: isInClear(storeAddress(url)) }));
+  const defaultStore = read.parsed('EVENTSTORE_DEFAULT_URL', (url) => ({ url, address: storeAddress(url) }));
   const config: Config = {
     mode,
     roles:
@@ -105,7 +106,7 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments'),
-    eventStoreUrl: eventStore?.url ?? null,
+    eventStoreUrl: eventStore?.url ?? defaultStore?.url ?? null,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),

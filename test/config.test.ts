@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { getBase58Decoder } from '@solana/kit';
 import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { toHex } from 'viem';
 import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 const privateKey = `0x${'0123456789abcdef'.repeat(4)}` as const;
 const good = {
@@ -333,6 +336,21 @@ describe('configuration', () => {
     it('refuses a placeholder as master key', () => {
       assert.match(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64) }).join(), /^MASTER_KEY is a placeholder/);
       assert.deepEqual(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64), MODE: 'sandbox' }), []);
+    });
+
+    it('takes the store of its surroundings only where none is named, by variable or file', () => {
+      const beside = { EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false' };
+      const storeOf = (env: Readonly<Record<string, string>>) =>
+        readConfig({ ...good, ...beside, ...env }).eventStoreUrl;
+      assert.equal(storeOf({}), beside.EVENTSTORE_DEFAULT_URL);
+      const own = 'esdb://ops:pass@a:2113,b:2113?tlsCaFile=/etc/ca.crt';
+      assert.equal(storeOf({ EVENTSTORE_URL: own }), own);
+      const EVENTSTORE_URL_FILE = join(temporaryDirectory(), 'url');
+      writeFileSync(EVENTSTORE_URL_FILE, `${own}\n`);
+      assert.equal(storeOf({ EVENTSTORE_URL_FILE }), own);
+      const inClear = problemsOf({ ...good, ...beside, EVENTSTORE_URL: 'esdb://events.example.com?tls=false' });
+      assert.match(inClear.join(), /^EVENTSTORE_URL has tls=false/);
+      assert.match(problemsOf({ ...good, EVENTSTORE_DEFAULT_URL: 'http://a' }).join(), /^EVENTSTORE_DEFAULT_URL /);
     });
 
     it('refuses an event store in clear beyond this machine, unless nobody else is in its network', () => {

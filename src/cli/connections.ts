@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { createReader } from '../environment/reader.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../eventstore/node/spawn.ts';
+import { socketOf } from '../eventstore/socket.ts';
 import { readConnections } from '../runtime/connections.ts';
 import { parseMasterKey } from '../security/secretBox.ts';
 
@@ -31,18 +32,22 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
 }
 
 /**
- * As given; else those of the service that runs on the data directory; else the embedded event store, started for this.
+ * As given, or named by the environment or its files; else those of the service that runs on the data directory, or ran there last; else
+ * the embedded event store, started for this.
  *
  * @param running what to do when the embedded event store runs already
  * @throws NodeNotStarted
  */
 export async function connections({ database, eventstore, data }: Where, running: 'join' | 'refuse') {
   const last = await readConnections(resolve(data));
-  const databaseUrl = database ?? last?.databaseUrl;
+  const databaseUrl = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
   if (!databaseUrl) {
     throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
   }
-  if (eventstore) return { databaseUrl, eventStoreUrl: eventstore, close: async () => {} };
+  const named = eventstore || secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL');
+  // A store of its own would be empty beside the one that the service uses elsewhere.
+  const elsewhere = last && socketOf(last.eventStoreUrl) === null ? last.eventStoreUrl : '';
+  if (named || elsewhere) return { databaseUrl, eventStoreUrl: named || elsewhere, close: async () => {} };
   try {
     const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
     return { databaseUrl, eventStoreUrl: node.url, close: () => node.stop() };
