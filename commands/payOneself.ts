@@ -110,7 +110,7 @@ async function numbered(
   refuse(await refusalToNumber(numbering, chosen, wanted));
   const whole = { ...order, spokenFor: await spokenFor(numbering, chosen, wanted) };
   const prepared = await rail.prepare(whole, own.minedNonce + BigInt(outstandingMax), undefined, own.account);
-  signer.check(prepared, signing);
+  await signer.check(prepared, signing);
   const nonce = await takeNonce(numbering, chosen, wanted);
   if (isRefusal(nonce)) throw new Error(`${nonce.refused}: ${nonce.message}`);
   return rail.numbered(prepared, nonce);
@@ -138,7 +138,7 @@ async function withoutNonce(
   );
   refuse(isRefusal(allowed) ? allowed : undefined);
   const unsigned = await rail.prepare(order, null, undefined, account);
-  signer.check(unsigned, signing);
+  await signer.check(unsigned, signing);
   return unsigned;
 }
 

@@ -137,14 +137,23 @@ export class BroadcastRefused extends TransientError {
   }
 }
 
+/**
+ * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
+ * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain.
+ */
+export const blockReasons = [
+  'float',
+  'gas',
+  'refusedByToken',
+  'treasuryBehindChain',
+  'fundingUnproven',
+  'formUnknown',
+] as const;
+
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
-  /**
-   * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
-   * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain.
-   */
-  readonly reason: 'float' | 'gas' | 'refusedByToken' | 'treasuryBehindChain' | 'fundingUnproven' | 'formUnknown';
+  readonly reason: (typeof blockReasons)[number];
   constructor(reason: PayoutBlocked['reason'], message: string) {
     super(message);
     this.reason = reason;
@@ -156,10 +165,24 @@ export interface SigningPurpose extends Pick<Purpose, 'kind' | 'reference'> {
   readonly appId?: string;
 }
 
+/** `notOrdered`: the log, as the signer reads it, orders no such transfer. `signedBefore`: what the signer signed before could land besides. */
+export const signingReasons = [
+  'chain',
+  'account',
+  'fee',
+  'mismatch',
+  'perTransfer',
+  'perHour',
+  'appPerHour',
+  'coinPerHour',
+  'notOrdered',
+  'signedBefore',
+] as const;
+
 /** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
 export class SigningRefused extends Error {
   override readonly name = 'SigningRefused';
-  readonly reason: 'chain' | 'account' | 'fee' | 'mismatch' | 'perTransfer' | 'perHour' | 'appPerHour' | 'coinPerHour';
+  readonly reason: (typeof signingReasons)[number];
   constructor(reason: SigningRefused['reason'], message: string) {
     super(message);
     this.reason = reason;
@@ -170,7 +193,7 @@ export class SigningRefused extends Error {
 export interface Signer {
   readonly account: string;
   /** Throws if it would not sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
-  check(unsigned: Unsigned, purpose: SigningPurpose): void;
+  check(unsigned: Unsigned, purpose: SigningPurpose): void | Promise<void>;
   /** @throws SigningRefused */
   sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
 }

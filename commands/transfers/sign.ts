@@ -165,7 +165,7 @@ async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, 
   try {
     const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
     const prepared = await rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
-    signer.check(prepared, wanted.signing);
+    await signer.check(prepared, wanted.signing);
     return prepared;
   } catch (error) {
     if (holdsUpOthers(error)) await releaseNonce(deps, chosen.numbering, purpose);

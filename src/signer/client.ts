@@ -1,0 +1,98 @@
+/** The treasury's keys as another process has them: the port of a signer, over HTTPS with certificates of both ends. */
+import { Agent, request } from 'node:https';
+import { Unavailable } from '../../commands/ports.ts';
+import { blockReasons, PayoutBlocked, type Signer, SigningRefused, signingReasons } from '../../commands/transfers/ports.ts';
+import type { DepositOwner } from '../chains/family.ts';
+import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';
+import type { Tls } from './tls.ts';
+
+export interface RemoteSigner {
+  /** The accounts whose keys it holds. @throws Unavailable */
+  accounts(): Promise<Accounts>;
+  /** As the port has it; it signs for this account alone. */
+  signerOf(account: string): Signer;
+  /** Deposit addresses whose keys it can derive. @throws Unavailable */
+  depositOwners(count: number): Promise<readonly DepositOwner[]>;
+  close(): void;
+}
+
+/** Looking at the money and at what was signed before takes the signer some calls to its nodes. */
+const answer_ms = 30_000;
+const retryAfter_s = 5;
+const connectionsMax = 16;
+
+/** @param url https://host:port, without a path */
+export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
+  const agent = new Agent({ ...tls, keepAlive: true, maxSockets: connectionsMax, minVersion: 'TLSv1.3' });
+
+  async function ask<T>(method: 'GET' | 'POST', path: string, of: (text: string) => T, body?: unknown): Promise<T> {
+    const { status, text } = await exchange(agent, new URL(path, url), method, body).catch((error: unknown) => {
+      throw unavailable(error instanceof Error ? error.message : String(error));
+    });
+    try {
+      if (status === 200) return of(text);
+    } catch (error) {
+      throw unavailable(`its answer cannot be read: ${(error as Error).message}`);
+    }
+    throw refusalOf(status, text);
+  }
+
+  return {
+    accounts: async () => (await ask('GET', paths.accounts, read.accounts)).accounts,
+    depositOwners: async (count) => (await ask('POST', paths.owners, read.owners, { count })).owners,
+    signerOf: (account) => ({
+      account,
+      check: (unsigned, purpose) => ask('POST', paths.check, () => undefined, { unsigned, purpose } satisfies Asked),
+      sign: (unsigned, purpose) => ask('POST', paths.sign, read.signed, { unsigned, purpose } satisfies Asked),
+    }),
+    close: () => agent.destroy(),
+  };
+}
+
+const unavailable = (why: string): Unavailable =>
+  new Unavailable(`the signer does not answer (${why}): payouts wait for it`, retryAfter_s);
+
+/** The signer's own words, as the error that its reason belongs to. */
+function refusalOf(status: number, text: string): Error {
+  let refused: Refused;
+  try {
+    refused = read.refused(text);
+  } catch {
+    return unavailable(`status ${status}`);
+  }
+  const { refused: reason, message } = refused;
+  if (status >= 500) return unavailable(message);
+  const signing = signingReasons.find((known) => known === reason);
+  if (signing) return new SigningRefused(signing, message);
+  const blocked = blockReasons.find((known) => known === reason);
+  if (blocked) return new PayoutBlocked(blocked, message);
+  return unavailable(`${reason}: ${message}`);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One request and its whole answer, in time and of no more than `messageMax_bytes`. */
+function exchange(agent: Agent, url: URL, method: string, body: unknown): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(answer_ms);
+  const asked = request(url, { agent, method, headers, signal }, (response) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    response.on('error', reject);
+    response.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length > messageMax_bytes) asked.destroy(new Error('its answer is too long'));
+      else parts.push(part);
+    });
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),
+    );
+  });
+  asked.on('error', reject);
+  asked.end(body === undefined ? undefined : write(body));
+  return promise;
+}

@@ -1,0 +1,136 @@
+/** The signer's side of the wire: HTTPS that takes no connection without a certificate of its own authority. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { TransientError } from '../../commands/ports.ts';
+import { PayoutBlocked, type Signed, SigningRefused } from '../../commands/transfers/ports.ts';
+import type { DepositOwner } from '../chains/family.ts';
+import {
+  type Accounts,
+  type Asked,
+  messageMax_bytes,
+  ownersMax,
+  paths,
+  type Refused,
+  read,
+  write,
+} from './protocol.ts';
+import type { Tls } from './tls.ts';
+
+/** What it answers with. Each throws SigningRefused, PayoutBlocked, or what says that something it stands on is away. */
+export interface Answering {
+  readonly accounts: Accounts;
+  check(asked: Asked): Promise<void>;
+  sign(asked: Asked): Promise<Signed>;
+  /** @param count at most `ownersMax` */
+  depositOwners(count: number): Promise<readonly DepositOwner[]>;
+  /** Told of each request, with what became of it. */
+  told(line: Told): void;
+}
+
+export interface Told {
+  readonly path: string;
+  /** Of the caller's certificate. */
+  readonly caller: string;
+  readonly status: number;
+  readonly purpose?: Asked['purpose'];
+  readonly refused?: Refused;
+}
+
+export interface SignerServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const request_ms = 10_000;
+const connectionsMax = 64;
+
+/** @throws Error when the port cannot be used */
+export async function startSignerServer(
+  answering: Answering,
+  { host, port, tls }: { readonly host: string; readonly port: number; readonly tls: Tls },
+): Promise<SignerServer> {
+  const server = createServer(
+    { ...tls, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3', requestTimeout: request_ms },
+    (request, response) => void answer(answering, request, response),
+  );
+  server.maxConnections = connectionsMax;
+  // A handshake without a certificate of ours: there is nobody to answer.
+  server.on('tlsClientError', (_, socket) => socket.destroy());
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject);
+  server.listen(port, host, listening.resolve);
+  await listening.promise;
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(answering: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? '';
+  const socket = request.socket as import('node:tls').TLSSocket;
+  const caller = String(socket.getPeerCertificate().subject?.CN ?? 'without a name');
+  let purpose: Asked['purpose'] | undefined;
+  const send = (status: number, body: unknown, refused?: Refused): void => {
+    answering.told({ path, caller, status, ...(purpose && { purpose }), ...(refused && { refused }) });
+    response.writeHead(status, { 'content-type': 'application/json' }).end(write(body));
+  };
+  const asked = async (): Promise<Asked> => {
+    const parsed = read.asked(await bodyOf(request));
+    ({ purpose } = parsed);
+    return parsed;
+  };
+  try {
+    switch (`${request.method} ${path}`) {
+      case `GET ${paths.accounts}`:
+        return send(200, { accounts: answering.accounts });
+      case `POST ${paths.check}`:
+        await answering.check(await asked());
+        return send(200, {});
+      case `POST ${paths.sign}`: {
+        const { bytes, hash } = await answering.sign(await asked());
+        return send(200, { bytes, hash });
+      }
+      case `POST ${paths.owners}`: {
+        const { count } = read.ownersWanted(await bodyOf(request));
+        return send(200, { owners: await answering.depositOwners(Math.min(count, ownersMax)) });
+      }
+      default:
+        return refuse(404, { refused: 'notFound', message: 'the signer has no such path' });
+    }
+  } catch (error) {
+    refuse(...refusalOf(error));
+  }
+
+  function refuse(status: number, refused: Refused): void {
+    send(status, refused, refused);
+  }
+}
+
+function refusalOf(error: unknown): [number, Refused] {
+  if (error instanceof SigningRefused || error instanceof PayoutBlocked)
+    return [409, { refused: error.reason, message: error.message.slice(0, 2_000) }];
+  if (error instanceof RangeError) return [400, { refused: 'malformed', message: error.message.slice(0, 2_000) }];
+  const message = isTransient(error)
+    ? (error as Error).message
+    : 'something that the signer stands on has failed: its log says what';
+  return [503, { refused: 'unavailable', message: message.slice(0, 2_000) }];
+}
+
+/** @throws RangeError for one that is too long */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += (part as Buffer).length;
+    if (length > messageMax_bytes) throw new RangeError(`the request has over ${messageMax_bytes} bytes`);
+    parts.push(part as Buffer);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
