@@ -16,6 +16,7 @@ import { deposits } from './deposits.ts';
 import { hourlyPayments } from './hourlyPayments.ts';
 import { hourlyStats } from './hourlyStats.ts';
 import { linkChanges, links } from './links.ts';
+import { operations } from './operations.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
@@ -26,7 +27,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 6,
+  version: 7,
   projections: [
     payments,
     payins,
@@ -45,6 +46,7 @@ export const workSet: ProjectionSet = {
     cashbackWithdrawals,
     links,
     linkChanges,
+    operations,
   ],
   channels: {
     todo_payments: 'todo_payments',

@@ -158,6 +158,30 @@ export interface Tables {
     readonly created_at: string;
     readonly closed_at: string | null;
   };
+  readonly operations: {
+    readonly operation_id: string;
+    readonly kind: string;
+    readonly chain_id: number;
+    readonly account: string;
+    readonly token_symbol: string;
+    readonly token_address: string;
+    readonly amount: string;
+    readonly value_usd: string;
+    readonly receiver_address: string;
+    readonly receiver_memo: string | null;
+    readonly standing: string;
+    readonly reason: string;
+    readonly ordered_by: string;
+    readonly approved_by: string | null;
+    readonly ordered_at: string;
+    readonly changed_at: string;
+    readonly tx_hash: string | null;
+    readonly tx_hashes: object;
+    readonly arrived: string | null;
+    readonly expects_chain_id: number | null;
+    readonly expects_account: string | null;
+    readonly arrived_tx_hash: string | null;
+  };
   readonly payins: {
     readonly transfer_id: string;
     readonly payment_id: string;
@@ -318,6 +342,7 @@ export interface TableKeys {
   readonly hourly_stats: 'app_id' | 'hour';
   readonly link_changes: 'event_id';
   readonly links: 'link_id';
+  readonly operations: 'operation_id';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';

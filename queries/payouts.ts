@@ -6,7 +6,10 @@ import type { AssetRef } from '../domain/transfer/shapes.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
 
-/** What is owed on a chain in a token: payments whose money has been seen, all of it, and whose payout is not settled. */
+/**
+ * What is owed on a chain in a token: to payments whose money has been seen, all of it, and whose payout is not settled; and to withdrawals
+ * that are not done.
+ */
 export interface Obligation {
   readonly chainId: number;
   readonly tokenAddress: string;
@@ -23,15 +26,21 @@ export interface Promised extends Obligation {
 /** Seen on its chain, if not final: all that was agreed. */
 const seenInFull = `status = 'payment_started' AND amount_received >= source_amount`;
 
-/** @throws Unavailable */
-export async function openObligations(sql: Sql): Promise<readonly Obligation[]> {
+/** Payouts, and what operators are to be sent. @param but an operation that is not counted. @throws Unavailable */
+export async function openObligations(sql: Sql, but = ''): Promise<readonly Obligation[]> {
   const sums = await sql.query<Sum>(
-    `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress", sum(destination_amount) AS amount
-       FROM payments
-      WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
-        AND destination_amount IS NOT NULL
-        AND (status <> 'payment_started' OR ${seenInFull})
-      GROUP BY 1, 2`,
+    `SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (
+       SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress", destination_amount AS amount
+         FROM payments
+        WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
+          AND destination_amount IS NOT NULL
+          AND (status <> 'payment_started' OR ${seenInFull})
+       UNION ALL
+       SELECT chain_id, token_address, amount FROM operations
+        WHERE standing IN ('waitsForApproval', 'ordered', 'signed')
+          AND kind IN ('withdrawal', 'rebalance') AND token_address <> 'coin' AND operation_id <> $1
+     ) owed GROUP BY 1, 2`,
+    [but],
   );
   return sums.map(inUnits);
 }

@@ -316,3 +316,40 @@ COMMENT ON TABLE link_changes IS 'Each time that a reusable payment link was mad
 COMMENT ON COLUMN link_changes.changed_by IS 'The event’s cause.';
 COMMENT ON COLUMN link_changes.closed IS 'False where it was made.';
 COMMENT ON COLUMN link_changes.amount IS 'In dollars; null where the payer chooses.';
+
+CREATE TABLE operations (
+  operation_id      text        PRIMARY KEY,
+  kind              text        NOT NULL,
+  chain_id          integer     NOT NULL,
+  account           text        NOT NULL,
+  token_symbol      text        NOT NULL,
+  token_address     text        NOT NULL,
+  amount            numeric     NOT NULL,
+  value_usd         numeric     NOT NULL,
+  receiver_address  text        NOT NULL,
+  receiver_memo     text,
+  standing          text        NOT NULL,
+  reason            text        NOT NULL,
+  ordered_by        text        NOT NULL,
+  approved_by       text,
+  ordered_at        timestamptz NOT NULL,
+  changed_at        timestamptz NOT NULL,
+  tx_hash           text,
+  tx_hashes         json        NOT NULL,
+  arrived           numeric,
+  expects_chain_id  integer,
+  expects_account   text,
+  arrived_tx_hash   text
+);
+COMMENT ON TABLE operations IS 'What is done with the treasury''s money besides paying out: withdrawals, rebalances, collections of deposits, deployments. Amounts in whole tokens or coins.';
+COMMENT ON COLUMN operations.account IS 'Of the treasury: whose money it is.';
+COMMENT ON COLUMN operations.token_address IS 'The token''s contract; coin for the chain''s own coin.';
+COMMENT ON COLUMN operations.standing IS 'waitsForApproval, ordered, signed, done, short (on its chain for good, less than was ordered arrived) or calledOff.';
+COMMENT ON COLUMN operations.ordered_by IS 'An operator''s name, or a worker''s.';
+COMMENT ON COLUMN operations.approved_by IS 'The operator who agreed to one above the limit; null where nobody has, or need to.';
+COMMENT ON COLUMN operations.tx_hash IS 'Of its settled transaction, else of the latest that was signed; null before.';
+COMMENT ON COLUMN operations.tx_hashes IS 'Of all transactions that were signed for it.';
+COMMENT ON COLUMN operations.arrived IS 'What was there of it in the end, where that is not what was ordered.';
+COMMENT ON COLUMN operations.expects_chain_id IS 'Of a rebalance: where its money is to arrive in the end.';
+COMMENT ON COLUMN operations.expects_account IS 'Of a rebalance: which of our accounts it tops up.';
+COMMENT ON COLUMN operations.arrived_tx_hash IS 'Of a rebalance: the transaction that brought its money there; null while it is awaited.';
