@@ -32,6 +32,8 @@ describe('the codec', () => {
     const kinds = [
       'payment',
       'treasury',
+      'operation',
+      'addressBook',
       'merchant',
       'webhook',
       'unmatched',
@@ -46,7 +48,7 @@ describe('the codec', () => {
       kinds.map((kind) => `${kind}-`),
     );
     const versions = categories.map((category) => eventCodec.schemaVersion(category));
-    assert.deepEqual(versions, [6, 2, 4, 2, 2, 1, 2, 1, 2, 1]);
+    assert.deepEqual(versions, [6, 3, 1, 1, 4, 2, 2, 1, 2, 1, 2, 1]);
     assert.throws(() => eventCodec.schemaVersion('nothing'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
