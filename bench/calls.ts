@@ -1,17 +1,15 @@
-/** What watching an EVM chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
+/** What watching a chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChainId, chainOf } from '../domain/chains.ts';
+import { chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
-import { startAnvil } from '../sandbox/anvil.ts';
-import { defaultEvmChainConfig, type EvmChainId } from '../src/chains/evm/config.ts';
-import { createEvmIngester, type EvmIngester } from '../src/chains/evm/payins/ingester.ts';
-import { createEvmRpc } from '../src/chains/evm/rpc.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
-import { createLines } from '../src/chains/node/lines.ts';
-import type { Cursor, Pass } from '../src/chains/ports.ts';
+import { createLines, type NodeLines } from '../src/chains/node/lines.ts';
+import { type Cursor, type Pass, transferOf } from '../src/chains/ports.ts';
 import type { HeadWatch } from '../src/subscribers/headWatch.ts';
 import { restsOf } from '../src/subscribers/payins.ts';
-import { accounts, openPayer } from './chainPayer.ts';
+import { evmGround, type Ground, solanaGround, stellarGround } from './grounds.ts';
 import { table, whole } from './table.ts';
 import { watchedHeads } from './watchedHeads.ts';
 
@@ -35,57 +33,89 @@ type Kind = (typeof kinds)[number];
 interface Counted {
   search: number;
   read: number;
+  /** HTTP requests: several calls may go out in one. */
+  requests: number;
 }
 
-/** Of the chains that make several blocks a second, side by side. Slower ones cost less. */
-export async function benchCalls({ seconds }: { readonly seconds: number }): Promise<string> {
-  const chainIds: readonly EvmChainId[] = [8453, 42161, 56];
+interface Measured {
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  readonly open: (lines: NodeLines) => Promise<Ground>;
+}
+
+/** Of the EVM chains those that make several blocks a second: slower ones cost less. On Solana what is open costs calls. */
+const measuredChains: readonly Measured[] = [
+  ...([8453, 42161, 56] as const).map((chainId): Measured => {
+    return { name: chainOf(chainId).name, kinds, open: (lines) => evmGround(chainId, lines) };
+  }),
+  ...([100, 1_000, 10_000] as const).map((open): Measured => {
+    return {
+      name: `Solana, ${whole(open)} open`,
+      kinds: open === 10_000 ? ['nothing'] : ['nothing', 'ten to us'],
+      open: (lines) => solanaGround(lines, open),
+    };
+  }),
+  { name: 'Stellar', kinds: ['nothing', 'ten to us'], open: stellarGround },
+];
+
+/** Side by side. @param chains those whose names begin so; all when left out */
+export async function benchCalls({ seconds, chains = '' }: { seconds: number; chains?: string }): Promise<string> {
   const rows = await Promise.all(
-    chainIds.map(async (chainId) => {
-      const own: (readonly string[])[] = [];
-      for (const kind of kinds) own.push(rowOf(chainId, kind, await measured(chainId, kind, seconds), seconds));
-      return own;
-    }),
+    measuredChains
+      .filter(({ name }) => name.startsWith(chains))
+      .map(async (chain) => {
+        const own: (readonly string[])[] = [];
+        for (const kind of chain.kinds)
+          own.push(rowOf(chain.name, kind, await measured(chain.open, kind, seconds), seconds));
+        return own;
+      }),
   );
   const head = [
     'chain',
     'what happens',
     'calls/s',
     'of them searches',
+    'requests/s',
     ...tariffs.map(({ name }) => `${name}, $ a month`),
   ];
   return table(head, rows.flat());
 }
 
-function rowOf(chainId: EvmChainId, kind: Kind, { search, read }: Counted, seconds: number): readonly string[] {
+function rowOf(name: string, kind: Kind, counted: Counted, seconds: number): readonly string[] {
+  const { search, read, requests } = counted;
   const prices = tariffs.map((tariff) => {
     const units = (search * tariff.search + read * tariff.read) / seconds;
     return whole((units * month_s * tariff.perMillion_usd) / 1_000_000);
   });
-  const perSecond = ((search + read) / seconds).toFixed(1);
-  const row = [chainOf(chainId).name, kind, perSecond, (search / seconds).toFixed(1), ...prices];
+  const rates = [search + read, search, requests].map((count) => (count / seconds).toFixed(1));
+  const row = [name, kind, ...rates, ...prices];
   console.log(row.join(' | '));
   return row;
 }
 
-async function measured(chainId: EvmChainId, kind: Kind, seconds: number): Promise<Counted> {
-  const anvil = await startAnvil({ chainId, mining: { blockTime_s: chainOf(chainId).block_ms / 1_000 } });
+async function measured(open: Measured['open'], kind: Kind, seconds: number): Promise<Counted> {
   const stop = new AbortController();
-  const counted: Counted = { search: 0, read: 0 };
+  const counted: Counted = { search: 0, read: 0, requests: 0 };
   const lines = createLines({
     seen({ kind: what }) {
       counted[what === 'search' ? 'search' : 'read'] += 1;
     },
   });
+  const ground = await open(lines);
+  const { port } = new URL(ground.rpcUrl);
+  const asked = (message: unknown) => {
+    const { request } = message as { readonly request: ClientRequest };
+    // Those who pay ask for other encodings as well.
+    const ours = request.getHeader('accept-encoding') === 'gzip';
+    if (ours && String(request.getHeader('host')).endsWith(`:${port}`)) counted.requests += 1;
+  };
+  subscribe('http.client.request.start', asked);
   try {
-    const config = defaultEvmChainConfig(chainId, [anvil.rpcUrl]);
-    const ingester = createEvmIngester(config, createEvmRpc({ ...config, lines }));
-    const paying = pay(anvil.rpcUrl, chainId, kind, stop.signal);
-    const heads = watchedHeads(ingester, config);
+    const { ingester, pollInterval_ms: poll_ms } = ground;
+    const paying = pay(ground, kind, stop.signal);
+    const heads = watchedHeads(ingester, ground);
     const listening = heads.moved.subscribe();
-    const following = ingester.passes.map((pass) =>
-      follow(ingester, heads, { pass, poll_ms: config.pollInterval_ms }, stop.signal),
-    );
+    const following = ingester.passes.map((pass) => follow(ground, heads, { pass, poll_ms }, stop.signal));
     await sleep(warmUp_ms);
     const before = { ...counted };
     await sleep(seconds * 1_000);
@@ -93,15 +123,17 @@ async function measured(chainId: EvmChainId, kind: Kind, seconds: number): Promi
     stop.abort();
     listening.unsubscribe();
     await Promise.allSettled([...following, paying]);
-    return { search: after.search - before.search, read: after.read - before.read };
+    const { search, read, requests } = before;
+    return { search: after.search - search, read: after.read - read, requests: after.requests - requests };
   } finally {
-    await anvil.stop();
+    unsubscribe('http.client.request.start', asked);
+    await ground.stop();
   }
 }
 
 /** As the chain's subscriber follows it, without writing down what it finds. */
 async function follow(
-  ingester: EvmIngester,
+  { ingester, isOurs, settled }: Ground,
   heads: HeadWatch,
   { pass, poll_ms }: { readonly pass: Pass; readonly poll_ms: number },
   signal: AbortSignal,
@@ -112,21 +144,23 @@ async function follow(
     if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
     [moves, ranAt_ms] = [heads.moves(), Date.now()];
     for await (const { logs, next } of ingester.scan(cursor, signal)) {
-      const toUs = logs.filter(({ to }) => to.toLowerCase() === accounts.ours);
+      const toUs = logs.filter(({ to }) => isOurs(to));
       await inParallel(toUs, asksAtOnce, async (log) => {
-        const transfer = await ingester.resolve(log, signal);
-        if (transfer && pass === 'final') await ingester.agreed(transfer, { pass, usd: 1n }, signal);
+        const transfer = ingester.resolve ? await ingester.resolve(log, signal) : transferOf(ingester.chainId, log);
+        if (!transfer || pass !== 'final') return;
+        const { agreed } = await ingester.agreed(transfer, { pass, usd: 1n }, signal);
+        if (agreed) settled(log.to);
       });
       cursor = next;
     }
   }
 }
 
-async function pay(rpcUrl: string, chainId: ChainId, kind: Kind, signal: AbortSignal): Promise<void> {
+async function pay(ground: Ground, kind: Kind, signal: AbortSignal): Promise<void> {
   if (kind === 'nothing') return;
-  const send = await openPayer(rpcUrl, chainId);
   while (!signal.aborted) {
-    await send(kind === 'ten to us' ? accounts.ours : accounts.other);
+    // Several at once where sending one takes longer than the pause between two.
+    void ground.pay(kind === 'ten to us').catch(() => undefined);
     await sleep(tick_ms);
   }
 }

@@ -24,6 +24,7 @@ interface Options {
   readonly minutes: number;
   readonly pages: number;
   readonly beside?: string;
+  readonly chains?: string;
 }
 
 function count(text: string): number {
@@ -41,6 +42,7 @@ const options = new Command()
   .option('--seconds <n>', 'length of a run of create, calls and detection', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
+  .option('--chains <name>', 'of calls, those whose names begin so')
   .option('--minutes <n>', 'length of idle', count, 120)
   .option('--pages <n>', 'open pages', count, 500)
   .parse()
