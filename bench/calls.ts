@@ -51,7 +51,7 @@ const measuredChains: readonly Measured[] = [
   ...([100, 1_000, 10_000] as const).map((open): Measured => {
     return {
       name: `Solana, ${whole(open)} open`,
-      kinds: open === 10_000 ? ['nothing'] : ['nothing', 'ten to us'],
+      kinds: open === 1_000 ? ['nothing', 'ten to us'] : ['nothing'],
       open: (lines) => solanaGround(lines, open),
     };
   }),
