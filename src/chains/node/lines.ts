@@ -58,7 +58,7 @@ export function createLines({
     of(url, { chainId, node }) {
       const line = lines.get(url) ?? {
         limiter: createLimiter({ ticker, random }),
-        limits: createLimits(),
+        limits: createLimits(ticker),
         verified: new Map(),
       };
       lines.set(url, line);
