@@ -66,7 +66,14 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
     let rhythm = createRhythm(poll_ms);
     let known: NodeHead | null | undefined;
     let woken = false;
+    // A push that comes while the node is asked is a reason to look again: its answer may be from before.
+    let unheard = false;
+    const listening = wakes.subscribe(() => {
+      unheard = true;
+    });
+    signal.addEventListener('abort', () => listening.unsubscribe(), { once: true });
     while (!signal.aborted) {
+      unheard = false;
       // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
       const head = await read(signal).catch(() => null);
       if (signal.aborted) return;
@@ -79,7 +86,7 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
       }
       if (pushed?.isLive()) {
         // A node may come to a block a moment after another has pushed it.
-        woken = await pause(woken ? again_ms : relaxed_ms, signal);
+        woken = unheard || (await pause(woken ? again_ms : relaxed_ms, signal));
         const early_ms = now_ms + pushedLeast_ms - epochMs(clock.now());
         if (woken && early_ms > 0) await clock.sleep(early_ms, signal);
         continue;

@@ -129,7 +129,16 @@ describe('a chain that no payment waits for', () => {
 
 describe('a chain whose nodes push what is new', () => {
   /** Polls until `until_ms` by a clock that passes in the pauses; pushes come at these times. */
-  async function polled({ until_ms, pushes_ms }: { readonly until_ms: number; readonly pushes_ms: readonly number[] }) {
+  async function polled({
+    until_ms,
+    pushes_ms,
+    asked = () => {},
+  }: {
+    readonly until_ms: number;
+    readonly pushes_ms: readonly number[];
+    /** What happens while a node is asked. */
+    readonly asked?: (at_ms: number, wakes: Subject<void>) => void;
+  }) {
     const polls_ms: number[] = [];
     const wakes = new Subject<void>();
     const waiting = [...pushes_ms];
@@ -139,6 +148,7 @@ describe('a chain whose nodes push what is new', () => {
       nodeHeads: [
         async () => {
           polls_ms.push(now_ms);
+          asked(now_ms, wakes);
           return block(now_ms);
         },
       ],
@@ -174,6 +184,12 @@ describe('a chain whose nodes push what is new', () => {
   it('is looked at as soon as something is pushed, and once more right after', async () => {
     const polls_ms = await polled({ until_ms: 9_000, pushes_ms: [2_000] });
     assert.deepEqual(polls_ms, [0, 2_000, 2_300, 7_300]);
+  });
+
+  it('is looked at right after a poll during which something was pushed', async () => {
+    const asked = (at_ms: number, wakes: Subject<void>) => (at_ms === 5_000 ? wakes.next() : undefined);
+    const polls_ms = await polled({ until_ms: 11_000, pushes_ms: [], asked });
+    assert.deepEqual(polls_ms, [0, 5_000, 5_200, 5_500, 10_500]);
   });
 
   it('is asked no faster for a flood of pushes than five times a second', async () => {
