@@ -4,7 +4,7 @@ import { chainOf, findToken } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { accountOf } from '../../../support/anvil.ts';
-import { startProxy } from '../../proxy.ts';
+import { type Behaviour, honest, Refusal, startProxy } from '../../proxy.ts';
 import { createWorld, ingesterOf, observe, payer, receivedBy, signal, type World } from '../world.ts';
 
 const customer = accountOf(501);
@@ -109,21 +109,62 @@ describe('EVM ingester', () => {
       await assertAppears(both, 3);
     });
 
-    it('and goes nowhere while the tag stalls or is missing', async () => {
-      await world.pay(customer, 5n);
-      const stalled = await startProxy(world.rpcUrl, (method, params, forward) =>
-        forward(method, params[0] === 'finalized' ? ['0x1', false] : params),
-      );
-      const pass = await observe(ingesterOf([stalled.url], { final: 'finalized' }), 'final');
-      await world.mine(50);
-      await pass.follow();
-      assert.equal(pass.cursor().blockNumber, 1n);
+    describe('and confirms nothing, while the head goes on, where the node’s tag', () => {
+      const calledFinal = (answer: Behaviour): Behaviour => {
+        return (method, params, forward) =>
+          method === 'eth_getBlockByNumber' && params[0] === 'finalized'
+            ? answer(method, params, forward)
+            : forward(method, params);
+      };
+      /** Whatever the node says of what is final, what is paid is seen; once it says it right, it is confirmed. */
+      async function followed(answer: Behaviour, follow: (pass: Awaited<ReturnType<typeof observe>>) => Promise<void>) {
+        const node = await startProxy(world.rpcUrl);
+        const ingester = ingesterOf([node.url], { final: 'finalized' });
+        const [head, pass] = [await observe(ingester, 'head'), await observe(ingester, 'final')];
+        node.behave(calledFinal(answer));
+        await world.pay(customer, 5n);
+        await world.mine(50);
+        await follow(pass);
+        assert.equal(receivedBy(pass, customer), 0n);
+        await head.follow();
+        assert.equal(receivedBy(head, customer), 5n);
+        node.behave(honest);
+        await world.mine(1);
+        await pass.follow();
+        assert.equal(receivedBy(pass, customer), 5n);
+      }
+      const saysWhy = (why: RegExp) => (pass: Awaited<ReturnType<typeof observe>>) =>
+        assert.rejects(pass.follow(), (error) => error instanceof ChainUnavailable && why.test(error.message));
 
-      stalled.behave(async (method, params, forward) => (params[0] === 'finalized' ? null : forward(method, params)));
-      await assert.rejects(
-        pass.follow(),
-        (error) => error instanceof ChainUnavailable && /finalized/.test(error.message),
-      );
+      it('is refused: the pass says why', () =>
+        followed(
+          async () => {
+            throw new Refusal(-32_000, 'finality is not available');
+          },
+          saysWhy(/finality is not available/),
+        ));
+
+      it('is null, as of a node without a consensus client: the pass names the tag', () =>
+        followed(async () => null, saysWhy(/finalized/)));
+
+      it('stands at genesis: the pass stands with it', () =>
+        followed(
+          (method, _, forward) => forward(method, ['0x0', false]),
+          async (pass) => {
+            const before = pass.cursor();
+            await pass.follow();
+            assert.deepEqual(pass.cursor(), before);
+          },
+        ));
+
+      it('stands at an older block: the pass comes so far and no further', () =>
+        followed(
+          (method, _, forward) => forward(method, ['0x1', false]),
+          async (pass) => {
+            await pass.follow();
+            assert.equal(pass.cursor().blockNumber, 1n);
+          },
+        ));
     });
 
     async function assertAppears(observer: Awaited<ReturnType<typeof observe>>, afterBlocks: number) {
