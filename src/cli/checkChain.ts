@@ -1,7 +1,7 @@
 /** `npm run check-chain -- <chain>`: asks each node of a chain what it is and what it can, before and after going live. */
 import { Command } from 'commander';
 import { payOneself } from '../../commands/payOneself.ts';
-import { type Chain, findChain, type Token } from '../../domain/chains.ts';
+import type { Chain, Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
@@ -13,6 +13,7 @@ import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { systemClock } from '../runtime/system.ts';
 import { readEnvironment, withCore } from './core.ts';
+import { chainNames, namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -24,9 +25,10 @@ interface Options {
 
 async function run(stated: string, { begunAnew, pay }: Options): Promise<void> {
   const config = readEnvironment();
-  const chain = findChain(stated);
-  const open = chain && chainsOf(config).get(chain.id);
-  if (!open) throw new Error(`${stated} is no chain that is configured here: set RPC_URLS_${chain?.id ?? '<chainId>'}`);
+  const chain = namedChain(stated);
+  if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
+  const open = chainsOf(config).get(chain.id);
+  if (!open) throw new Error(`${chain.name} is not configured here: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
   try {
@@ -128,7 +130,7 @@ const program = new Command('npm run check-chain --')
   .description(
     'Asks each node of a chain what it is, what it can and how far it has come. Exits with 1 when one of them does not fit. Nothing is changed.',
   )
-  .argument('<chain>', 'its id or name')
+  .argument('<chain>', 'its id, or its name in any letter case: 8453, base, Arbitrum')
   .option(
     '--begun-anew',
     'instead: forget the chain’s network and how far it was read, after a test network was begun anew',

@@ -38,8 +38,9 @@ describe('npm run check-chain', () => {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     options: readonly string[] = [],
+    chain = '8453',
   ): Promise<Told> =>
-    runTool('checkChain', ['8453', ...args], { database, env: { RPC_URLS_8453: rpcUrl, ...env }, options });
+    runTool('checkChain', [chain, ...args], { database, env: { RPC_URLS_8453: rpcUrl, ...env }, options });
 
   it('says of each node what it is, what it can and how far it has come; the address of a node may hold a key and is not said', async () => {
     const { code, said } = await check([], { RPC_URLS_8453: `${rpcUrl}/?key=secret` });
@@ -124,9 +125,18 @@ describe('npm run check-chain', () => {
     assert.match(foreign.said, /serves chain 8453, configured for 84532/);
   });
 
+  it('takes a chain by its name as well, and says which there are', async () => {
+    const { code, said } = await check([], {}, [], 'base');
+    assert.equal(code, 0, said);
+    assert.match(said, /^Base; its network/);
+    const unknown = await check([], {}, [], 'bitcoin');
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.said, /bitcoin is no chain of the catalogue: name one of Base \(8453\)/);
+  });
+
   it('says what to set for a chain that is not configured', async () => {
     const { code, said } = await check([], { RPC_URLS_8453: '', RPC_URLS_1: rpcUrl });
     assert.equal(code, 1);
-    assert.match(said, /8453 is no chain that is configured here: set RPC_URLS_8453/);
+    assert.match(said, /Base is not configured here: set RPC_URLS_8453/);
   });
 });
