@@ -11,7 +11,7 @@ import {
   walletActions,
 } from 'viem';
 import { type ChainId, chainOf, type Token, type TokenSymbol } from '../domain/chains.ts';
-import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/deposits/forwarder.ts';
+import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/forwarder.ts';
 import { sandboxTether } from './contracts/artifacts/SandboxTether.ts';
 import { sandboxToken } from './contracts/artifacts/SandboxToken.ts';
 

@@ -45,8 +45,11 @@ export type Fate =
   | { readonly kind: 'unknown' }
   /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
   | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
-  /** Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. */
-  | ({ readonly kind: 'final'; readonly attempt: number } & Settled)
+  /**
+   * Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. `arrived`: what a flush
+   * brought, which may be more or less than was ordered.
+   */
+  | ({ readonly kind: 'final'; readonly attempt: number; readonly arrived?: bigint } & Settled)
   /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token. */
   | ({ readonly kind: 'short'; readonly attempt: number; readonly arrived: bigint } & Settled)
   /** None of the attempts of this nonce can land any more. */

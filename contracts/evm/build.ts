@@ -16,6 +16,7 @@ const packages = createRequire(import.meta.url);
 /** What is built: each artifact file holds one contract's ABI and creation code, and its code as it stands where nodes run that. */
 export const artifacts: readonly Artifact[] = [
   { source: 'contracts/evm/ForwarderFactory.sol', contract: 'ForwarderFactory', folder: 'contracts/evm/artifacts' },
+  { source: 'contracts/evm/BalanceReader.sol', contract: 'BalanceReader', folder: 'contracts/evm/artifacts' },
   {
     source: 'contracts/evm/TransferProbe.sol',
     contract: 'TransferProbe',

@@ -58,6 +58,13 @@ export const simulateAs = (
   { account, code, data }: { readonly account: string; readonly code: Hex; readonly data: Hex },
 ): Promise<Hex> => ask(node, 'eth_call', [{ to: account, data }, 'latest', { [account]: { code } }], hex);
 
+export const hasCode = async (node: EvmNode, address: string): Promise<boolean> =>
+  (await ask(node, 'eth_getCode', [address, 'latest'], hex)) !== '0x';
+
+/** All that a block's transactions may use together. */
+export const blockGasLimit = (node: EvmNode): Promise<bigint> =>
+  ask(node, 'eth_getBlockByNumber', ['latest', false], (answer) => quantity(object(answer)['gasLimit']));
+
 /** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
 export function tokenBalance(
   node: EvmNode,

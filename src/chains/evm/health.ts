@@ -7,8 +7,8 @@ import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts
 import { ask, askEach, text } from '../node/jsonRpc.ts';
 import { simulate, suggestedTip } from './accounts.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
-import { deployer } from './deposits/forwarder.ts';
 import { tagOf } from './finality.ts';
+import { deployer } from './forwarder.ts';
 import { header, knownHeader, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 

@@ -195,7 +195,8 @@ function contradict(fates: readonly Fate[]): boolean {
   return places.size > 1 || (places.size === 1 && fates.some(({ kind }) => kind === 'dead'));
 }
 
-const brought = (fate: Landed): string => (fate.kind === 'short' ? fate.arrived.toString() : 'all');
+const brought = ({ kind, arrived }: Landed): string =>
+  kind === 'final' && arrived === undefined ? 'all' : `${arrived}`;
 
 function inWords(said: Fate | 'nothing' | undefined): string {
   if (said === undefined) return 'no answer';

@@ -1,28 +1,138 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem';
-import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
-import type { TokenRef } from '../../../../domain/payment/events.ts';
-import type { Unsigned } from '../../ports.ts';
-import type { EvmPayoutRail } from '../payouts/rail.ts';
-import { forwarderAddresses } from './forwarder.ts';
+/** What deposits on an EVM chain hold, and how many of them one transaction can flush. */
+import type { Address } from 'viem';
+import type {
+  DepositSweep,
+  HeldDeposit,
+  LeftDeposit,
+  PaidDeposit,
+  SweepPart,
+} from '../../../../commands/sweeps/ports.ts';
+import { chainOf } from '../../../../domain/chains.ts';
+import { higher, lower } from '../../bigints.ts';
+import { PayoutBlocked } from '../../ports.ts';
+import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
+import { balancesOfMany } from '../balances.ts';
+import type { EvmChainConfig } from '../config.ts';
+import { finalHeight } from '../finality.ts';
+import { depositAddresses, flushCall, forwarderAddresses, hexOf } from '../forwarder.ts';
+import { missing } from '../payouts/forwarding.ts';
+import { withMargin } from '../payouts/gas.ts';
+import { createPrices, type Prices, usualCost } from '../payouts/prices.ts';
+import { gasMaxFor } from '../payouts/transaction.ts';
+import { knownHeader } from '../reads.ts';
+import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import { depositSalt } from './scheme.ts';
 
-/** Deposits that one transaction moves at most: each needs the gas of a new contract, and a transaction may use so much only (EIP-7825). */
-export const sweepMax = 40;
+const heldMax = 250;
+/** Deposits of one flush at most: so many an operation records. How many the chain takes its nodes' estimates tell. */
+const depositsMax = 200;
+/** A token that refuses some of many deposits is found by halves. */
+const estimatesMax = 64;
 
-/**
- * Moves a token's balances of deposits to the treasury, signed and sent like a payout.
- * @param salts of the deposits, 1 to `sweepMax`; an empty deposit among them costs gas and is no error
- */
-export function prepareSweep(
-  rail: EvmPayoutRail,
-  salts: readonly Hex[],
-  token: TokenRef,
-  nonce: bigint,
-): Promise<Unsigned> {
-  if (salts.length === 0 || salts.length > sweepMax) {
-    throw new RangeError(`a sweep takes 1 to ${sweepMax} deposits, not ${salts.length}: split it`);
+/** Flushes by the treasury's forwarder. Nothing is closed by them: what comes later is found and taken later. */
+export function createEvmSweep(
+  config: EvmChainConfig,
+  account: Address,
+  rpc: EvmRpc = createEvmRpc(config),
+): DepositSweep {
+  const { chainId, fees, depths } = config;
+  const chain = chainOf(chainId);
+  const { tokens } = chain;
+  const { factory } = forwarderAddresses(account);
+  const addressOf = depositAddresses(account);
+  const late = rpc.as('late');
+  const prices = createPrices(late);
+
+  async function ready(node: EvmNode, gasPriceMax: bigint | null): Promise<true> {
+    if (!(await hasCode(node, factory))) throw missing({ chain });
+    const { latest, tip_wei } = await prices(node);
+    const price = latest.baseFee_wei + higher(lower(tip_wei, fees.maxTip_wei), fees.minTip_wei);
+    const most = lower(gasPriceMax ?? fees.maxFeePerGas_wei, fees.maxFeePerGas_wei);
+    if (price <= most) return true;
+    throw new PayoutBlocked(
+      'gas',
+      `gas on ${chain.name} costs ${price} wei, sweeps pay ${most} at most: wait, or raise it`,
+    );
   }
-  const { factory } = forwarderAddresses(rail.account as Address);
-  const { abi } = forwarderFactory;
-  const data = encodeFunctionData({ abi, functionName: 'flush', args: [salts, token.address as Address] });
-  return rail.prepareCall({ to: factory, data }, nonce);
+
+  /** The lower one of what is final and what there is: what was taken a moment ago is not final yet. */
+  async function heldBy(node: EvmNode, deposits: readonly Owned[]): Promise<readonly HeldDeposit[]> {
+    const head = await knownHeader(node, 'latest');
+    const final = higher(await finalHeight(node, head, depths.final), 0n);
+    const [addresses, contracts] = [deposits.map(({ address }) => address), tokens.map(({ address }) => address)];
+    const [now, settled] = await Promise.all([
+      balancesOfMany(node, addresses, contracts, head.number),
+      balancesOfMany(node, addresses, contracts, final),
+    ]);
+    return deposits.flatMap((deposit, at) =>
+      tokens.flatMap((token, of) => {
+        const amount = lower(now[at]?.[of] ?? 0n, settled[at]?.[of] ?? 0n);
+        return amount > 0n ? [{ ...deposit, token, amount }] : [];
+      }),
+    );
+  }
+
+  /** Addresses of another treasury's forwarder, from before this one's, are not ours to flush. */
+  const ours = (deposits: readonly PaidDeposit[]): readonly Owned[] =>
+    deposits.flatMap((deposit) => {
+      const salt = depositSalt(deposit.paymentId);
+      return addressOf(salt) === deposit.address ? [{ ...deposit, salt: `0x${hexOf(salt)}` }] : [];
+    });
+
+  async function planned(node: EvmNode, held: readonly HeldDeposit[], partsMax: number) {
+    const [parts, left]: [SweepPart[], LeftDeposit[]] = [[], []];
+    const at = await prices(node);
+    const blockGas = await blockGasLimit(node);
+    const waiting = chunked(held, depositsMax);
+    for (let asked = 0; asked < estimatesMax && parts.length < partsMax; asked += 1) {
+      const deposits = waiting.shift();
+      const [first] = deposits ?? [];
+      if (!deposits || !first) break;
+      const gas = await gasOf(
+        node,
+        deposits,
+        lower(blockGas, gasMaxFor({ form: { kind: 'flush', deposits } }, fees.gasMax)),
+      );
+      if (typeof gas === 'bigint')
+        parts.push({ token: first.token, deposits, gas, cost: costOf(gas, deposits.length, at) });
+      else if (deposits.length > 1) waiting.unshift(...chunked(deposits, Math.ceil(deposits.length / 2)));
+      else left.push({ ...first, why: gas.problem });
+    }
+    return { parts, left };
+  }
+
+  /** The problem where one transaction cannot flush these deposits. */
+  async function gasOf(node: EvmNode, deposits: readonly HeldDeposit[], most: bigint): Promise<bigint | Problem> {
+    const salts = deposits.map(({ salt }) => salt);
+    const call = flushCall(account, salts, deposits[0]?.token.address ?? '');
+    try {
+      const gas = await gasNeeded(node, { from: account, ...call });
+      return withMargin(gas) <= most ? gas : { problem: `a flush needs ${gas} gas, ${most} are allowed` };
+    } catch (error) {
+      if (!(error instanceof RpcFailed) || error.kind !== 'refused') throw error;
+      return { problem: `the token refuses: ${error.detail}` };
+    }
+  }
+
+  /** Estimates leave out what some chains charge for data besides: the configured gas is the least for each deposit. */
+  const costOf = (gas: bigint, count: number, { latest, tip_wei }: Prices): bigint =>
+    usualCost(higher(gas, fees.gasUsual * BigInt(count)), latest.baseFee_wei, tip_wei, fees);
+
+  return {
+    chainId,
+    account,
+    heldMax,
+    ready: async (gasPriceMax, signal) => void (await late.answer((node) => ready(node, gasPriceMax), signal)),
+    held: (deposits, signal) => late.answer((node) => heldBy(node, ours(deposits)), signal),
+    plan: (held, partsMax, signal) => late.answer((node) => planned(node, held, partsMax), signal),
+  };
 }
+
+type Owned = PaidDeposit & Pick<HeldDeposit, 'salt'>;
+
+interface Problem {
+  readonly problem: string;
+}
+
+const chunked = <T>(items: readonly T[], size: number): (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));

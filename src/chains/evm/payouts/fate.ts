@@ -4,7 +4,7 @@ import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
 import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
-import { nonceAt, transactionOf } from '../accounts.ts';
+import { hasCode, nonceAt, transactionOf } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
@@ -104,7 +104,10 @@ interface Finality {
   readonly deepest: () => Promise<bigint>;
 }
 
-/** A transaction that succeeded says nothing of the money: tokens may keep a fee, or move nothing and return false. */
+/**
+ * A transaction that succeeded says nothing of the money: tokens may keep a fee, or move nothing and return false. A flush is done whatever
+ * it brought: everybody may flush deposits, and what is not in them any more is with the treasury.
+ */
 async function fateOfMined(
   node: EvmNode,
   contenders: Contenders,
@@ -114,11 +117,13 @@ async function fateOfMined(
 ): Promise<Fate> {
   const { hash, succeeded, blockNumber, blockHash } = receipt;
   const arrived = succeeded ? arrivedIn(receipt, contenders.account, sent) : 0n;
-  const full = succeeded && arrived >= BigInt(sent.amount);
+  const flushes = sent.form?.kind === 'flush';
+  const deployed = sent.form?.kind !== 'deploy' || (succeeded && (await hasCode(node, sent.receiver)));
+  const full = succeeded && deployed && (flushes || arrived >= BigInt(sent.amount));
   const there = blockNumber <= (full ? final : await deepest()) ? await header(node, blockNumber) : undefined;
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
   const landed = { attempt: sent.attempt, hash, blockNumber, blockHash };
-  if (full) return { kind: 'final', ...landed };
+  if (full) return { kind: 'final', ...landed, ...(flushes && { arrived }) };
   if (succeeded) return { kind: 'short', ...landed, arrived };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   return dead(contenders, 'reverted', detail);

@@ -14,6 +14,9 @@ const callMargin_percent = 50n;
 
 const over = (gas: bigint, percent: bigint): bigint => (gas * (100n + percent)) / 100n;
 
+/** What an estimate is allowed to be short of. */
+export const withMargin = (gas: bigint): bigint => over(gas, margin_percent);
+
 /** @throws RpcFailed when it would revert */
 export const gasForCall = async (node: EvmNode, from: string, call: Call): Promise<bigint> =>
   over(await gasNeeded(node, { from, ...call }), callMargin_percent);
@@ -54,7 +57,7 @@ export function createTransferGas(account: string): TransferGas {
         gasNeeded(node, { from: account, ...transferCall(order) }),
         toNewHolder(node, order.token, latest),
       ]);
-      return over(higher(own, dearest ?? 0n), margin_percent);
+      return withMargin(higher(own, dearest ?? 0n));
     },
   };
 }

@@ -9,22 +9,17 @@ import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
-import { isOnChain } from '../reads.ts';
+import { type Header, isOnChain } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf, isFree } from './fate.ts';
+import { gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createTransferGas, gasForCall } from './gas.ts';
 import { createNonceUses } from './nonceUse.ts';
 import { balancesOf, checkGas, checkTokens, checkTransfer, type Payer } from './preflight.ts';
 import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
 import { createRehearsal } from './rehearsal.ts';
-import { buildUnsigned, type Call, noOrder, transferCall } from './transaction.ts';
-
-/** A payout rail that can also build calls other than transfers. */
-export interface EvmPayoutRail extends PayoutRail {
-  /** A call from the treasury that orders no transfer. @throws RpcFailed when it would revert */
-  prepareCall(call: Call, nonce: bigint): Promise<Unsigned>;
-}
+import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /**
  * Transfers of tokens from the treasury account of one EVM chain.
@@ -34,7 +29,7 @@ export function createEvmPayoutRail(
   config: EvmChainConfig,
   account: Address,
   rpc: EvmRpc = createEvmRpc(config),
-): EvmPayoutRail {
+): PayoutRail {
   const { chainId, fees, depths } = config;
   const urgent = rpc.as('payout');
   const payer: Payer = { chain: chainOf(chainId), account };
@@ -45,20 +40,28 @@ export function createEvmPayoutRail(
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    await checkTokens(node, payer, order);
     const { latest, tip_wei } = await prices(node);
+    const gas = await tried(node, order, latest);
+    const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
+    const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
+    await checkGas(node, payer, gas, chosen);
+    return buildUnsigned({ account, nonce, order, call: callFor(order, account), gas, price: chosen });
+  }
+
+  /** @returns the gas to allow */
+  async function tried(node: EvmNode, order: TransferOrder, latest: Header): Promise<bigint> {
+    if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
+    if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
+    await checkTokens(node, payer, order);
     const trying = {
       arrives: () => rehearse(node, order),
       gas: () => transferGas.forOrder(node, order, latest),
     };
-    const gas = await checkTransfer(payer, order, trying, fees);
-    const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
-    const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    await checkGas(node, payer, gas, chosen);
-    return buildUnsigned({ account, nonce, order, call: transferCall(order), gas, price: chosen });
+    return checkTransfer(payer, order, trying, fees);
   }
 
-  async function prepareCall(call: Call, nonce: bigint, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned> {
+  async function prepareCancel(nonce: bigint, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned> {
+    const call = { to: account, data: '0x' } as const;
     return rpc.answer(async (node) => {
       const gas = await gasForCall(node, account, call);
       const order = noOrder(payer.chain, account);
@@ -82,13 +85,12 @@ export function createEvmPayoutRail(
   return {
     chainId,
     account,
-    prepareCall,
-    prepareCancel: (nonce, _, outbid) => prepareCall({ to: account, data: '0x' }, nonce, outbid),
+    prepareCancel: (nonce, _, outbid) => prepareCancel(nonce, outbid),
 
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
       assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-      checkForm(order);
+      checkForm(order, 'flush', 'deploy');
       return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 

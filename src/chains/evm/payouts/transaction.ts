@@ -2,7 +2,9 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
+import { lower } from '../../bigints.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
+import { flushCall, forwarderDeployment } from '../forwarder.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -26,6 +28,31 @@ export const transferCall = ({
   to: token.address as Address,
   data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [receiver as Address, amount] }),
 });
+
+/** The transaction that an order takes, whatever its form. @param account the treasury */
+export function callFor(order: TransferOrder, account: Address): Call {
+  switch (order.form?.kind) {
+    case 'flush': {
+      const salts = order.form.deposits.map(({ salt }) => salt);
+      return flushCall(account, salts, order.token.address);
+    }
+    case 'deploy':
+      return forwarderDeployment(account);
+    default:
+      return transferCall(order);
+  }
+}
+
+/** The most gas that one transaction may use (EIP-7825). */
+export const transactionGasMax = 1n << 24n;
+/** A deployment is rare, and uses about as much as ten transfers. */
+const deploymentOverTransfer = 4n;
+
+/** The most gas that an order may need. @param gasMax of one transfer; each deposit of a flush may need as much */
+export function gasMaxFor({ form }: Pick<TransferOrder, 'form'>, gasMax: bigint): bigint {
+  if (form?.kind === 'flush') return lower(gasMax * BigInt(form.deposits.length), transactionGasMax);
+  return form?.kind === 'deploy' ? gasMax * deploymentOverTransfer : gasMax;
+}
 
 /** Orders nothing: for transactions that are no transfer from the treasury. */
 export function noOrder(chain: Chain, account: string): TransferOrder {

@@ -1,21 +1,12 @@
 /** The treasury's key for EVM chains. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
-import {
-  type Address,
-  decodeFunctionData,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  isAddressEqual,
-  keccak256,
-} from 'viem';
+import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAddressEqual, keccak256 } from 'viem';
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
-import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
-import { forwarderAddresses } from '../deposits/forwarder.ts';
-import type { EvmPayload } from '../payouts/transaction.ts';
+import { depositAddresses, forwarderAddresses, forwarderDeployment } from '../forwarder.ts';
+import { type Call, callFor, type EvmPayload, gasMaxFor } from '../payouts/transaction.ts';
 
 /** The account of a private key; undefined when the curve has no such key. @param privateKey 0x and 64 hexadecimal digits */
 export function accountOf(privateKey: string): string | undefined {
@@ -37,7 +28,8 @@ export interface EvmSignerDeps {
 }
 
 /**
- * Signs treasury transactions: catalogue-token transfers within the limits, cancels and sweeps, nothing else.
+ * Signs treasury transactions: catalogue-token transfers within the limits, cancels, sweeps and the forwarder's
+ * deployment, nothing else.
  * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
  * @throws SigningRefused from `sign`
  */
@@ -48,13 +40,13 @@ export function createEvmSigner({
   spending,
 }: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
-  const sweepTo = forwarderAddresses(key.address).factory;
 
   /** @returns what signing needs, and what counts it towards the hour's limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
-    const { chain, payload, fee } = checkFrame(unsigned, key.address, chainIds, feesOn);
+    const { chain, payload, fee } = checkFrame(unsigned, purpose, key.address, chainIds, feesOn);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
-    else if (purpose.kind === 'sweep') checkSweep(payload, chain, sweepTo);
+    else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
+    else if (purpose.kind === 'deployment') checkDeployment(payload, unsigned.order, key.address);
     else checkTransfer(payload, chain, unsigned.order, purpose);
     return { payload, count: spending(unsigned, purpose, fee) };
   }
@@ -80,6 +72,7 @@ interface Framed {
 
 function checkFrame(
   unsigned: Unsigned,
+  { kind }: SigningPurpose,
   account: Address,
   chainIds: readonly EvmChainId[],
   feesOn: (chainId: EvmChainId) => EvmFees,
@@ -93,9 +86,13 @@ function checkFrame(
   }
   const payload = unsigned.payload as EvmPayload;
   const { gasMax, maxFeePerGas_wei } = feesOn(chainId);
-  const most = gasMax * maxFeePerGas_wei;
-  const fee = BigInt(payload.gas) * BigInt(payload.maxFeePerGas);
-  if (fee > most) throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
+  // What a form allows for is believed of those alone whose form is checked.
+  const forwards = kind === 'sweep' || kind === 'deployment';
+  const price = BigInt(payload.maxFeePerGas);
+  const most = (forwards ? gasMaxFor(order, gasMax) : gasMax) * maxFeePerGas_wei;
+  const fee = BigInt(payload.gas) * price;
+  if (fee > most || (forwards && price > maxFeePerGas_wei))
+    throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
   return { chain: chainOf(chainId), payload, fee };
 }
 
@@ -106,6 +103,7 @@ function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, 
     token !== undefined &&
     token.address === order.token.address &&
     token.decimals === order.token.decimals &&
+    order.form === undefined &&
     order.amount > 0n &&
     payload.data === encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   if (!same)
@@ -117,20 +115,32 @@ function checkCancel({ to, data }: EvmPayload, account: Address): void {
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
 
-function checkSweep({ to, data }: EvmPayload, chain: Chain, factory: Address): void {
-  const token = flushedToken(data);
-  if (isAddressEqual(to, factory) && token !== undefined && tokenAt(chain, token)) return;
-  throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits');
+/** A flush of our own deposits alone, each at the address of its salt, by our own factory: it pays the treasury and nobody else. */
+function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+  const { token, receiver, form, amount } = order;
+  const deposits = form?.kind === 'flush' ? form.deposits : [];
+  const addressOf = depositAddresses(account);
+  const own = deposits.every(({ address, salt }) => isSalt(salt) && addressOf(hexToBytes(salt)) === address);
+  const same =
+    deposits.length > 0 &&
+    own &&
+    amount > 0n &&
+    receiver === account &&
+    tokenAt(chain, token.address) !== undefined &&
+    isSame(payload, callFor(order, account));
+  if (!same)
+    throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits to it');
 }
 
-function flushedToken(data: Hex): Address | undefined {
-  try {
-    const { functionName, args } = decodeFunctionData({ abi: forwarderFactory.abi, data });
-    return functionName === 'flush' ? args[1] : undefined;
-  } catch {
-    return undefined;
-  }
+const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+
+function checkDeployment(payload: EvmPayload, { form, amount, receiver }: TransferOrder, account: Address): void {
+  const nothing = amount === 0n && receiver === forwarderAddresses(account).factory;
+  if (form?.kind === 'deploy' && nothing && isSame(payload, forwarderDeployment(account))) return;
+  throw new SigningRefused('mismatch', 'a deployment puts the treasury’s own forwarder on the chain, and pays nobody');
 }
+
+const isSame = ({ to, data }: EvmPayload, call: Call): boolean => isAddressEqual(to, call.to) && data === call.data;
 
 const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { type Address, keccak256, parseEther, parseGwei, parseTransaction } from 'viem';
 import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
-import { createEvmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
-import { prepareSweep } from '../../../../src/chains/evm/deposits/sweep.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
 import { type Fate, PayoutBlocked, type TransferOrder } from '../../../../src/chains/ports.ts';
@@ -237,27 +235,6 @@ describe('EVM payouts', () => {
       chainOf(1).tokens.map(({ address }) => address),
     );
     assert.equal(tokens[findToken(chainOf(1), 'USDT')!.address], await balance(client, orderOf(1, 'USDT', treasury)));
-  });
-
-  it('sweeps deposits to the treasury by the same sign path', async () => {
-    const { rail, client, rpcUrl, nonce } = await funded(137);
-    const usdt = findToken(chainOf(137), 'USDT')!;
-    const deposits = createEvmDeposits({ treasury });
-    const made = await Promise.all(['sweep-1', 'sweep-2'].map((id) => deposits.assign(id, usdt, null)));
-    for (const { address } of made) await fund(rpcUrl, 137, address as Address, { tokens: { USDT: 30n } });
-    const before = await balance(client, orderOf(137, 'USDT', treasury));
-
-    const unsigned = await prepareSweep(
-      rail,
-      made.map(({ salt }) => salt as Address),
-      usdt,
-      nonce,
-    );
-    const sweep = await signedBy(unsigned, 1, 'sweep');
-    await rail.broadcast(sweep.bytes);
-    await client.mine({ blocks: 1 + payoutDepth });
-    assert.equal((await rail.fate([sweep], signal)).kind, 'final');
-    assert.equal((await balance(client, orderOf(137, 'USDT', treasury))) - before, 60n);
   });
 
   it('signs what was prepared, hash known before anything is sent', async () => {

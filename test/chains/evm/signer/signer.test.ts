@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
-import {
-  type Address,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  parseTransaction,
-  recoverTransactionAddress,
-} from 'viem';
+import { encodeFunctionData, erc20Abi, type Hex, hexToBytes, parseTransaction, recoverTransactionAddress } from 'viem';
 import type { Clock } from '../../../../commands/ports.ts';
-import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../../domain/time.ts';
+import type { Form } from '../../../../domain/transfer/form.ts';
 import { type EvmChainId, feesOf } from '../../../../src/chains/evm/config.ts';
-import { forwarderAddresses } from '../../../../src/chains/evm/deposits/forwarder.ts';
-import { buildUnsigned, type Call, noOrder, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';
+import {
+  depositAddresses,
+  flushCall,
+  forwarderAddresses,
+  forwarderDeployment,
+} from '../../../../src/chains/evm/forwarder.ts';
+import {
+  buildUnsigned,
+  type Call,
+  type EvmPayload,
+  noOrder,
+  transferCall,
+} from '../../../../src/chains/evm/payouts/transaction.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
@@ -23,6 +27,7 @@ const receiver = accountOf(3);
 const price = { maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 10n ** 8n };
 const payout = { kind: 'payout', reference: 'payment-1' } as const;
 const sweep = { kind: 'sweep', reference: 'sweep-1' } as const;
+const deployment = { kind: 'deployment', reference: 'operation-1' } as const;
 const cancel = { kind: 'cancel', reference: 'payment-1' } as const;
 
 describe('treasury signer', () => {
@@ -93,10 +98,44 @@ describe('treasury signer', () => {
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), cancel));
     });
 
-    it('a sweep by another factory, or of another token', async () => {
-      const usdc = findToken(chainOf(8453), 'USDC')!.address;
-      await rejectsAs('mismatch', open().sign(other({ ...flush(usdc), to: accountOf(9) }), sweep));
-      await rejectsAs('mismatch', open().sign(other(flush(accountOf(9))), sweep));
+    const strange: readonly (readonly [string, () => Unsigned])[] = [
+      ['by another factory', () => flushing({}, { to: accountOf(9) })],
+      ['of a token that is not in the catalogue', () => flushing({ token: { ...usdc, address: accountOf(9) } })],
+      ['to somebody else', () => flushing({ receiver })],
+      ['of nothing', () => flushing({ amount: 0n })],
+      ['of an address that its salt does not make', () => flushing({ form: flushOf({ address: accountOf(9) }) })],
+      ['of a salt that is none', () => flushing({ form: flushOf({ salt: '0x11' }) })],
+      ['that flushes others than were ordered', () => flushing({}, flushCall(treasury, [other32], usdc.address))],
+      ['of another token than was ordered', () => flushing({}, flushCall(treasury, [salt], usdtAddress))],
+      [
+        'that is ordered as a plain transfer',
+        () => transfer(sweepOrder(), { call: flushCall(treasury, [salt], usdc.address) }),
+      ],
+    ];
+    for (const [what, unsigned] of strange)
+      it(`a sweep ${what}`, () => rejectsAs('mismatch', open().sign(unsigned(), sweep)));
+
+    it('a sweep of no deposit', () =>
+      rejectsAs('fee', open().sign(flushing({ form: { kind: 'flush', deposits: [] } }), sweep)));
+
+    it('a dearer gas for a sweep, and for a transfer what a sweep may cost', async () => {
+      const deposits = Array.from({ length: 100 }, () => own);
+      const form = { kind: 'flush', deposits } as const;
+      const dear = { gas: 40_000_000n, price };
+      await rejectsAs('fee', open().sign(transfer({ ...usd(1n), form }, dear), payout));
+      await rejectsAs('mismatch', open().sign(transfer({ ...usd(1n), form }), payout));
+      const { payload, ...flush } = flushing({ form });
+      const dearer = { ...flush, payload: { ...(payload as EvmPayload), maxFeePerGas: String(6n * 10n ** 9n) } };
+      await rejectsAs('fee', open().sign(dearer, sweep));
+    });
+
+    it('a deployment of anything else, or that pays', async () => {
+      await open().sign(deploying({}), deployment);
+      await rejectsAs('mismatch', open().sign(deploying({}, forwarderDeployment(receiver)), deployment));
+      await rejectsAs('mismatch', open().sign(deploying({ amount: 1n }), deployment));
+      await rejectsAs('mismatch', open().sign(deploying({ receiver }), deployment));
+      await rejectsAs('mismatch', open().sign(deploying({}), payout));
+      await rejectsAs('mismatch', open().sign(transfer(usd(1n)), deployment));
     });
   });
 
@@ -111,7 +150,7 @@ describe('treasury signer', () => {
 
   it('signs a cancel of a nonce and a sweep of its own deposits', async () => {
     await open().sign(other({ to: treasury, data: '0x' }), cancel);
-    await open().sign(other(flush(findToken(chainOf(8453), 'USDC')!.address)), sweep);
+    await open().sign(flushing({}), sweep);
   });
 
   it('signs no more than the hourly limit over all chains, in any sixty minutes', async () => {
@@ -170,14 +209,26 @@ const approval = (): Call => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [receiver, 1_000_000n] }),
 });
 
-const flush = (token: string): Call => ({
-  to: forwarderAddresses(treasury).factory,
-  data: encodeFunctionData({
-    abi: forwarderFactory.abi,
-    functionName: 'flush',
-    args: [[`0x${'11'.repeat(32)}`], token as Address],
-  }),
+const usdc = findToken(chainOf(8453), 'USDC')!;
+const usdtAddress = findToken(chainOf(1), 'USDT')!.address;
+const [salt, other32] = ['11', '22'].map((byte) => `0x${byte.repeat(32)}`) as [Hex, Hex];
+const own = { address: depositAddresses(treasury)(hexToBytes(salt)), salt };
+const flushOf = (change: Partial<typeof own>): Form => ({
+  kind: 'flush',
+  deposits: [{ ...own, ...change }],
 });
+const sweepOrder = (): TransferOrder => ({ ...usd(5n), receiver: treasury });
+
+function flushing(change: Partial<TransferOrder>, call: Partial<Call> = {}): Unsigned {
+  const order = { ...sweepOrder(), form: flushOf({}), ...change };
+  return transfer(order as TransferOrder, { call: { ...flushCall(treasury, [salt], order.token.address), ...call } });
+}
+
+function deploying(change: Partial<TransferOrder>, call: Call = forwarderDeployment(treasury)): Unsigned {
+  const { factory } = forwarderAddresses(treasury);
+  const form = { kind: 'deploy', contract: 'forwarder' } as const;
+  return transfer({ ...usd(0n), receiver: factory, form, ...change }, { call });
+}
 
 const rejectsAs = (reason: string, promise: Promise<unknown>) =>
   assert.rejects(promise, (error) => error instanceof SigningRefused && error.reason === reason);

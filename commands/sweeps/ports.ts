@@ -1,0 +1,61 @@
+/** What a chain family implements of sweeps: what deposits hold, and in which transactions it goes to the treasury. */
+import type { ChainId, Token } from '../../domain/chains.ts';
+import type { FlushedDeposit } from '../../domain/transfer/form.ts';
+
+/** A deposit that money was recorded at, of a payment that is over. */
+export interface PaidDeposit {
+  readonly address: string;
+  readonly paymentId: string;
+}
+
+/** What a deposit holds of one token, as far as it is final. */
+export interface HeldDeposit extends FlushedDeposit {
+  readonly paymentId: string;
+  readonly token: Token;
+  /** In smallest units. */
+  readonly amount: bigint;
+}
+
+/** What stays where it is, and why. */
+export interface LeftDeposit {
+  readonly address: string;
+  readonly token: Token;
+  readonly amount: bigint;
+  readonly why: string;
+}
+
+/** What one transaction takes: deposits of one token. */
+export interface SweepPart {
+  readonly token: Token;
+  readonly deposits: readonly HeldDeposit[];
+  /** Gas that it is estimated to use; null on chains without gas. */
+  readonly gas: bigint | null;
+  /** Of the chain's coin, in smallest units, less what comes back of what was paid for the deposits; negative where more does. */
+  readonly cost: bigint;
+}
+
+export interface SweepPlan {
+  readonly parts: readonly SweepPart[];
+  readonly left: readonly LeftDeposit[];
+}
+
+/** Only plans: what is planned is ordered in the log, and the engine signs and sends it. */
+export interface DepositSweep {
+  readonly chainId: ChainId;
+  /** The treasury. */
+  readonly account: string;
+  /** How many deposits `held` takes at most. */
+  readonly heldMax: number;
+  /**
+   * @param gasPriceMax in smallest units of the coin, for one of gas; null for the chain's own limit, as on chains without gas
+   * @throws PayoutBlocked when nothing can be swept on the chain now
+   */
+  ready(gasPriceMax: bigint | null, signal: AbortSignal): Promise<void>;
+  /** What deposits hold of every token, in the same order; those that hold nothing are left out. */
+  held(deposits: readonly PaidDeposit[], signal: AbortSignal): Promise<readonly HeldDeposit[]>;
+  /**
+   * Puts deposits of one token together, in their order, in as many of them as one transaction takes; beyond `partsMax` transactions they
+   * are left for another plan.
+   */
+  plan(held: readonly HeldDeposit[], partsMax: number, signal: AbortSignal): Promise<SweepPlan>;
+}

@@ -1,0 +1,86 @@
+/** The deposit forwarder on the chains: where it stands and what is asked of it, computed without asking any of them. */
+import {
+  type Address,
+  concatHex,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  hexToBytes,
+  keccak256,
+} from 'viem';
+import { forwarderFactory } from '../../../contracts/evm/artifacts/ForwarderFactory.ts';
+import { checksummed, keccak } from './addresses.ts';
+
+/** The deterministic deployer that stands at this address on every EVM chain (github.com/Arachnid/deterministic-deployment-proxy). */
+export const deployer: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+
+/** Part of every deposit address: never change it. */
+const deploySalt: Hex = `0x${'00'.repeat(32)}`;
+
+const creationCode = (treasury: Address): Hex =>
+  encodeDeployData({ abi: forwarderFactory.abi, bytecode: forwarderFactory.bytecode, args: [treasury] });
+
+export interface ForwarderAddresses {
+  readonly factory: Address;
+  readonly implementation: Address;
+}
+
+/**
+ * Where one treasury's factory and forwarder implementation stand (or will stand): the same on every chain.
+ * @param treasury receiver of every flush, fixed in the deployed code
+ */
+export function forwarderAddresses(treasury: Address): ForwarderAddresses {
+  const factory = getContractAddress({
+    opcode: 'CREATE2',
+    from: deployer,
+    salt: deploySalt,
+    bytecodeHash: keccak256(creationCode(treasury)),
+  });
+  // The factory's constructor creates the implementation; a contract's first nonce is 1 (EIP-161).
+  return { factory, implementation: getContractAddress({ opcode: 'CREATE', from: factory, nonce: 1n }) };
+}
+
+interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
+
+/** The transaction that deploys the factory; anybody may send it, the result is the same. */
+export const forwarderDeployment = (treasury: Address): Call => ({
+  to: deployer,
+  data: concatHex([deploySalt, creationCode(treasury)]),
+});
+
+/** The transaction that takes all that deposits hold of a token to the treasury; anybody may send it. */
+export function flushCall(treasury: Address, salts: readonly string[], token: string): Call {
+  const args = [salts as readonly Hex[], token as Address] as const;
+  const data = encodeFunctionData({ abi: forwarderFactory.abi, functionName: 'flush', args });
+  return { to: forwarderAddresses(treasury).factory, data };
+}
+
+/** EIP-1167: creation code of a minimal clone, before and after the implementation's address; as OpenZeppelin's Clones has it. */
+const cloneHead = '3d602d80600a3d3981f3363d3d373d3d3d363d73';
+const cloneTail = '5af43d82803e903d91602b57fd5bf3';
+
+/** Offsets in the CREATE2 preimage: 0xff, factory (20), salt (32), hash of the creation code (32). */
+const saltAt = 21;
+const codeHashAt = 53;
+const preimageLength = 85;
+
+/** @returns the deposit address of a salt of 32 bytes, as `ForwarderFactory.addressOf` tells it */
+export function depositAddresses(treasury: Address): (salt: Uint8Array) => Address {
+  const { factory, implementation } = forwarderAddresses(treasury);
+  const code = hexToBytes(`0x${cloneHead}${implementation.slice(2).toLowerCase()}${cloneTail}`);
+  const template = new Uint8Array(preimageLength);
+  template[0] = 0xff;
+  template.set(hexToBytes(factory), 1);
+  template.set(keccak(code), codeHashAt);
+  return (salt) => {
+    const preimage = template.slice();
+    preimage.set(salt, saltAt);
+    return checksummed(hexOf(keccak(preimage)).slice(-40));
+  };
+}
+
+export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');

@@ -1,0 +1,61 @@
+/** What is checked before deposits are flushed, or their forwarder is deployed: what would revert, or move less, is refused before it is signed. */
+import { formatAmount } from '../../../../domain/money.ts';
+import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
+import { gasNeeded, hasCode } from '../accounts.ts';
+import { balancesOfMany } from '../balances.ts';
+import type { EvmFees } from '../config.ts';
+import { deployer, forwarderAddresses } from '../forwarder.ts';
+import type { EvmNode } from '../rpc.ts';
+import { withMargin } from './gas.ts';
+import type { Payer } from './preflight.ts';
+import { isRevert } from './rehearsal.ts';
+import { callFor, gasMaxFor } from './transaction.ts';
+
+/**
+ * @returns the gas to allow
+ * @throws PayoutBlocked when the forwarder is not there, the deposits hold less than was ordered, the token refuses, or it needs too much gas
+ */
+export async function gasToFlush(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  const { token, amount, form } = order;
+  const deposits = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [];
+  if (!(await hasCode(node, forwarderAddresses(payer.account).factory))) throw missing(payer);
+  const held = (await balancesOfMany(node, deposits, [token.address], 'latest')).flat();
+  const sum = held.reduce((total, each) => total + each, 0n);
+  if (sum < amount) {
+    const text = (units: bigint) => formatAmount(units, token.decimals);
+    throw refused(`the deposits hold ${text(sum)} ${token.symbol} by now, ${text(amount)} were to be taken`);
+  }
+  return gasFor(node, payer, order, fees);
+}
+
+/** @throws PayoutBlocked when it is there already, cannot be put there, or needs too much gas */
+export async function gasToDeploy(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  const { chain, account } = payer;
+  if (await hasCode(node, forwarderAddresses(account).factory)) throw refused(`the forwarder is on ${chain.name}`);
+  if (!(await hasCode(node, deployer)))
+    throw refused(`${chain.name} has no deterministic deployer at ${deployer}: deploy that first`);
+  return gasFor(node, payer, order, fees);
+}
+
+async function gasFor(
+  node: EvmNode,
+  { chain, account }: Payer,
+  order: TransferOrder,
+  { gasMax }: EvmFees,
+): Promise<bigint> {
+  const most = gasMaxFor(order, gasMax);
+  try {
+    const needed = withMargin(await gasNeeded(node, { from: account, ...callFor(order, account) }));
+    if (needed <= most) return needed;
+    throw refused(`it needs ${needed} gas, the limit is ${most} (GAS_MAX_${chain.id})`);
+  } catch (error) {
+    if (isRevert(error)) throw refused(`it would be reverted on ${chain.name}: ${error.detail}`);
+    throw error;
+  }
+}
+
+/** @returns why deposits cannot be swept on a chain where their forwarder is not */
+export const missing = ({ chain }: Pick<Payer, 'chain'>): PayoutBlocked =>
+  refused(`the forwarder is not on ${chain.name}: npm run sweep -- deploy ${chain.id}`);
+
+const refused = (why: string): PayoutBlocked => new PayoutBlocked('refusedByToken', why);
