@@ -52,6 +52,7 @@ export const floorTo = (value: bigint, scale: number, decimals: number): Units =
 
 /** Of two amounts in the same unit. */
 export const larger = (a: bigint, b: bigint): bigint => (b > a ? b : a);
+export const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a);
 
 /** Rounds up: a price is never paid short by fractions. */
 export const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by;

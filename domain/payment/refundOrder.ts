@@ -1,12 +1,12 @@
 /** Ordering refunds. What is ordered never exceeds what is held: the payment's stream decides, however many ask at once. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
-import { formatAmount, unitsText } from '../money.ts';
+import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
 import { type Refundable, refundable, takenBy } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
-import { type KnownSigner, provenShares, type Receiver, type Share, smaller } from './refundShares.ts';
+import { type KnownSigner, provenShares, type Receiver, type Share } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
 

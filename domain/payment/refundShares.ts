@@ -1,7 +1,8 @@
 /** Whose the money is that can go back, and to where its sender has proven that it may go without an operator's word. */
 import type { ChainId } from '../chains.ts';
+import { smaller } from '../money.ts';
 import { sumOf } from './counting.ts';
-import { type Refundable, takenBy } from './refund.ts';
+import { type Refundable, refundable, takenBy } from './refund.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
@@ -38,6 +39,31 @@ export function provenShares(p: Payment, entry: Refundable, signers: readonly Kn
   return shares.toSorted((a, b) => (b.amount > a.amount ? 1 : -1));
 }
 
+/** One sender's part of what can go back in one token. */
+export interface OwnMoney {
+  readonly sender: string;
+  readonly chainId: ChainId;
+  readonly tokenAddress: string;
+  readonly amount: bigint;
+  /** Where he has proven that it goes; null where he has not. */
+  readonly receiver: Receiver | null;
+  /** A transfer of his on that chain. */
+  readonly transferId: string;
+}
+
+/** Whose money can go back, and to where. */
+export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): readonly OwnMoney[] =>
+  refundable(p).flatMap((entry) =>
+    [...new Set(p.payins.map(({ transfer }) => transfer.from))].flatMap((sender) => {
+      const amount = ownPart(p, entry, sender);
+      const from = p.payins.find(({ transfer }) => transfer.from === sender && transfer.chainId === entry.chainId);
+      if (!from || amount <= 0n) return [];
+      const receiver = provenBy(p, entry, sender, signers)?.receiver ?? null;
+      const { chainId, token } = entry;
+      return [{ sender, chainId, tokenAddress: token.address, amount, receiver, transferId: from.id }];
+    }),
+  );
+
 /** What he signed for goes before the account that he has paid from. */
 function provenBy(
   p: Payment,
@@ -68,5 +94,3 @@ function ownPart(p: Payment, entry: Refundable, sender: string): bigint {
   const back = p.refunds.filter(({ order, request }) => request.proof?.sender === sender && isSameAsset(order, entry));
   return excess + sumOf(held) - back.reduce((sum, refund) => sum + takenBy(refund), 0n);
 }
-
-export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,11 +1,10 @@
 /** A payment as its payer meets it: where it stands, what is still to be done, and whose money is held. One word for each screen. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
-import { formatAmount } from '../money.ts';
+import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
 import { isWhollyRefunded, takenBy } from './refund.ts';
-import { smaller } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
 

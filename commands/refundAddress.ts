@@ -1,0 +1,123 @@
+/** A payer says where his money goes back to, by a text that the key which paid has signed. */
+import { type ChainId, chainOf, memoProblem } from '../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/payment/refundAddress.ts';
+import { type Payment, paymentDecider } from '../domain/payment/state.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { type AddressBook, type Clock, type MessageSigners, type SignedMessage, Unavailable } from './ports.ts';
+
+export interface RefundAddressDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly addresses: AddressBook;
+  readonly signers: MessageSigners;
+  /** Where payments are paid, which every text names. */
+  readonly service: () => string;
+}
+
+/** As the payer gives it. */
+export interface AskedAddress {
+  /** The account that paid. */
+  readonly from: string;
+  readonly to: string;
+  readonly memo: string | null;
+}
+
+/** What he is to sign. */
+export interface AddressToSign {
+  readonly text: string;
+  readonly number: number;
+  readonly address: string;
+  readonly memo: string | null;
+  readonly sender: string;
+  readonly transferId: string;
+  readonly chainId: ChainId;
+}
+
+export interface RefundAddresses {
+  /** @returns invalidRequest with the field, conflict */
+  words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal>;
+  /**
+   * Crash before the append: nothing is set, the same signature may be sent again. After it: sent again, it sets nothing more.
+   * @param number of the text that was signed
+   * @returns besides, invalidRequest for a signature that is not the sender's; unavailable while a contract cannot be asked
+   */
+  prove(
+    paymentId: string,
+    asked: AskedAddress,
+    signed: { readonly number: number; readonly signature: string },
+    by: By,
+  ): Promise<AddressToSign | Refusal>;
+}
+
+const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
+
+export function createRefundAddresses({
+  handle,
+  clock,
+  addresses,
+  signers,
+  service,
+}: RefundAddressDeps): RefundAddresses {
+  return { words, prove };
+
+  async function words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal> {
+    const payment = await currentState(handle, paymentDecider, paymentId);
+    return payment ? wordsOf(payment, asked, nextNumber(payment)) : paymentNotFound;
+  }
+
+  async function prove(...[paymentId, asked, { number, signature }, by]: Parameters<RefundAddresses['prove']>) {
+    const payment = await currentState(handle, paymentDecider, paymentId);
+    if (!payment) return paymentNotFound;
+    const toSign = wordsOf(payment, asked, number);
+    if (isRefusal(toSign)) return toSign;
+    const { text, address, memo, sender, transferId } = toSign;
+    if (!payment.refundAddresses.some(({ proof }) => proof?.text === text) && number !== nextNumber(payment))
+      return outdated;
+    const signed = await signedBy(toSign, { text, signature });
+    if (signed === null) return notSigned;
+    if (typeof signed === 'object') return signed;
+    const proof = { sender, transferId, by: signed, text, signature };
+    const handled = await handle(
+      paymentDecider,
+      paymentId,
+      (state) => setRefundAddress(state, { address, memo, number, proof, now: clock.now() }),
+      { ...by, appId: payment.terms.appId },
+    );
+    return isRefusal(handled) ? handled : toSign;
+  }
+
+  function wordsOf(payment: Payment, { from, to, memo }: AskedAddress, number: number): AddressToSign | Refusal {
+    const sender = signers.canonical(from);
+    const [payin] = sender === null ? [] : payinsOf(payment, sender);
+    if (sender === null || !payin)
+      return refuse('invalidRequest', 'must be an account that paid here and can sign', '/from');
+    const { chainId } = payin.transfer;
+    const chain = chainOf(chainId);
+    const address = addresses.canonical(chain, to);
+    if (address === null) return refuse('invalidRequest', `must be an address on ${chain.name}`, '/to');
+    const problem = memo === null ? undefined : memoProblem(chain, address, memo);
+    if (problem) return refuse('invalidRequest', problem, '/memo');
+    const { paymentId } = payment.terms;
+    const text = refundText({ service: service(), paymentId, sender, address, memo, number });
+    return { text, number, address, memo, sender, transferId: payin.id, chainId };
+  }
+
+  /** Null where nobody has; a refusal while a contract cannot be asked. */
+  async function signedBy({ sender, chainId }: AddressToSign, message: SignedMessage) {
+    try {
+      if (await signers.isSignedBy(sender, message)) return 'key' as const;
+      return (await signers.isAcceptedBy(sender, message, [chainId])) ? ('contract' as const) : null;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      return { ...refuse('unavailable', error.message), retryAfter_s: error.retryAfter_s };
+    }
+  }
+}
+
+const notSigned = refuse(
+  'invalidRequest',
+  'is not this text’s, signed with the key of the account that paid',
+  '/signature',
+);
+const outdated = refuse('conflict', 'another address was set meanwhile: sign the new text');

@@ -1,0 +1,200 @@
+/** Orders money back that the service holds of a payment, and says before what it would come to. */
+import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } from '../domain/chains.ts';
+import { credit } from '../domain/credit.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { microUsdDecimals, rescaleUp, smaller } from '../domain/money.ts';
+import { refundable } from '../domain/payment/refund.ts';
+import { type PlannedRefund, planRefunds, type RefundOrder, requestRefunds } from '../domain/payment/refundOrder.ts';
+import { type KnownSigner, type OwnMoney, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
+import { type Payment, paymentDecider, type Refund } from '../domain/payment/state.ts';
+import type { Instant } from '../domain/time.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { inTurn } from './inTurn.ts';
+import { askReceiver } from './paymentRequest.ts';
+import { type AddressBook, type Clock, type ReceiverChecks, Unavailable } from './ports.ts';
+import type { PayoutCostOf } from './pricePayment.ts';
+
+export interface RefundsDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly addresses: AddressBook;
+  readonly canReceive: ReceiverChecks;
+  readonly payoutCostOf: PayoutCostOf;
+}
+
+/** A payment; with `appId` only as that app's. */
+export interface RefundedPayment {
+  readonly paymentId: string;
+  readonly appId: string | null;
+}
+
+export type AskedRefund = Omit<RefundOrder, 'signers'>;
+
+export interface OrderedRefunds {
+  readonly payment: Payment;
+  /** What the request has ordered, now or before. */
+  readonly refunds: readonly Refund[];
+  /** When the payment last changed. */
+  readonly at: Instant;
+  readonly orderedNow: boolean;
+}
+
+/** Money that can go back. */
+export interface Held extends Omit<PlannedRefund, 'proof' | 'receiver'> {
+  /** What of it goes back without the operator: its senders have proven where to. */
+  readonly proven: bigint;
+  /** What sending it back to one receiver costs, in its smallest units; null while nobody can tell. */
+  readonly networkFee: bigint | null;
+  readonly owners: readonly OwnMoney[];
+}
+
+export interface Refunds {
+  /**
+   * Crash before the append: nothing is ordered. After it: the order stands, and the same key is answered with it.
+   * @returns paymentNotFound, forbidden, refundExceedsHeld, refundAddressUnproven, refundTooSmall, orderConflict, invalidRequest, unavailable
+   */
+  order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal>;
+  /** What can go back of a payment. */
+  held(payment: Payment): Promise<readonly Held[]>;
+}
+
+export const paymentUnknown = refuse(
+  'paymentNotFound',
+  'no payment has this id: check it against the create response',
+  '/id',
+);
+
+export function createRefunds(deps: RefundsDeps): Refunds {
+  const { handle, clock } = deps;
+  const oneByOne = inTurn();
+
+  async function order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal> {
+    const payment = await currentState(handle, paymentDecider, of.paymentId);
+    if (!payment || (of.appId !== null && payment.terms.appId !== of.appId)) return paymentUnknown;
+    if (payment.terms.keyless && (asked.by === 'owner' || asked.by === 'key')) return ofStranger;
+    const to = asked.to === 'proven' ? asked.to : asSpelled(deps, payment, asked.to);
+    const whole: RefundOrder = { ...asked, to, signers: to === 'proven' ? await signersOf(handle, payment) : [] };
+    const costs = await costsOf(deps, payment, whole);
+    if (isRefusal(costs)) return costs;
+    const facts = { ...by, appId: payment.terms.appId };
+    const handled = await oneByOne(of.paymentId, () =>
+      handle(
+        paymentDecider,
+        of.paymentId,
+        (state) => requestRefunds(state, whole, (planned) => costs.get(keyOf(planned)), clock.now()),
+        facts,
+      ),
+    );
+    if (isRefusal(handled)) return handled;
+    const { state, at, appended } = handled;
+    assert(state !== null && at !== null, 'a payment with refunds exists');
+    const refunds =
+      appended > 0
+        ? state.refunds.slice(-appended)
+        : state.refunds.filter(({ request }) => request.requestKey === asked.key);
+    return { payment: state, refunds, at, orderedNow: appended > 0 };
+  }
+
+  async function held(payment: Payment): Promise<readonly Held[]> {
+    const signers = await signersOf(handle, payment);
+    const owners = ownersOf(payment, signers);
+    return Promise.all(
+      refundable(payment).map(async (entry) => {
+        const own = owners.filter(({ chainId, tokenAddress }) => isOf(entry, chainId, tokenAddress));
+        const to = own.find(({ receiver }) => receiver)?.receiver ?? { address: own[0]?.sender ?? '', memo: null };
+        const cost = await costOf(deps, { ...entry, receiver: to, proof: null });
+        const proven = own.reduce((sum, { receiver, amount }) => sum + (receiver ? amount : 0n), 0n);
+        return {
+          ...entry,
+          proven: smaller(proven, entry.amount),
+          networkFee: isRefusal(cost) ? null : cost,
+          owners: own,
+        };
+      }),
+    );
+  }
+
+  return { order, held };
+}
+
+const ofStranger = refuse(
+  'forbidden',
+  'this payment was created without a key: the operator alone can send its money back',
+);
+
+const isOf = ({ chainId, token }: Pick<PlannedRefund, 'chainId' | 'token'>, onChain: ChainId, address: string) =>
+  chainId === onChain && token.address === address;
+
+/** As the chain spells it that the money came on; as it is where it is an address of none of them. */
+function asSpelled({ addresses }: RefundsDeps, { payins }: Payment, to: Receiver): Receiver {
+  const chains = new Set(payins.map(({ transfer }) => transfer.chainId));
+  const spelled = [...chains].map((chainId) => addresses.canonical(chainOf(chainId), to.address));
+  return { ...to, address: spelled.find((address) => address !== null) ?? to.address };
+}
+
+/** What is held by so many different senders is sent back by the operator. */
+const sendersMax = 50;
+
+/** Those who have paid out of credit, by messages that they signed: their accounts are their own. */
+async function signersOf(handle: Handle, payment: Payment): Promise<readonly KnownSigner[]> {
+  const senders = new Set(payment.payins.map(({ transfer }) => transfer.from));
+  const known = await Promise.all(
+    [...senders].slice(0, sendersMax).map(async (account) => {
+      const { entries, earnedOn } = await currentState(handle, credit, account);
+      return entries.some(({ kind }) => kind === 'spent') ? [{ account, chainIds: earnedOn }] : [];
+    }),
+  );
+  return known.flat();
+}
+
+const keyOf = ({ chainId, token, receiver }: PlannedRefund): string =>
+  [chainId, token.address, receiver.address].join(' ');
+
+/** What each refund of the plan costs, once its receiver is known to take it. A plan that is refused costs nothing: the stream says so. */
+async function costsOf(
+  deps: RefundsDeps,
+  payment: Payment,
+  order: RefundOrder,
+): Promise<ReadonlyMap<string, bigint> | Refusal> {
+  const plan = planRefunds(payment, order);
+  const costs = new Map<string, bigint>();
+  for (const planned of isRefusal(plan) ? [] : plan) {
+    const cost = (await receiverProblem(deps, planned)) ?? (await costOf(deps, planned));
+    if (isRefusal(cost)) return cost;
+    costs.set(keyOf(planned), cost);
+  }
+  return costs;
+}
+
+async function receiverProblem(deps: RefundsDeps, planned: PlannedRefund): Promise<Refusal | undefined> {
+  const chain = chainOf(planned.chainId);
+  const { address, memo } = planned.receiver;
+  if (deps.addresses.canonical(chain, address) !== address)
+    return refuse('invalidRequest', `${address} is no address of ${chain.name}`, '/to');
+  const wrongMemo = memo === null ? undefined : memoProblem(chain, address, memo);
+  if (wrongMemo) return refuse('invalidRequest', wrongMemo, '/memo');
+  const ask = deps.canReceive[chain.family];
+  const { token, amount } = planned;
+  const receiving = { chain, token: knownToken(chain, token.address), receiver: address, amount, receiverMemo: memo };
+  return ask && askReceiver(ask, receiving, '/to', '/memo');
+}
+
+async function costOf(
+  { payoutCostOf }: RefundsDeps,
+  { chainId, token, receiver }: PlannedRefund,
+): Promise<bigint | Refusal> {
+  const chain = chainOf(chainId);
+  try {
+    const { cost_microUsd } = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
+    return rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return { ...refuse('unavailable', `${error.message}: try again in a moment`), retryAfter_s: error.retryAfter_s };
+  }
+}
+
+function knownToken(chain: Chain, address: string): Token {
+  const token = tokenAt(chain, address);
+  assert(token !== undefined, `what came on ${chain.name} is a token that is known there`);
+  return token;
+}
