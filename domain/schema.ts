@@ -23,6 +23,8 @@ export const Url = Type.String({ minLength: 1, maxLength: 2_048 });
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 /** An amount in smallest units. */
 export const Amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
+/** One that may be negative. */
+export const SignedAmount = Type.String({ pattern: '^(0|-?[1-9][0-9]{0,77})$' });
 export const Address = Type.String({ minLength: 1, maxLength: 128 });
 /** A transaction's or block's identity on its chain. */
 export const Hash = Type.String({ minLength: 1, maxLength: 128 });

@@ -7,7 +7,7 @@ import { nextStep } from '../../domain/payment/next.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
 import { canLand, isSpent, noncesUsedUp } from '../../domain/transfer/leg.ts';
-import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import { cancelNonce, nonceOf, useUpNonce } from '../../domain/treasury/nonces.ts';
 import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
@@ -29,7 +29,14 @@ import {
   objectionToSigning,
   stateOf,
 } from './numberingAccounts.ts';
-import { type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './ports.ts';
+import {
+  type NumberingAccount,
+  PayoutBlocked,
+  type PayoutRail,
+  type Sent,
+  type Settled,
+  type Signer,
+} from './ports.ts';
 
 export interface CancelDeps extends NumberingDeps {
   readonly rail: PayoutRail;
@@ -177,12 +184,17 @@ async function tendCancel(
   const now = clock.now();
   if (fate.kind === 'final' || fate.kind === 'short') {
     const detail = `transaction ${fate.hash} in block ${fate.blockNumber} used nonce ${nonce}`;
-    await record((state) => useUpNonce(state, { nonce, detail, now }));
+    const landed = landedAt(fate);
+    await record((state) => useUpNonce(state, { nonce, detail, landed, now }));
   } else if (fate.kind === 'dead') {
-    const { reason, detail } = fate.proof;
+    const { reason, detail, landed } = fate.proof;
     const decide = reason === 'nonceUsed' ? reportTaken : useUpNonce;
-    await record((state) => decide(state, { nonce, detail, proven: true, now }));
+    await record((state) => decide(state, { nonce, detail, landed, proven: true, now }));
   } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
+}
+
+function landedAt({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined {
+  return cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
 }
 
 /** Sends the latest cancel again, or one that outbids it. */

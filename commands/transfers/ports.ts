@@ -1,7 +1,7 @@
 /** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
-import type { DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Cost, DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import type { Dispute } from '../chainPorts.ts';
 import { TransientError } from '../ports.ts';
@@ -67,6 +67,8 @@ export interface Settled {
   readonly hash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
+  /** Left out where the node does not tell: the books of the account show the difference then. */
+  readonly cost?: Cost;
 }
 
 /** An account whose nonces number transfers of the treasury. */

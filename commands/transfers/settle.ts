@@ -2,6 +2,7 @@
 import type { Refusal } from '../../domain/decider.ts';
 import * as payout from '../../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import { landedData } from '../../domain/transfer/leg.ts';
 import type { Handle, Handled } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import type { Fate } from './ports.ts';
@@ -22,8 +23,7 @@ export const isDecided = (fate: Fate): fate is Decided => fate.kind !== 'unknown
 export function settlePayout({ handle, clock }: Deps, { terms }: Payment, fate: Decided): Outcome {
   const decide = (state: PaymentState) => {
     if (fate.kind === 'dead') return payout.buryPayout(state, fate.attempts, fate.proof);
-    const { attempt, hash, blockHash } = fate;
-    const landed = { attempt, hash, blockHash, blockNumber: fate.blockNumber.toString() };
+    const landed = landedData({ ...fate, blockNumber: fate.blockNumber.toString() });
     if (fate.kind === 'short')
       return payout.reportShort(state, { ...landed, arrived: fate.arrived, seenAt: clock.now() });
     return payout.confirmPayout(state, { ...landed, confirmedAt: clock.now() });

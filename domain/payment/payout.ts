@@ -2,7 +2,7 @@
 import { type Decision, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { attemptsEverMax, isSpent, liveAttempts, type Settled, type Short } from '../transfer/leg.ts';
+import { attemptsEverMax, isSpent, landedData, liveAttempts, type Settled, type Short } from '../transfer/leg.ts';
 import { checkDied, checkSettle, checkShort, checkSign, fallenShort } from '../transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostFunding } from './counting.ts';
@@ -48,18 +48,15 @@ export function buryPayout(p: PaymentState, attempts: readonly number[], proof: 
 export function confirmPayout(p: PaymentState, settled: Settled): Decision<PaymentEvent> {
   if (!p?.payout) return noPayout;
   const checked = checkSettle(p.payout, settled);
-  const { attempt, hash, blockNumber, blockHash, confirmedAt } = settled;
-  return checked === 'ok'
-    ? [{ type: 'PayoutConfirmed', data: { attempt, hash, blockNumber, blockHash, confirmedAt } }]
-    : checked;
+  const data = { ...landedData(settled), confirmedAt: settled.confirmedAt };
+  return checked === 'ok' ? [{ type: 'PayoutConfirmed', data }] : checked;
 }
 
 /** Said only of what can leave its chain no more: nothing is paid again by itself. */
 export function reportShort(p: PaymentState, short: Short): Decision<PaymentEvent> {
   if (!p?.payout) return noPayout;
   const checked = checkShort(p.payout, short);
-  const { attempt, hash, blockNumber, blockHash, arrived, seenAt } = short;
-  const data = { attempt, hash, blockNumber, blockHash, arrived: unitsText(arrived), seenAt };
+  const data = { ...landedData(short), arrived: unitsText(short.arrived), seenAt: short.seenAt };
   return checked === 'ok' ? [{ type: 'PayoutShort', data }] : checked;
 }
 
@@ -70,10 +67,9 @@ export function acceptPayout(p: PaymentState, reason: string, now: Instant): Dec
     return p?.payout?.settled
       ? []
       : refuse('illegalStep', 'no transfer of this payout fell short: there is nothing to accept');
-  const { attempt, hash, blockNumber, blockHash } = short;
   return [
     { type: 'PayoutAccepted', data: { reason, acceptedAt: now } },
-    { type: 'PayoutConfirmed', data: { attempt, hash, blockNumber, blockHash, confirmedAt: now } },
+    { type: 'PayoutConfirmed', data: { ...landedData(short), confirmedAt: now } },
   ];
 }
 

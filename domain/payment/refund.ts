@@ -1,7 +1,7 @@
 /** The refund leg: money goes back by the same rule as a payout, sign, record, then send. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
-import type { Settled } from '../transfer/leg.ts';
+import { landedData, type Settled } from '../transfer/leg.ts';
 import { checkDied, checkSettle, checkSign } from '../transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { sumOf } from './counting.ts';
@@ -80,8 +80,6 @@ export function confirmRefund(p: PaymentState, refund: number, settled: Settled)
   const leg = find(p, refund);
   if (!leg) return noRefund;
   const checked = checkSettle(leg, settled);
-  const { attempt, hash, blockNumber, blockHash, confirmedAt } = settled;
-  return checked === 'ok'
-    ? [{ type: 'RefundConfirmed', data: { refund, attempt, hash, blockNumber, blockHash, confirmedAt } }]
-    : checked;
+  const data = { refund, ...landedData(settled), confirmedAt: settled.confirmedAt };
+  return checked === 'ok' ? [{ type: 'RefundConfirmed', data }] : checked;
 }

@@ -5,7 +5,7 @@
 import type { ChainId } from '../chains.ts';
 import type { Instant } from '../time.ts';
 import type { Form } from './form.ts';
-import type { AssetRef, DeathProof, SignedAttempt } from './shapes.ts';
+import type { AssetRef, Cost, DeathProof, SignedAttempt } from './shapes.ts';
 
 export interface Order<A extends AssetRef = AssetRef> {
   readonly chainId: ChainId;
@@ -18,13 +18,23 @@ export interface Order<A extends AssetRef = AssetRef> {
   readonly form?: Form;
 }
 
-/** Where an attempt landed. */
-interface Landed {
+/** Where an attempt landed, and what it cost. */
+export interface Landed {
   readonly attempt: number;
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
+  readonly cost?: Cost;
 }
+
+/** What an event holds of it. */
+export const landedData = ({ attempt, hash, blockNumber, blockHash, cost }: Landed): Landed => ({
+  attempt,
+  hash,
+  blockNumber,
+  blockHash,
+  ...(cost && { cost }),
+});
 
 export interface Settled extends Landed {
   readonly confirmedAt: Instant;

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
 import { coinSymbols } from '../coins.ts';
-import { Address, Amount, closed, Hash, Height, nullable, oneOf, Text, Time } from '../schema.ts';
+import { Address, Amount, closed, Hash, Height, nullable, oneOf, SignedAmount, Text, Time } from '../schema.ts';
 
 export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
 export const Memo = nullable(Text(128));
@@ -40,20 +40,43 @@ export const SignedAttempt = {
   signedAt: Time,
 };
 
+/** What a transaction that landed took from the account that paid for it, besides what it was ordered to move. Missing in older events. */
+export const Cost = Type.Object(
+  {
+    payer: Address,
+    /** In the smallest unit of the chain's coin, like the rent. */
+    fee: Amount,
+    /** What went into accounts that it opened; negative for what came back from those that it closed. Left out where it is none. */
+    rent: Type.Optional(SignedAmount),
+    /** What left the payer of the ordered token, where that is not what was ordered. */
+    left: Type.Optional(Amount),
+  },
+  closed,
+);
+const CostThere = { cost: Type.Optional(Cost) };
+
+/** A transaction on its chain. */
+export const Place = { hash: Hash, blockNumber: Height, blockHash: Hash };
+
+/** One that landed and moved nothing that it was ordered to move. */
+export const LandedAt = Type.Object({ ...Place, cost: Cost }, closed);
+
 export const DeathProof = Type.Object(
   {
     /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
     reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
     detail: Text(400),
+    /** Which of the attempts was taken up and reverted. */
+    landed: Type.Optional(LandedAt),
   },
   closed,
 );
 
 /** Where an attempt landed. */
-export const Landed = { attempt: Attempt, hash: Hash, blockNumber: Height, blockHash: Hash };
-export const Settled = { ...Landed, confirmedAt: Time };
+export const Landed = { attempt: Attempt, ...Place };
+export const Settled = { ...Landed, ...CostThere, confirmedAt: Time };
 /** It is on its chain for good, and less than was ordered reached the receiver. */
-export const Short = { ...Landed, arrived: Amount, seenAt: Time };
+export const Short = { ...Landed, ...CostThere, arrived: Amount, seenAt: Time };
 /** Its block left the chain. */
 export const Orphaned = { attempt: Attempt, hash: Hash, blockHash: Hash };
 
@@ -62,3 +85,5 @@ const SignedObject = Type.Object(SignedAttempt, closed);
 export type AssetRef = Static<typeof AssetRef>;
 export type SignedAttempt = Static<typeof SignedObject>;
 export type DeathProof = Static<typeof DeathProof>;
+export type Cost = Static<typeof Cost>;
+export type LandedAt = Static<typeof LandedAt>;

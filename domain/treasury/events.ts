@@ -3,8 +3,9 @@ import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, oneOf, Text, Time } from '../schema.ts';
 import { purposeKinds } from '../transfer/key.ts';
+import { LandedAt } from '../transfer/shapes.ts';
 
-/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too. */
+/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost. */
 export const treasurySchemaVersion = 3;
 
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
@@ -52,7 +53,16 @@ export const treasuryEventSchemas = {
     closed,
   ),
   /** The cancelled nonce is used up for good, by a transaction that is recorded. */
-  NonceUsedUp: Type.Object({ nonce: Height, detail: Text(400), usedAt: Time }, closed),
+  NonceUsedUp: Type.Object(
+    {
+      nonce: Height,
+      detail: Text(400),
+      /** A cancel, and what it cost; left out where a transfer used the nonce, which its own stream tells, and in older ones. */
+      landed: Type.Optional(LandedAt),
+      usedAt: Time,
+    },
+    closed,
+  ),
   /** A transaction that nothing here records has used the nonce up. */
   NonceTaken: Type.Object(
     {

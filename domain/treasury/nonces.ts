@@ -2,6 +2,7 @@
 import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
+import type { LandedAt } from '../transfer/shapes.ts';
 import type { Moved, Purpose, TreasuryEvent } from './events.ts';
 import { behindChain, minedUnsigned, objectionTo } from './objections.ts';
 import { cancelsMax, outstandingMax, type SignedCancel, type TreasuryState, treasury } from './state.ts';
@@ -120,11 +121,14 @@ function outbids({ fee: last }: SignedCancel, fee: Readonly<Record<string, strin
   return caps.every(([name, cap]) => BigInt(fee[name] ?? '0') > BigInt(cap));
 }
 
-/** The cancelled nonce is used up for good. @param detail by which recorded transaction */
+/** The cancelled nonce is used up for good. @param detail by which recorded transaction; `landed` tells of a cancel alone */
 export const useUpNonce = (
   state: TreasuryState,
-  { nonce, detail, now }: { nonce: bigint; detail: string; now: Instant },
-): Decision<TreasuryEvent> =>
-  state.cancelled.some((each) => each.nonce === nonce && !each.usedUp)
-    ? [{ type: 'NonceUsedUp', data: { nonce: nonce.toString(), detail: detail.slice(0, 400), usedAt: now } }]
-    : [];
+  { nonce, detail, landed, now }: { nonce: bigint; detail: string; landed?: LandedAt | undefined; now: Instant },
+): Decision<TreasuryEvent> => {
+  const own = state.cancelled.find((each) => each.nonce === nonce && !each.usedUp);
+  if (!own) return [];
+  const isCancel = landed !== undefined && own.signed.some(({ hash }) => hash === landed.hash);
+  const data = { nonce: nonce.toString(), detail: detail.slice(0, 400), ...(isCancel && { landed }), usedAt: now };
+  return [{ type: 'NonceUsedUp', data }];
+};

@@ -182,17 +182,16 @@ export function confirmOperation(
   if (!state) return noOperation;
   const checked = checkSettle(state.leg, settled);
   if (checked !== 'ok') return checked;
-  const { attempt, hash, blockNumber, blockHash, confirmedAt } = settled;
   const brought = arrived === undefined ? {} : { arrived: arrived.toString() };
-  return [{ type: 'OperationConfirmed', data: { attempt, hash, blockNumber, blockHash, confirmedAt, ...brought } }];
+  const data = { ...legs.landedData(settled), confirmedAt: settled.confirmedAt, ...brought };
+  return [{ type: 'OperationConfirmed', data }];
 }
 
 /** Said only of what can leave its chain no more. */
 export function reportShortOperation(state: OperationState, short: legs.Short): Decision<OperationEvent> {
   if (!state) return noOperation;
   const checked = checkShort(state.leg, short);
-  const { attempt, hash, blockNumber, blockHash, arrived, seenAt } = short;
-  const data = { attempt, hash, blockNumber, blockHash, arrived: arrived.toString(), seenAt };
+  const data = { ...legs.landedData(short), arrived: short.arrived.toString(), seenAt: short.seenAt };
   return checked === 'ok' ? [{ type: 'OperationShort', data }] : checked;
 }
 

@@ -71,13 +71,17 @@ describe('a nonce that nobody uses', () => {
     await world.record(first, [held()]);
     world.pass(minute_ms);
     await world.tend();
-    world.around.fate = ([sent]) => ({
-      ...landed({ attempt: 0, hash: sent?.hash ?? '' } as never),
+    const cost = { payer: treasuryAccount, fee: '21000' };
+    world.around.fate = (sent) => ({
+      ...landed({ attempt: 0, hash: sent.at(-1)?.hash ?? '' } as never),
       kind: 'final',
       blockNumber: 9n,
+      cost,
     });
     for (const _ of [1, 2]) await world.tend();
-    assert.equal((await world.typesIn(treasuryStream)).at(-1), 'NonceUsedUp');
+    const { type, data } = (await world.store.read(treasuryStream)).at(-1) ?? {};
+    assert.equal(type, 'NonceUsedUp');
+    assert.deepEqual((data as { landed: { cost: object } }).landed.cost, cost);
     assert.deepEqual(world.around.cancelled, [7n]);
   });
 

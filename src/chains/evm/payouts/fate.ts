@@ -1,6 +1,7 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
+import type { DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { lower } from '../../bigints.ts';
 import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
@@ -9,7 +10,7 @@ import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { arrivedIn } from './arrived.ts';
+import { arrivedIn, costIn } from './arrived.ts';
 import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
 /** Attempts that share one nonce of one account. */
@@ -93,10 +94,15 @@ export async function isFree(
   return (noted.use ?? noted.seen).blockNumber <= final ? false : undefined;
 }
 
-const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted', detail: string): Fate => ({
+const dead = (
+  { attempts }: Contenders,
+  reason: 'nonceUsed' | 'reverted',
+  detail: string,
+  landed?: DeathProof['landed'],
+): Fate => ({
   kind: 'dead',
   attempts: attempts.map(({ attempt }) => attempt),
-  proof: { reason, detail },
+  proof: { reason, detail, ...(landed && { landed }) },
 });
 
 interface Finality {
@@ -122,9 +128,11 @@ async function fateOfMined(
   const full = succeeded && deployed && (flushes || arrived >= BigInt(sent.amount));
   const there = blockNumber <= (full ? final : await deepest()) ? await header(node, blockNumber) : undefined;
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
-  const landed = { attempt: sent.attempt, hash, blockNumber, blockHash };
+  const cost = costIn(receipt, contenders.account, sent);
+  const landed = { attempt: sent.attempt, hash, blockNumber, blockHash, ...(cost && { cost }) };
   if (full) return { kind: 'final', ...landed, ...(flushes && { arrived }) };
   if (succeeded) return { kind: 'short', ...landed, arrived };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
-  return dead(contenders, 'reverted', detail);
+  const at = cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
+  return dead(contenders, 'reverted', detail, at);
 }

@@ -1,6 +1,6 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
-import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
+import type { DeathProof, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import type { Fate } from '../../ports.ts';
 import { landed } from '../landed.ts';
@@ -8,7 +8,7 @@ import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagg
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { type Status, signaturesOf, statusOf } from '../transactions.ts';
-import { arrivedBy, type Transferred } from './arrived.ts';
+import { arrivedIn, costIn, finalTransaction, type Transferred } from './arrived.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
 /** What was signed, and maybe sent. */
@@ -95,11 +95,17 @@ async function isListed(node: SolanaNode, account: string, hash: string, from: b
 
 async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: Status): Promise<Fate> {
   if (!final) return { kind: 'pending', mined: true };
-  if (error !== null) return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`);
+  const { hash } = attempt;
   const { hash: blockHash } = await blockAt(node, slot, 'finalized');
-  const landed = { attempt: attempt.attempt, hash: attempt.hash, blockNumber: slot, blockHash };
+  const found = await finalTransaction(node, hash);
+  const cost = costIn(found);
+  if (error !== null) {
+    const at = cost && { hash, blockNumber: slot.toString(), blockHash, cost };
+    return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`, at);
+  }
+  const landed = { attempt: attempt.attempt, hash, blockNumber: slot, blockHash, ...(cost && { cost }) };
   const { transfer } = attempt;
-  const arrived = transfer ? await arrivedBy(node, attempt.hash, transfer) : 0n;
+  const arrived = transfer ? arrivedIn(node, found, transfer) : 0n;
   return arrived >= BigInt(transfer?.amount ?? 0)
     ? { kind: 'final', ...landed }
     : { kind: 'short', ...landed, arrived };
@@ -124,8 +130,13 @@ async function completeFrom(node: SolanaNode, height: bigint, head: FinalHead): 
   return (await blockAt(node, earliest, 'finalized')).height === height ? earliest : undefined;
 }
 
-const dead = ({ attempt }: Sent, reason: 'reverted' | 'validityPassed', detail: string): Fate => ({
+const dead = (
+  { attempt }: Sent,
+  reason: 'reverted' | 'validityPassed',
+  detail: string,
+  landed?: DeathProof['landed'],
+): Fate => ({
   kind: 'dead',
   attempts: [attempt],
-  proof: { reason, detail },
+  proof: { reason, detail, ...(landed && { landed }) },
 });

@@ -1,8 +1,10 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { epochMs } from '../../../../domain/time.ts';
+import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
+import { feePaidIn } from '../changes.ts';
 import { ledgerName } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
@@ -38,7 +40,7 @@ async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate |
   const after = await search(node, contenders);
   if (after.landed) return after.landed;
   if (after.range.latest.ledger < holding.ledger) throw behind(node, holding.ledger);
-  if (after.failed) return dead(contenders, 'reverted', after.failed);
+  if (after.failed) return failedBy(contenders, after.failed);
   const remembers = after.range.oldest.closedAt_s + clockDifference_s <= signedAt_s(contenders);
   // The node may have forgotten where an attempt landed: it is only certain that none will land from now on.
   if (!remembers) return { kind: 'pending', mined: true };
@@ -46,23 +48,25 @@ async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate |
   return dead(contenders, 'nonceUsed', detail);
 }
 
+type Failed = FoundTransaction & { readonly hash: string };
+
 interface Found {
   readonly range: LedgerRange;
   readonly landed: Fate | undefined;
-  /** Why an attempt that used its sequence number up moved nothing. */
-  readonly failed: string | undefined;
+  /** An attempt that used its sequence number up and moved nothing. */
+  readonly failed: Failed | undefined;
 }
 
 /** The latest attempt first: a transaction within a fee bump is found by its own hash as well. */
 async function search(node: StellarNode, contenders: Contenders): Promise<Found> {
   let range: LedgerRange | undefined;
-  let failed: string | undefined;
+  let failed: Failed | undefined;
   for (const attempt of contenders.attempts.toReversed()) {
     const { hash } = attempt;
     const found = await transactionOf(node, hash);
     range ??= found.range;
     if (found.status === 'SUCCESS') return { range, landed: landedBy(node, contenders, attempt, found), failed };
-    if (found.status === 'FAILED') failed ??= `transaction ${hash} failed in ledger ${found.ledger}`;
+    if (found.status === 'FAILED') failed ??= { ...found, hash };
   }
   if (!range) throw new RpcFailed(node.name, 'getTransaction', 'malformed', 'there is no attempt to ask about');
   return { range, landed: undefined, failed };
@@ -71,7 +75,14 @@ async function search(node: StellarNode, contenders: Contenders): Promise<Found>
 /** @throws RpcFailed when the node does not tell what a transfer moved, or tells it as nobody here can read it */
 function landedBy(node: StellarNode, contenders: Contenders, sent: Sent, found: FoundTransaction): Fate {
   const { attempt, hash, amount } = sent;
-  const landed = { attempt, hash, blockNumber: found.ledger, blockHash: ledgerName(found.ledger) };
+  const cost = costOf(contenders, found);
+  const landed = {
+    attempt,
+    hash,
+    blockNumber: found.ledger,
+    blockHash: ledgerName(found.ledger),
+    ...(cost && { cost }),
+  };
   const arrived = arrivedBy(node, contenders, sent, found);
   if (arrived === undefined)
     throw new RpcFailed(node.name, 'getTransaction', 'refused', `it tells no events of ${hash}`);
@@ -104,10 +115,27 @@ function expired(contenders: Contenders, { latest }: LedgerRange): Fate | undefi
   return dead(contenders, 'validityPassed', detail);
 }
 
-const dead = ({ attempts }: Contenders, reason: 'nonceUsed' | 'reverted' | 'validityPassed', detail: string): Fate => ({
+function failedBy(contenders: Contenders, failed: Failed): Fate {
+  const { hash, ledger } = failed;
+  const cost = costOf(contenders, failed);
+  const at = cost && { hash, blockNumber: ledger.toString(), blockHash: ledgerName(ledger), cost };
+  return dead(contenders, 'reverted', `transaction ${hash} failed in ledger ${ledger}`, at);
+}
+
+/** Whoever numbers a transaction, the treasury pays for it. Undefined where the node tells no fee. */
+function costOf({ treasury }: Contenders, found: FoundTransaction): Cost | undefined {
+  return found.own.length > 0 ? { payer: treasury, fee: feePaidIn(found, treasury).toString() } : undefined;
+}
+
+const dead = (
+  { attempts }: Contenders,
+  reason: 'nonceUsed' | 'reverted' | 'validityPassed',
+  detail: string,
+  landed?: DeathProof['landed'],
+): Fate => ({
   kind: 'dead',
   attempts: attempts.map(({ attempt }) => attempt),
-  proof: { reason, detail },
+  proof: { reason, detail, ...(landed && { landed }) },
 });
 
 const signedAt_s = ({ attempts }: Contenders): number =>

@@ -36,7 +36,9 @@ describe('EVM payouts', () => {
 
         const fate = await rail.fate([attempt], signal);
         const { blockNumber, blockHash } = await client.getTransactionReceipt({ hash: attempt.hash as `0x${string}` });
-        assert.deepEqual(fate, { kind: 'final', attempt: 1, hash: attempt.hash, blockNumber, blockHash });
+        const spent = (await coinAt(client, blockNumber - 1n)) - (await coinAt(client, blockNumber));
+        const cost = { payer: treasury, fee: spent.toString() };
+        assert.deepEqual(fate, { kind: 'final', attempt: 1, hash: attempt.hash, blockNumber, blockHash, cost });
         assert.equal(await balance(client, order), 1_000_001n);
       });
     }
@@ -94,10 +96,8 @@ describe('EVM payouts', () => {
     await rail.broadcast(first.bytes);
     await client.mine({ blocks: 1 + payoutDepth });
     const fate = await rail.fate([first, second], signal);
-    assert.deepEqual(
-      { ...fate, blockNumber: 0n, blockHash: '' },
-      { kind: 'final', attempt: 2, hash: second.hash, blockNumber: 0n, blockHash: '' },
-    );
+    assert.ok(fate.kind === 'final');
+    assert.deepEqual([fate.attempt, fate.hash], [2, second.hash]);
     assert.equal(await balance(client, order), 5n);
   });
 
@@ -150,7 +150,11 @@ describe('EVM payouts', () => {
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
     await client.mine({ blocks: payoutDepth });
     const fate = await rail.fate([attempt], signal);
-    assert.equal(fate.kind === 'dead' && fate.proof.reason, 'reverted');
+    assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted');
+    const { landed } = fate.proof;
+    const blockNumber = BigInt(landed?.blockNumber ?? 0);
+    const spent = (await coinAt(client, blockNumber - 1n)) - (await coinAt(client, blockNumber));
+    assert.deepEqual([landed?.hash, landed?.cost], [attempt.hash, { payer: treasury, fee: spent.toString() }]);
   });
 
   it('goes back to pending and lands again when a reorganisation moves or drops the payout', async () => {
@@ -263,6 +267,8 @@ function orderOf(chainId: ChainId, symbol: TokenSymbol, receiver: Address, amoun
 }
 
 const feeOf = (wei: bigint) => ({ gas: '60000', maxFeePerGas: String(wei), maxPriorityFeePerGas: String(wei) });
+
+const coinAt = (client: ChainClient, blockNumber: bigint) => client.getBalance({ address: treasury, blockNumber });
 
 const balance = (client: ChainClient, { token, receiver }: TransferOrder) =>
   client.readContract({

@@ -110,6 +110,9 @@ describe('payouts on Solana die only with proof', () => {
     world.settle();
     const fate = await fateOf(attempt);
     assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted', JSON.stringify(fate));
+    const { landed } = fate.proof;
+    assert.deepEqual([landed?.hash, landed?.cost.rent], [attempt.hash, undefined]);
+    assert.ok(BigInt(landed?.cost.fee ?? 0) >= 5_000n);
     assert.equal((await fateOf(other)).kind, 'final');
   });
 

@@ -36,6 +36,8 @@ describe('payouts on Solana', () => {
   describe('land, exactly once,', () => {
     it('at a wallet without a token account, which is created', async () => {
       const receiver = world.nobody();
+      const lamports = () => world.lab.connection.getBalance(world.treasury.publicKey, 'processed');
+      const before = await lamports();
       const attempt = await world.attemptTo(orderTo(receiver, 12_345678n));
       assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
       for (const _ of [1, 2, 3]) await world.rail.broadcast(attempt.bytes);
@@ -48,6 +50,11 @@ describe('payouts on Solana', () => {
         hash: attempt.hash,
         blockNumber: BigInt(slot),
         blockHash: world.solana.chain.blockhashes.at(slot),
+        cost: {
+          payer: world.treasury.publicKey.toBase58(),
+          fee: String(before - (await lamports()) - 2_039_280),
+          rent: '2039280',
+        },
       });
       await world.rail.broadcast(attempt.bytes);
       assert.equal(await world.balance(receiver), 12_345678n);

@@ -74,6 +74,8 @@ describe('payouts on Stellar are dead only', () => {
     closeLedgers();
     const fate = await world.rail.fate([first, second], signal);
     assert.deepEqual(fate.kind === 'dead' && [fate.attempts, fate.proof.reason], [[1, 2], 'reverted']);
+    const { landed } = (fate.kind === 'dead' && fate.proof) || {};
+    assert.deepEqual([landed?.hash, landed?.cost], [second.hash, { payer: world.treasury.publicKey(), fee: '200' }]);
     assert.equal(await world.nextNonce(), BigInt(first.nonce ?? 0) + 1n);
   });
 

@@ -36,6 +36,7 @@ describe('payouts on Stellar', () => {
         hash: attempt.hash,
         blockNumber: BigInt(sequence),
         blockHash: `ledger ${sequence}`,
+        cost: { payer: world.treasury.publicKey(), fee: '100' },
       });
       assert.equal(await world.rail.stillFinal({ ...fate } as never, signal), true);
       await world.rail.broadcast(attempt.bytes);
