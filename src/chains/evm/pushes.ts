@@ -3,6 +3,7 @@
  * a sign to look: nothing of it is believed, and what is lost on the way is found by polling.
  */
 import { Observable } from 'rxjs';
+import { WebSocket } from 'ws';
 import type { Chain } from '../../../domain/chains.ts';
 import type { Push } from '../family.ts';
 import type { Ticker } from '../node/ticker.ts';
@@ -22,8 +23,8 @@ const firstPause_ms = 1_000;
 const pauseMax_ms = 60_000;
 /** A connection that has said nothing for so long is dead, whatever TCP says of it. */
 const silence_ms = 60_000;
-/** Longer messages are none of ours. */
-const messageMax_chars = 100_000;
+/** Longer messages are none of ours: the connection ends as soon as one is announced, or its parts have come to more. */
+const messageMax_bytes = 100_000;
 
 /** @returns what any of the nodes pushes, as long as it is subscribed to: lost connections are made again, ever more seldom */
 export function createPushes({ chain, urls, ticker, random }: PushesOptions): Observable<Push> {
@@ -50,12 +51,12 @@ export function createPushes({ chain, urls, ticker, random }: PushesOptions): Ob
   /** Resolves when the connection has ended, for whatever reason. */
   function listen(url: string, signal: AbortSignal, tell: (push: Push) => void): Promise<void> {
     return new Promise((resolve) => {
-      const socket = new WebSocket(url);
+      const socket = new WebSocket(url, { maxPayload: messageMax_bytes, perMessageDeflate: false });
       let callOff = () => {};
       const end = () => {
         callOff();
         signal.removeEventListener('abort', end);
-        socket.close();
+        socket.terminate();
         resolve();
       };
       const expectMore = () => {
@@ -64,17 +65,17 @@ export function createPushes({ chain, urls, ticker, random }: PushesOptions): Ob
       };
       expectMore();
       signal.addEventListener('abort', end, { once: true });
-      socket.addEventListener('open', () => {
+      socket.once('open', () => {
         for (const [id, asked] of subscriptionsTo(chain).entries())
           socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params: asked }));
       });
-      socket.addEventListener('message', ({ data }) => {
+      socket.on('message', (data) => {
         expectMore();
-        const push = typeof data === 'string' && data.length <= messageMax_chars ? pushOf(data) : undefined;
+        const push = pushOf(String(data));
         if (push) tell(push);
       });
-      socket.addEventListener('error', () => {});
-      socket.addEventListener('close', end, { once: true });
+      socket.on('error', end);
+      socket.once('close', end);
     });
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { firstValueFrom, Subject, take, toArray } from 'rxjs';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { chainOf } from '../../../domain/chains.ts';
 import { createPushes } from '../../../src/chains/evm/pushes.ts';
 import type { Push } from '../../../src/chains/family.ts';
@@ -25,22 +25,26 @@ function later(run: () => void, wait_ms: number) {
 }
 let pauses_ms: number[] = [];
 
-/** A node that says this on each connection, and ends it. */
-async function serve(says: (connection: number) => readonly unknown[]) {
+/** A node that answers the first message on each connection. */
+async function listen(answer: (socket: WebSocket, connection: number) => void) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   onStop(() => void server.close());
   let connections = 0;
   server.on('connection', (socket) => {
     connections += 1;
-    const told = says(connections);
-    socket.once('message', () => {
-      for (const each of told) socket.send(typeof each === 'string' ? each : JSON.stringify(each));
-      socket.close();
-    });
+    const connection = connections;
+    socket.once('message', () => answer(socket, connection));
   });
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v2/my-api-key`;
 }
+
+/** A node that says this on each connection, and ends it. */
+const serve = (says: (connection: number) => readonly unknown[]) =>
+  listen((socket, connection) => {
+    for (const each of says(connection)) socket.send(typeof each === 'string' ? each : JSON.stringify(each));
+    socket.close();
+  });
 
 const pushed = (url: string, count: number): Promise<Push[]> =>
   firstValueFrom(
@@ -77,9 +81,20 @@ describe('what an EVM node pushes', () => {
       '{"id":0,"result":"0x1"}',
       '{"params":null}',
       '{"params":{"result":{"topics":["0xdd","0x00","0x12"]}}}',
-      'x'.repeat(200_000),
+      'x'.repeat(90_000),
       head,
     ]);
+    assert.deepEqual(await pushed(url, 1), [{ kind: 'head' }]);
+  });
+
+  it('is received up to a bound: the connection on which a message never ends is left for another one', async () => {
+    const endless = (socket: WebSocket) => {
+      for (let part = 0; part < 3; part += 1) socket.send('x'.repeat(50_000), { fin: false });
+    };
+    const url = await listen((socket, connection) => {
+      if (connection === 1) endless(socket);
+      else socket.send(JSON.stringify(head));
+    });
     assert.deepEqual(await pushed(url, 1), [{ kind: 'head' }]);
   });
 
