@@ -105,6 +105,26 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
+  it('needs no base fee, no effective price and no type that it knows, and takes no number that is not as nodes write it', async () => {
+    first.behave(async (method, params, forward) => {
+      const answer = (await forward(method, params)) as Record<string, unknown> | null;
+      if (!answer) return answer;
+      if (method === 'eth_getBlockByNumber') return { ...answer, baseFeePerGas: null };
+      const { effectiveGasPrice: _, ...receipt } = answer;
+      return method === 'eth_getTransactionReceipt' ? { ...receipt, type: '0x7e', l1Fee: '0x1' } : answer;
+    });
+    const observer = await observe(ingesterOf([first.url]), 'head');
+    await world.pay(customer, 5n);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+
+    first.behave(async (method, params, forward) => {
+      const answer = (await forward(method, params)) as { number: string };
+      return method === 'eth_getBlockByNumber' ? { ...answer, number: String(Number(answer.number)) } : answer;
+    });
+    await assert.rejects(observe(ingesterOf([first.url]), 'head'), /expected hex/);
+  });
+
   it('goes on with the one that is ahead when the preferred one stops syncing', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await head.follow();

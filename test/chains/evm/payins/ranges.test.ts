@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { chainOf } from '../../../../domain/chains.ts';
+import { instant } from '../../../../domain/time.ts';
 import { mayHoldTransfers } from '../../../../src/chains/evm/payins/bloom.ts';
+import { readByRange } from '../../../../src/chains/evm/payins/ranges.ts';
 import { header } from '../../../../src/chains/evm/reads.ts';
-import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
+import { ChainUnavailable, RpcFailed } from '../../../../src/chains/evm/rpc.ts';
+import type { Cursor } from '../../../../src/chains/ports.ts';
 import { accountOf } from '../../../support/anvil.ts';
 import { nodeOf } from '../../../support/chainNode.ts';
 import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
@@ -89,6 +92,24 @@ describe('blocks far behind the head of an EVM chain', () => {
       assert.ok((strict.calls.get('eth_getLogs') ?? 0) > 5);
     }
   });
+
+  it('are not asked for in smaller ranges of a node that is limited: it has said nothing of ranges', async () => {
+    const block = (number: bigint) => ({ number: hex(number), hash: hex(number), parentHash: '0x1', timestamp: '0x1' });
+    const node = (request: Parameters<typeof nodeOf>[0], name: string) =>
+      nodeOf(async (method, params) => {
+        const [tag] = params as readonly [string];
+        return method === 'eth_getBlockByNumber' ? block(BigInt(tag)) : request(method, params);
+      }, name);
+    const limited = node((method) => Promise.reject(new RpcFailed('node 1', method, 'limited', 'slow down')), 'node 1');
+    const other = node(async () => [], 'node 2');
+    const size = { blocks: 500n, good: 0, most: 1_000n, alone: 0 };
+    const chain = chainOf(8453);
+    const cursor: Cursor = { chainId: 8453, pass: 'final', blockNumber: 0n, blockHash: '0x0', chainTime: instant(0) };
+    const range = { cursor, end: 900n };
+    await assert.rejects(readByRange(chain, limited, [other], range, size), { kind: 'limited' });
+    assert.equal(await readByRange(chain, other, [limited], range, size), undefined);
+    assert.equal(size.blocks, 500n);
+  });
 });
 
 describe('a node that says how many blocks it takes', () => {
@@ -153,3 +174,5 @@ const refusingBeyond =
     if (span > blocks) throw new Refusal(-32602, `query exceeds max block range ${blocks}`);
     return forward(method, params);
   };
+
+const hex = (value: bigint): string => `0x${value.toString(16)}`;

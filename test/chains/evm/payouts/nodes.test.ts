@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseEther } from 'viem';
+import { parseEther, zeroHash } from 'viem';
 import { BroadcastRefused } from '../../../../commands/transfers/ports.ts';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
@@ -102,6 +102,32 @@ describe('EVM payouts over several nodes', () => {
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
     first.behave(honest);
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
+  });
+
+  it('call nothing final of a block that is not sealed yet: its hash is all zeros', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 });
+    const early: Behaviour = async (method, params, forward) => {
+      const receipt = (await forward(method, params)) as Record<string, unknown> | null;
+      return method === 'eth_getTransactionReceipt' && receipt ? { ...receipt, blockHash: zeroHash } : receipt;
+    };
+    [first, second].map((node) => node.behave(early));
+    for (const blocks of [0, depth, deepest]) {
+      await client.mine({ blocks });
+      assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    }
+    [first, second].map((node) => node.behave(honest));
+    assert.equal((await rail.fate([attempt], signal)).kind, 'final');
+  });
+
+  it('know nothing while nodes are still indexing transactions', async () => {
+    const attempt = await signed(rail);
+    await rail.broadcast(attempt.bytes);
+    await client.mine({ blocks: 1 + deepest });
+    const indexing = refusing('eth_getTransactionReceipt', -32000, 'transaction indexing is in progress');
+    [first, second].map((node) => node.behave(indexing));
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
   });
 
   it('never call an attempt dead when a node cannot show who used its nonce', async () => {
