@@ -56,6 +56,21 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One reusable payment link. The id is derived from the app’s secret salt. Payments that were made with it name it in their metadata.',
   },
+  signature: {
+    name: 'signature-<reference>',
+    about:
+      'In the log of a signer of its own: what it has signed for one transfer, noted before the signature leaves it.',
+  },
+  fundingUse: {
+    name: 'fundingUse-<transferId>',
+    about:
+      'In the log of a signer of its own: which payment a transfer that came in has paid for. It pays for no other.',
+  },
+  signingHour: {
+    name: 'signingHour-<hour>',
+    about:
+      'In the log of a signer of its own: what it signed in one hour of the clock, for its limits after a restart.',
+  },
 };
 
 /** Complete by type: an event without a line here, or a line without an event, does not compile. */
@@ -172,5 +187,14 @@ export const meanings: {
   link: {
     LinkCreated: 'What payments with the link are about; whoever opens it makes one of his own',
     LinkClosed: 'No further payment can be made with it; those that exist go on',
+  },
+  signature: {
+    TransferSigned: 'These bytes were signed. A signature that could land besides takes proof that these cannot',
+  },
+  fundingUse: {
+    FundingUsed: 'What came in pays for this payment',
+  },
+  signingHour: {
+    SpendingCounted: 'A signature moves so much, and costs so much coin at most',
   },
 };

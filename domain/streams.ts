@@ -10,6 +10,9 @@ import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
+import { fundingUse, fundingUseEventSchemas, fundingUseSchemaVersion } from './signing/fundingUse.ts';
+import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
+import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
 import { operation } from './treasury/operation.ts';
@@ -42,6 +45,9 @@ export const streams = {
   credit: { decider: credit, schemas: creditEventSchemas, version: creditSchemaVersion },
   cashback: { decider: cashback, schemas: cashbackEventSchemas, version: cashbackSchemaVersion },
   link: { decider: link, schemas: linkEventSchemas, version: linkSchemaVersion },
+  signature: { decider: signature, schemas: signatureEventSchemas, version: signatureSchemaVersion },
+  fundingUse: { decider: fundingUse, schemas: fundingUseEventSchemas, version: fundingUseSchemaVersion },
+  signingHour: { decider: signingHour, schemas: signingHourEventSchemas, version: signingHourSchemaVersion },
 } as const;
 
 export type Category = keyof typeof streams;

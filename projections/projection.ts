@@ -9,6 +9,9 @@ export const unprojected = [
   'addressBook',
   'webhookTypes',
   'sealing',
+  'signature',
+  'fundingUse',
+  'signingHour',
 ] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 

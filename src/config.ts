@@ -13,9 +13,12 @@ import { type ConnectionLimits, defaultConnectionLimits } from './http/connectio
 import { defaultOpenLimits, type OpenLimits } from './http/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
 import { isBlock } from './security/publicAddress.ts';
+import { readSigner, type SignerSettings } from './signer/settings.ts';
 
-export const roles = ['api', 'projections', 'subscribers'] as const;
+/** `signer` holds the treasury's keys for the others, and stands alone. */
+export const roles = ['api', 'projections', 'subscribers', 'signer'] as const;
 export type Role = (typeof roles)[number];
+const usualRoles: readonly Role[] = ['api', 'projections', 'subscribers'];
 
 export interface Config {
   readonly mode: 'production' | 'sandbox';
@@ -37,7 +40,9 @@ export interface Config {
   readonly eventStoreUrl: string | null;
   readonly masterKey: string;
   readonly treasuries: Treasuries;
+  /** What the keys may spend, where they are. */
   readonly signer: SpendingLimits;
+  readonly signing: SignerSettings;
   readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** How long an owner's change of the settlement wallet waits. */
@@ -81,6 +86,7 @@ export function readConfig(env: Env): Config {
     return readChainSettings(read, chain, { choosesDepth, hasPushes, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
+  const isSigner = chosen.includes('signer');
   const eventStore = read.parsed('EVENTSTORE_URL', (url) => ({ url, inClear: isInClear(storeAddress(url)) }));
   const defaultStore = read.parsed('EVENTSTORE_DEFAULT_URL', (url) => ({ url, address: storeAddress(url) }));
   const config: Config = {
@@ -90,7 +96,7 @@ export function readConfig(env: Env): Config {
         ? chosen.filter((role): role is Role =>
             read.check((roles as readonly string[]).includes(role), `ROLES: ${role} is not one of ${roles.join(', ')}`),
           )
-        : roles,
+        : usualRoles,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65_535),
     publicUrl: read.url('PUBLIC_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
@@ -105,7 +111,7 @@ export function readConfig(env: Env): Config {
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
-      read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments'),
+      (isSigner ? '' : read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments')),
     eventStoreUrl: eventStore?.url ?? defaultStore?.url ?? null,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
@@ -116,6 +122,7 @@ export function readConfig(env: Env): Config {
       perHour_usd: read.whole('SIGNER_MAX_HOUR_USD', 100_000n),
       appShare_percent: read.integer('SIGNER_APP_SHARE_PERCENT', 50, 1, 100),
     },
+    signing: readSigner(read, isSigner),
     chains: served,
     fee: {
       fixed_microUsd: read.microUsd('FEE_FIXED_USD', '0.01'),
@@ -141,7 +148,7 @@ export function readConfig(env: Env): Config {
   };
   if (config.chains.length === 0)
     problems.push('RPC_URLS_<chainId>: name at least one chain, for example RPC_URLS_8453=https://…');
-  problems.push(...missingKeys(config));
+  problems.push(...missingKeys(config), ...signerProblems(config));
   const isShared = read.oneOf('EVENTSTORE_NETWORK', ['shared', 'private'], 'shared') === 'shared';
   if (production && isShared && eventStore?.inClear)
     problems.push(
@@ -212,6 +219,23 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
   const some = chosen.includes('subscribers') && held.some(({ key }) => key !== null);
   if (!some || held.every(({ key }) => key !== null)) return [];
   return ['an instance that pays out needs the treasury key of every chain that it serves, or none'];
+}
+
+/** Keys are in one place: with the signer, or without one where they are used. */
+function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl }: Config): string[] {
+  const problems: string[] = [];
+  const held = Object.values(treasuries).filter((treasury) => treasury !== null);
+  if (signing.remote !== null && held.some(({ key }) => key !== null))
+    problems.push('SIGNER_URL and treasury keys: the keys are with the signer alone, take them out here');
+  if (!chosen.includes('signer')) return problems;
+  if (chosen.length > 1) problems.push('ROLES: signer stands alone: nobody else runs where the keys are');
+  if (held.some(({ key }) => key === null))
+    problems.push('ROLES: signer needs the key of the treasury of every chain that it serves');
+  if (eventStoreUrl === null)
+    problems.push(
+      'EVENTSTORE_URL is required with the role signer: it reads the log by itself, and keeps one of its own',
+    );
+  return problems;
 }
 
 function productionProblems(config: Config): string[] {

@@ -6,6 +6,7 @@ import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { toHex } from 'viem';
 import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts';
+import { referenceKey } from '../src/chains/solana/signer/keys.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
@@ -197,6 +198,46 @@ describe('configuration', () => {
     assert.match(problemsOf({ ...good, TREASURY_ADDRESS: other }).join(), /not the account of TREASURY_PRIVATE_KEY/);
   });
 
+  describe('with a signer of its own', () => {
+    const tls = { SIGNER_CA_FILE: 'ca.pem', SIGNER_CERT_FILE: 'own.pem', SIGNER_KEY_FILE: 'own.key' };
+    const { TREASURY_PRIVATE_KEY: key, DATABASE_URL: database, ...others } = good;
+    const asking = {
+      ...others,
+      ...tls,
+      DATABASE_URL: database,
+      SIGNER_URL: 'https://signer.example.com:3003',
+      TREASURY_ADDRESS: privateKeyToAddress(privateKey),
+    };
+    const signing = {
+      ...others,
+      ...tls,
+      ROLES: 'signer',
+      TREASURY_PRIVATE_KEY: key,
+      EVENTSTORE_URL: 'esdb://store:2113',
+    };
+
+    it('has the keys in one place: where it signs', () => {
+      const { signing: asked } = readConfig(asking);
+      assert.equal(asked.remote?.url, 'https://signer.example.com:3003');
+      assert.deepEqual(asked.remote?.tls, { caFile: 'ca.pem', certFile: 'own.pem', keyFile: 'own.key' });
+      assert.match(problemsOf({ ...asking, TREASURY_PRIVATE_KEY: key }).join(), /take them out here/);
+      assert.equal(readConfig(signing).signing.server?.port, 3003);
+      assert.equal(readConfig(signing).databaseUrl, '', 'it needs no Postgres');
+    });
+
+    it('stands alone, reads the log by itself, and shows a certificate as those do who ask', () => {
+      assert.match(
+        problemsOf({ ...signing, ROLES: 'signer,api', DATABASE_URL: database }).join(),
+        /signer stands alone/,
+      );
+      const { EVENTSTORE_URL: _, ...without } = signing;
+      assert.match(problemsOf(without).join(), /EVENTSTORE_URL is required with the role signer/);
+      for (const end of [asking, signing])
+        assert.match(problemsOf({ ...end, SIGNER_CERT_FILE: '' }).join(), /SIGNER_CERT_FILE is required/);
+      assert.match(problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(), /SIGNER_URL is no URL/);
+    });
+  });
+
   describe('for Solana', () => {
     const wallet = SolanaKeypair.fromSeed(new Uint8Array(32).fill(9));
     const address = wallet.publicKey.toBase58();
@@ -207,13 +248,17 @@ describe('configuration', () => {
 
     it('takes the wallet’s key with the seed of deposits, or the address alone where nothing is signed', () => {
       const priorityMax_lamports = 1_000_000n;
+      const depositSeed = 'ab'.repeat(32);
       const expected = {
-        ...{ address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed: 'ab'.repeat(32), priorityMax_lamports },
+        ...{ address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed, priorityMax_lamports },
+        referenceKey: referenceKey(depositSeed),
       };
       assert.deepEqual(readConfig({ ...solana, ...keys }).treasuries.solana, expected);
       const apart = { ...solana, SOLANA_TREASURY_ADDRESS: address };
-      const watching = { address, key: null, depositSeed: null, priorityMax_lamports };
+      const watching = { address, key: null, depositSeed: null, referenceKey: null, priorityMax_lamports };
       assert.deepEqual(readConfig(apart).treasuries.solana, watching);
+      const preparing = readConfig({ ...apart, SOLANA_REFERENCE_KEY: 'cd'.repeat(32) }).treasuries.solana;
+      assert.deepEqual(preparing, { ...watching, referenceKey: Buffer.from('cd'.repeat(32), 'hex') });
       assert.equal(readConfig(good).treasuries.solana, null);
     });
 

@@ -2,6 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
+import type { Deposit } from '../../domain/payment/shapes.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -40,6 +41,11 @@ export interface Family<T extends Treasury = Treasury> {
   walletLink?(payment: PaymentView, amount: string | null, sandbox: boolean): string | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
+  /**
+   * Whether a payment's deposit is derived as this treasury's are, so that what is paid there is ours; false where this instance cannot tell,
+   * and for schemes that are no longer made.
+   */
+  isOwnDeposit(treasury: T, paymentId: string, deposit: Deposit): Promise<boolean>;
   /** For a family whose wallets sign texts. */
   readonly messages?: MessageScheme;
   /** For a family whose deposits hold money that has to be taken to the treasury. */

@@ -117,9 +117,10 @@ function refusalOf(error: unknown): [number, Refused] {
   if (error instanceof SigningRefused || error instanceof PayoutBlocked)
     return [409, { refused: error.reason, message: error.message.slice(0, 2_000) }];
   if (error instanceof RangeError) return [400, { refused: 'malformed', message: error.message.slice(0, 2_000) }];
-  const message = isTransient(error)
-    ? (error as Error).message
-    : 'something that the signer stands on has failed: its log says what';
+  const message =
+    error instanceof TransientError
+      ? error.message
+      : 'something that the signer stands on has failed: its log says what';
   return [503, { refused: 'unavailable', message: message.slice(0, 2_000) }];
 }
 

@@ -42,13 +42,16 @@ describe('the codec', () => {
       'credit',
       'cashback',
       'link',
+      'signature',
+      'fundingUse',
+      'signingHour',
     ];
     assert.deepEqual(
       streamPrefixes,
       kinds.map((kind) => `${kind}-`),
     );
     const versions = categories.map((category) => eventCodec.schemaVersion(category));
-    assert.deepEqual(versions, [6, 3, 1, 1, 4, 2, 2, 1, 2, 1, 2, 1]);
+    assert.deepEqual(versions, [6, 3, 1, 1, 4, 2, 2, 1, 2, 1, 2, 1, 1, 1, 1]);
     assert.throws(() => eventCodec.schemaVersion('nothing'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });

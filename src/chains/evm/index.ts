@@ -14,7 +14,7 @@ import {
   feesOf,
   isEvmChain,
 } from './config.ts';
-import { createEvmDeposits } from './deposits/scheme.ts';
+import { createEvmDeposits, evmDeposits } from './deposits/scheme.ts';
 import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
@@ -46,6 +46,10 @@ export const evm: Family = {
       canReceive: null,
       misfit: null,
     };
+  },
+  async isOwnDeposit({ address }, paymentId, deposit) {
+    const own = evmDeposits(address as Address)(paymentId);
+    return own.address === deposit.address && own.scheme === deposit.scheme;
   },
   openSigner({ key }, { spending, settings }) {
     const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});

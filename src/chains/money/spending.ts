@@ -71,7 +71,7 @@ export function createSpending(
   const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
   return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
     // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
-    const key = `${chainId}:${account}:${nonce ?? reference}`;
+    const key = spendingKey({ chainId, account, nonce }, reference);
     const amount = moneyLeaves(kind) ? microUsd(order) : 0n;
     if (amount > mostAtOnce) {
       const message = `${kind} ${reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
@@ -90,6 +90,12 @@ export function createSpending(
     };
   };
 }
+
+/** Where what was signed is remembered: of those that share a nonce only one lands, and a purpose without nonces has one that can. */
+export const spendingKey = (
+  { chainId, account, nonce }: Pick<Unsigned, 'chainId' | 'account' | 'nonce'>,
+  reference: string,
+): string => `${chainId}:${account}:${nonce ?? reference}`;
 
 /** Of transactions that share a nonce one lands, whichever: a cancel does not undo what a payout may still take. */
 function either(spent: Spent, before: Spent | undefined): Spent {

@@ -13,7 +13,7 @@ import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createPayoutReference } from './payouts/references.ts';
 import { createSolanaRpc } from './rpc.ts';
-import { ownerKey, ownerScheme, parseSolanaKey, referenceKey } from './signer/keys.ts';
+import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
@@ -31,14 +31,13 @@ export const solana: Family<SolanaTreasury> = {
 
   open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);
-    const { depositSeed: seed } = treasury;
     const rpc = createSolanaRpc({ ...config, lines });
     return {
       family: 'solana',
       chains: [
         {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
-          rail: createSolanaPayoutRail(config, createPayoutReference(seed === null ? null : referenceKey(seed)), rpc),
+          rail: createSolanaPayoutRail(config, createPayoutReference(treasury.referenceKey), rpc),
           history: createSolanaHistory(rpc),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
@@ -56,6 +55,9 @@ export const solana: Family<SolanaTreasury> = {
     const fees = solanaFees(priorityMax_lamports);
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
+
+  isOwnDeposit: async ({ depositSeed: seed }, _paymentId, { address, scheme, salt }) =>
+    seed !== null && scheme === ownerScheme && ownerKey(seed, salt).address === address,
 
   depositOwners({ depositSeed: seed }) {
     if (seed === null) return null;

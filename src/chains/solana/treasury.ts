@@ -2,7 +2,7 @@ import type { Reader } from '../../environment/reader.ts';
 import { readAccount, type Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
 import { priorityUsualMax_lamports, solanaChain } from './config.ts';
-import { parseSolanaKey } from './signer/keys.ts';
+import { parseSolanaKey, referenceKey } from './signer/keys.ts';
 
 /** Below this, the least price would be too much. */
 const priorityLeastMax_lamports = 1_000n;
@@ -11,6 +11,8 @@ const lamportsPerSol = 1_000_000_000n;
 export interface SolanaTreasury extends Treasury {
   /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
   readonly depositSeed: string | null;
+  /** What the references of payouts are made with; null on an instance that prepares none. It moves nothing. */
+  readonly referenceKey: Uint8Array | null;
   /** What one transaction may cost for its priority. */
   readonly priorityMax_lamports: bigint;
 }
@@ -26,10 +28,23 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
   const priorityMax_lamports = read.whole('SOLANA_PRIORITY_MAX_LAMPORTS', priorityUsualMax_lamports);
   const fits = priorityMax_lamports >= priorityLeastMax_lamports && priorityMax_lamports <= lamportsPerSol;
   read.check(fits, `SOLANA_PRIORITY_MAX_LAMPORTS: from ${priorityLeastMax_lamports} to ${lamportsPerSol}, one SOL`);
-  if (!treasury?.key) return treasury && { ...treasury, depositSeed: null, priorityMax_lamports };
+  const reference = read.hex(
+    'SOLANA_REFERENCE_KEY',
+    /^[0-9a-f]{64}$/,
+    '64 hex digits, as `npm run keystore -- public` names them',
+  );
+  if (!treasury?.key) {
+    const own = reference === null ? null : Buffer.from(reference, 'hex');
+    return treasury && { ...treasury, depositSeed: null, referenceKey: own, priorityMax_lamports };
+  }
   const given = read.given('SOLANA_DEPOSIT_SEED');
   read.check(given, `SOLANA_DEPOSIT_SEED is required beside ${names.key}: the keys of deposits are derived from it`);
-  return { ...treasury, depositSeed, priorityMax_lamports };
+  return {
+    ...treasury,
+    depositSeed,
+    referenceKey: depositSeed === null ? null : referenceKey(depositSeed),
+    priorityMax_lamports,
+  };
 }
 
 const accountOf = (key: string): string | undefined => parseSolanaKey(key)?.address;

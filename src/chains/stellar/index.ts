@@ -4,7 +4,7 @@ import type { ChainSettings } from '../settings.ts';
 import { canonicalStellarAddress, canonicalStellarHash } from './addresses.ts';
 import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
 import { contractProblem } from './deposits/payinContract.ts';
-import { createStellarDeposits } from './deposits/scheme.ts';
+import { createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
 import { stellarMessages } from './messages.ts';
@@ -48,10 +48,17 @@ export const stellar: Family<StellarTreasury> = {
     };
   },
 
+  async isOwnDeposit({ address, payinContract }, paymentId, deposit) {
+    const own = stellarDepositOf({ treasury: address, payinContract }, paymentId, deposit.contract !== null);
+    return (['scheme', 'address', 'memo', 'contract', 'contractMemo'] as const).every(
+      (name) => own[name] === deposit[name],
+    );
+  },
+
   openSigner(treasury, { clock, spending }) {
     const { key: secret, channels } = treasury;
     if (secret === null) return null;
-    const channelSecrets = channels.map((channel) => channel.secret);
+    const channelSecrets = channels.flatMap((channel) => channel.secret ?? []);
     return createStellarSigner({ secret, channelSecrets, config: stellarConfig({}, treasury), clock, spending });
   },
 };

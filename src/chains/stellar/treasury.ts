@@ -6,15 +6,15 @@ import { accountOfSecret, isSecret } from './signer/signer.ts';
 export interface StellarTreasury extends Treasury {
   /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
   readonly payinContract: string | null;
-  /** Accounts that number payouts beside the treasury; none on an instance that does not sign. */
+  /** Accounts that number payouts beside the treasury; none on an instance that has no payouts made. */
   readonly channels: readonly Channel[];
 }
 
 export interface Channel {
   /** G… */
   readonly account: string;
-  /** S… */
-  readonly secret: string;
+  /** S…; null where the signer has it. */
+  readonly secret: string | null;
 }
 
 /** Every payout asks for all of them. */
@@ -29,14 +29,25 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
 }
 
+/** By their secrets where the treasury's is, else by their accounts alone, for an instance whose signer is elsewhere. */
 function readChannels(read: Reader, { address, key }: Treasury): readonly Channel[] {
-  const name = 'STELLAR_CHANNEL_SECRETS';
-  const stated = read.list(name);
-  if (key === null) return [];
-  if (!read.check(stated.every(isSecret), `${name} is not a list of secrets of Stellar: S…,S…`)) return [];
-  const channels = stated.map((secret) => ({ account: accountOfSecret(secret), secret }));
+  const secrets = listOf(read, 'STELLAR_CHANNEL_SECRETS', isSecret, 'secrets of Stellar: S…,S…');
+  const stated = listOf(read, 'STELLAR_CHANNEL_ACCOUNTS', StrKey.isValidEd25519PublicKey, 'accounts of Stellar: G…,G…');
+  const channels =
+    key === null
+      ? stated.map((account) => ({ account, secret: null }))
+      : secrets.map((secret) => ({ account: accountOfSecret(secret), secret }));
+  const name = key === null ? 'STELLAR_CHANNEL_ACCOUNTS' : 'STELLAR_CHANNEL_SECRETS';
   const accounts = new Set([address, ...channels.map(({ account }) => account)]);
-  read.check(accounts.size === stated.length + 1, `${name}: each must be an account of its own, and none the treasury`);
-  read.check(stated.length <= channelsMax, `${name}: ${stated.length} are more than ${channelsMax}`);
+  read.check(
+    accounts.size === channels.length + 1,
+    `${name}: each must be an account of its own, and none the treasury`,
+  );
+  read.check(channels.length <= channelsMax, `${name}: ${channels.length} are more than ${channelsMax}`);
   return channels;
+}
+
+function listOf(read: Reader, name: string, isOne: (text: string) => boolean, what: string): readonly string[] {
+  const stated = read.list(name);
+  return read.check(stated.every(isOne), `${name} is not a list of ${what}`) ? stated : [];
 }

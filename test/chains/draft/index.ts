@@ -31,5 +31,6 @@ export const draft = {
       misfit: null,
     };
   },
+  isOwnDeposit: async () => false,
   openSigner: ({ address }) => createSigner(address),
 } satisfies Family;

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { Deposit } from '../../../../domain/payment/shapes.ts';
 import type { DepositScheme } from '../../ports.ts';
 import { keccak } from '../addresses.ts';
 import { depositAddresses, hexOf } from '../forwarder.ts';
@@ -14,19 +15,22 @@ export const depositSalt = (paymentId: string): Uint8Array => keccak(`payment-in
  * @param treasury the only account that forwarders pay to; another treasury means other addresses
  */
 export function createEvmDeposits({ treasury }: { readonly treasury: Address }): DepositScheme {
+  const depositOf = evmDeposits(treasury);
+  return { intents: [], assign: async (paymentId) => depositOf(paymentId) };
+}
+
+/** The deposit of each payment, the same whenever it is asked for. */
+export function evmDeposits(treasury: Address): (paymentId: string) => Deposit {
   const addressOf = depositAddresses(treasury);
-  return {
-    intents: [],
-    async assign(paymentId) {
-      const salt = depositSalt(paymentId);
-      return {
-        scheme: depositScheme,
-        address: addressOf(salt),
-        memo: null,
-        contract: null,
-        contractMemo: null,
-        salt: `0x${hexOf(salt)}`,
-      };
-    },
+  return (paymentId) => {
+    const salt = depositSalt(paymentId);
+    return {
+      scheme: depositScheme,
+      address: addressOf(salt),
+      memo: null,
+      contract: null,
+      contractMemo: null,
+      salt: `0x${hexOf(salt)}`,
+    };
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assert } from '../../../../domain/decider.ts';
 import { intents } from '../../../../domain/payment/intent.ts';
+import type { Deposit } from '../../../../domain/payment/shapes.ts';
 import type { DepositScheme } from '../../ports.ts';
 
 /** Names the derivation of the memos. Another derivation gets another name: old payments keep their memos. */
@@ -16,18 +17,31 @@ const contractMemo_bytes = 14;
  * A classic memo is a number below 2^63 in decimal. It can be sent as a text, as an id or inside an M address, whichever the payer's
  * wallet or exchange offers, and reads the same. Two of ten million payments share a memo with a chance of 1 in 180,000.
  */
-export function createStellarDeposits({ treasury, payinContract }: StellarDeposits): DepositScheme {
+export function createStellarDeposits(deposits: StellarDeposits): DepositScheme {
   return {
-    intents: payinContract === null ? [] : intents,
+    intents: deposits.payinContract === null ? [] : intents,
     async assign(paymentId, _token, intent) {
-      const salt = createHash('sha256').update(`payment-intents/${depositScheme}/${paymentId}`).digest();
-      const own = { scheme: depositScheme, address: treasury, salt: salt.toString('hex') };
-      if (intent === null) return { ...own, memo: numberIn(salt), contract: null, contractMemo: null };
-      assert(payinContract !== null, 'the intent is offered only where the contract is configured');
-      const contractMemo = salt.subarray(-contractMemo_bytes).toString('hex');
-      return { ...own, memo: contractMemo, contract: payinContract, contractMemo };
+      const byContract = intent !== null;
+      assert(
+        !byContract || deposits.payinContract !== null,
+        'the intent is offered only where the contract is configured',
+      );
+      return stellarDepositOf(deposits, paymentId, byContract);
     },
   };
+}
+
+/** The deposit of a payment, the same whenever it is asked for. @param byContract whether it is to be paid through the contract */
+export function stellarDepositOf(
+  { treasury, payinContract }: StellarDeposits,
+  paymentId: string,
+  byContract: boolean,
+): Deposit {
+  const salt = createHash('sha256').update(`payment-intents/${depositScheme}/${paymentId}`).digest();
+  const own = { scheme: depositScheme, address: treasury, salt: salt.toString('hex') };
+  if (!byContract) return { ...own, memo: numberIn(salt), contract: null, contractMemo: null };
+  const contractMemo = salt.subarray(-contractMemo_bytes).toString('hex');
+  return { ...own, memo: contractMemo, contract: payinContract, contractMemo };
 }
 
 export interface StellarDeposits {

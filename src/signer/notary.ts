@@ -1,0 +1,131 @@
+/**
+ * What a signer of its own does before it signs. It believes nobody who asks: what is ordered it reads in the log by itself, what came in
+ * it looks at on the chain by itself, and what it signed before it has written down itself.
+ */
+import { inTurn } from '../../commands/inTurn.ts';
+import type { Clock } from '../../commands/ports.ts';
+import {
+  type PayoutRail,
+  type Sent,
+  type Signed,
+  type Signer,
+  SigningRefused,
+  type Unsigned,
+} from '../../commands/transfers/ports.ts';
+import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
+import { besides, type Signature } from '../../domain/signing/signature.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Spent } from '../chains/money/spending.ts';
+import type { Orders } from './orders.ts';
+import type { Asked } from './protocol.ts';
+import type { SigningRecord } from './record.ts';
+
+export interface NotaryDeps {
+  readonly signers: ReadonlyMap<ChainFamily, Signer>;
+  readonly rails: ReadonlyMap<ChainId, Pick<PayoutRail, 'fate'>>;
+  /** What the service's log orders. */
+  readonly orders: Orders;
+  readonly record: SigningRecord;
+  /** What the signers' limits have counted for a purpose at the last signature. */
+  readonly spent: (unsigned: Unsigned, reference: string) => Spent | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface Notary {
+  /** @throws SigningRefused, PayoutBlocked, Unavailable */
+  check(asked: Asked, signal: AbortSignal): Promise<void>;
+  sign(asked: Asked, signal: AbortSignal): Promise<Signed>;
+}
+
+/** Earlier signatures that are looked for on the chain; one for which there are more waits for an operator. */
+const earlierMax = 100;
+
+export function createNotary({ signers, rails, orders, record, spent, clock }: NotaryDeps): Notary {
+  const turn = inTurn();
+
+  function signerFor({ chainId }: Unsigned): Signer {
+    const signer = signers.get(chainOf(chainId).family);
+    if (signer) return signer;
+    throw new SigningRefused('chain', `this signer holds no key for ${chainOf(chainId).name}`);
+  }
+
+  /** Of one transfer one at a time: between what was signed before and what is written down nobody else signs for it. */
+  async function sign(asked: Asked, signal: AbortSignal): Promise<Signed> {
+    const { unsigned, purpose } = asked;
+    const signer = signerFor(unsigned);
+    const ordered = await orders.of(asked);
+    await signer.check(unsigned, purpose);
+    const stillThere = await ordered.prove(signal);
+    const proven = ordered.movesAway ? await provenDead(asked, signal) : new Set<string>();
+    await stillThere();
+    const signed = await signer.sign(unsigned, purpose);
+    const counted = spent(unsigned, purpose.reference);
+    await record.note({
+      reference: purpose.reference,
+      funding: ordered.funding,
+      signature: ordered.movesAway ? signatureOf(unsigned, signed, clock.now()) : null,
+      counted: {
+        hash: signed.hash,
+        chainId: unsigned.chainId,
+        reference: purpose.reference,
+        appId: purpose.appId ?? null,
+        amount_microUsd: (counted?.amount ?? 0n).toString(),
+        coin: (counted?.coin ?? 0n).toString(),
+        at: clock.now(),
+      },
+      proven,
+    });
+    return signed;
+  }
+
+  /** Of what was signed before and could land besides, what this signer's own nodes prove dead. */
+  async function provenDead({ unsigned, purpose }: Asked, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const earlier = await record.signaturesFor(purpose.reference);
+    const others = besides(earlier, signatureOf(unsigned, { hash: '', bytes: '' }, clock.now()));
+    if (others.length > earlierMax)
+      throw new SigningRefused(
+        'signedBefore',
+        `${others.length} signatures were made for ${purpose.reference}: an operator must look`,
+      );
+    const dead = new Set<string>();
+    for (const [index, known] of others.entries()) {
+      const fate = await rails.get(known.chainId)?.fate([sentOf(known, index + 1)], signal);
+      if (fate?.kind === 'dead') dead.add(known.hash);
+      else if (fate?.kind === 'final' || fate?.kind === 'short')
+        throw new SigningRefused(
+          'signedBefore',
+          `${known.hash} has landed for ${purpose.reference}: it is paid, whatever the log says`,
+        );
+    }
+    return dead;
+  }
+
+  return {
+    async check({ unsigned, purpose }, signal) {
+      const ordered = await orders.of({ unsigned, purpose });
+      await signerFor(unsigned).check(unsigned, purpose);
+      await ordered.prove(signal);
+    },
+    sign: (asked, signal) => turn(asked.purpose.reference, () => sign(asked, signal)),
+  };
+}
+
+const signatureOf = (
+  { chainId, account, nonce, order, validUntil }: Unsigned,
+  { hash, bytes }: Signed,
+  signedAt: Instant,
+): Signature => ({
+  chainId,
+  account,
+  nonce: nonce === null ? null : nonce.toString(),
+  hash,
+  bytes,
+  validUntil,
+  token: order.token,
+  receiver: order.receiver,
+  receiverMemo: order.receiverMemo,
+  amount: order.amount.toString(),
+  signedAt,
+});
+
+const sentOf = (known: Signature, attempt: number): Sent => ({ ...known, attempt });

@@ -1,0 +1,98 @@
+/** Whether the log, as this signer reads it, orders a transfer, and whether its money is there for this signer's own nodes. */
+import { currentState, type Handle } from '../../commands/handle.ts';
+import type { Outgoing, StillFunded, TransferOwners } from '../../commands/transfers/outgoing.ts';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../commands/transfers/ports.ts';
+import { keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/key.ts';
+import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';
+import { nonceOf } from '../../domain/treasury/nonces.ts';
+import { objectionTo } from '../../domain/treasury/objections.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
+import type { Asked } from './protocol.ts';
+
+export interface Ordered {
+  /** Whether it takes money away: only then its signatures must not land besides each other. */
+  readonly movesAway: boolean;
+  /** Which payment pays for it, and by which transfers that came in; null where none does. */
+  readonly funding: { readonly paymentId: string; readonly transferIds: readonly string[] } | null;
+  /** @returns looks again right before the signature. @throws PayoutBlocked, SigningRefused when the money is not there for it */
+  prove(signal: AbortSignal): Promise<StillFunded>;
+}
+
+export interface Orders {
+  /** @throws SigningRefused for what the log does not order just so */
+  of(asked: Asked): Promise<Ordered>;
+}
+
+/** Who pays for a transfer of one kind, and what proves it. */
+export type Backing = (key: TransferKey, outgoing: Outgoing) => Promise<Omit<Ordered, 'movesAway'>>;
+
+export interface OrdersDeps {
+  /** Reads the service's log. */
+  readonly handle: Handle;
+  readonly owners: TransferOwners;
+  readonly backing: Backing;
+}
+
+export function createOrders({ handle, owners, backing }: OrdersDeps): Orders {
+  /** A numbering account signs nothing while it is paused, and for nobody but who has the nonce. */
+  async function treasuryOf({ chainId, account }: Unsigned): Promise<TreasuryState> {
+    const state = await currentState(handle, treasury, treasuryInstance(chainId, account));
+    const objection = objectionTo(state);
+    if (objection) throw notOrdered(objection.message);
+    return state;
+  }
+
+  async function cancel(unsigned: Unsigned): Promise<Ordered> {
+    const { assigned, cancelled } = await treasuryOf(unsigned);
+    const { nonce } = unsigned;
+    if (![...assigned, ...cancelled].some((each) => each.nonce === nonce))
+      throw notOrdered(`nonce ${nonce} of ${unsigned.account} was given to nobody: there is nothing to cancel`);
+    return { movesAway: false, funding: null, prove: async () => async () => {} };
+  }
+
+  async function transfer({ unsigned, purpose }: Asked): Promise<Ordered> {
+    const key = keyOf(purpose.reference);
+    const outgoing = await owners[key.kind].load(key);
+    if (!outgoing || outgoing.purpose.kind !== purpose.kind || outgoing.appId !== (purpose.appId ?? null))
+      throw notOrdered(`the log has no such ${purpose.kind}: ${purpose.reference}`);
+    if (!isOrdered(unsigned.order, outgoing.leg.order))
+      throw notOrdered(`the log orders another transfer for ${purpose.reference}: other receiver, token or amount`);
+    const state = await treasuryOf(unsigned);
+    checkStep(unsigned, outgoing, state);
+    return { movesAway: moneyLeaves(purpose.kind), ...(await backing(key, outgoing)) };
+  }
+
+  return { of: (asked) => (asked.purpose.kind === 'cancel' ? cancel(asked.unsigned) : transfer(asked)) };
+}
+
+/**
+ * What is asked before a nonce is taken has one that nobody can hold. What is signed has the purpose's own, or that of the attempt that it
+ * outbids.
+ */
+function checkStep({ account, nonce }: Unsigned, { leg, step, purpose }: Outgoing, state: TreasuryState): void {
+  const live = liveAttempts(leg).at(-1);
+  if (step.do !== 'sign' && step.do !== 'order' && !live)
+    throw notOrdered(`nothing is to be signed for ${purpose.reference} now (${step.do})`);
+  if (nonce === null) {
+    if (live) throw notOrdered(`attempt ${live.hash} of ${purpose.reference} can still land`);
+    return;
+  }
+  if (live) {
+    if (live.account === account && live.nonce === nonce.toString()) return;
+    throw notOrdered(`attempt ${live.hash} of ${purpose.reference} can still land under nonce ${live.nonce}`);
+  }
+  const own = nonceOf(state, { ...purpose, ordinal: noncesUsedUp(leg) + 1 });
+  const isFree = state.nextNonce === null || nonce > state.nextNonce;
+  if (own !== nonce && !isFree) throw notOrdered(`nonce ${nonce} of ${account} is not that of ${purpose.reference}`);
+}
+
+const isOrdered = (asked: TransferOrder, ordered: TransferOrder): boolean =>
+  asked.chainId === ordered.chainId &&
+  asked.token.address === ordered.token.address &&
+  asked.token.decimals === ordered.token.decimals &&
+  asked.receiver === ordered.receiver &&
+  asked.receiverMemo === ordered.receiverMemo &&
+  asked.amount === ordered.amount &&
+  JSON.stringify(asked.form ?? null) === JSON.stringify(ordered.form ?? null);
+
+export const notOrdered = (why: string): SigningRefused => new SigningRefused('notOrdered', why);

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { fold, isRefusal } from '../../../domain/decider.ts';
+import { fundingUse, useFunding } from '../../../domain/signing/fundingUse.ts';
+import {
+  besides,
+  noteSignature,
+  type Signature,
+  type SignatureEvent,
+  signature,
+} from '../../../domain/signing/signature.ts';
+import {
+  type Counted,
+  countSpending,
+  lastHours,
+  signingHour,
+  signingHourOf,
+} from '../../../domain/signing/signingHour.ts';
+import { parseInstant } from '../../../domain/time.ts';
+import { hashOf, minute, treasuryAccount } from '../../support/payments.ts';
+import { specification } from '../../support/specification.ts';
+
+const none: ReadonlySet<string> = new Set();
+const token = { symbol: 'USDC', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 } as const;
+const signedWith = (nonce: number | null, n = 1): Signature => ({
+  chainId: 8453,
+  account: treasuryAccount,
+  nonce: nonce === null ? null : String(nonce),
+  hash: hashOf('signature', nonce ?? 0, n),
+  bytes: '0x02',
+  validUntil: null,
+  token,
+  receiver: treasuryAccount,
+  receiverMemo: null,
+  amount: '10000000',
+  signedAt: minute(n),
+});
+const event = (data: Signature): SignatureEvent => ({ type: 'TransferSigned', data });
+
+describe('what a signer of its own has signed for a transfer', () => {
+  const { given } = specification(signature);
+  const first = signedWith(7);
+
+  it('is noted once, however often it is asked for', () => {
+    given([])
+      .when((state) => noteSignature(state, first, none))
+      .then([event(first)]);
+    given([event(first)])
+      .when((state) => noteSignature(state, first, none))
+      .then([]);
+  });
+
+  it('may be outbid under the same nonce: one of the two lands', () => {
+    given([event(first)])
+      .when((state) => noteSignature(state, signedWith(7, 2), none))
+      .then([event(signedWith(7, 2))]);
+  });
+
+  it('is joined by no other that could land besides, until the chain proves that it cannot itself', () => {
+    const second = signedWith(8);
+    given([event(first)])
+      .when((state) => noteSignature(state, second, none))
+      .thenRefused('forbidden');
+    given([event(first)])
+      .when((state) => noteSignature(state, second, new Set([first.hash])))
+      .then([event(second)]);
+  });
+
+  it('shares its nonce with nothing where there are none', () => {
+    given([event(signedWith(null))])
+      .when((state) => noteSignature(state, signedWith(null, 2), none))
+      .thenRefused('forbidden');
+  });
+
+  it('goes to no other receiver and is of no other amount, whatever is proven', () => {
+    for (const other of [
+      { receiver: '0x8617E340B3D01FA5F11F306F4090FD50E238070D' },
+      { amount: '1' },
+      { receiverMemo: 'x' },
+    ])
+      given([event(first)])
+        .when((state) => noteSignature(state, { ...signedWith(7, 2), ...other }, new Set([first.hash])))
+        .thenRefused('forbidden');
+  });
+
+  it('never leaves two that could both land, whatever is asked for in whatever order', () => {
+    const asked = fc.record({
+      nonce: fc.option(fc.integer({ min: 0, max: 3 })),
+      n: fc.integer({ min: 1, max: 4 }),
+      dies: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(asked, { maxLength: 20 }), (all) => {
+        let state = signature.initial;
+        const dead = new Set<string>();
+        for (const { nonce, n, dies } of all) {
+          const next = signedWith(nonce, n);
+          const decided = noteSignature(state, next, dead);
+          if (isRefusal(decided)) continue;
+          state = fold(signature, decided, state);
+          const alive = state.filter(({ hash }) => !dead.has(hash));
+          assert.ok(alive.every((each) => besides(alive, each).length === 0));
+          if (dies) for (const known of state) if (known.nonce === next.nonce) dead.add(known.hash);
+        }
+      }),
+    );
+  });
+});
+
+describe('money that came in', () => {
+  const { given } = specification(fundingUse);
+  const used = { type: 'FundingUsed', data: { paymentId: 'one', usedAt: minute(1) } } as const;
+
+  it('pays for one payment, whatever the log says of others', () => {
+    given([])
+      .when((state) => useFunding(state, 'one', minute(1)))
+      .then([used]);
+    given([used])
+      .when((state) => useFunding(state, 'one', minute(2)))
+      .then([]);
+    given([used])
+      .when((state) => useFunding(state, 'two', minute(2)))
+      .thenRefused('forbidden');
+  });
+});
+
+describe('an hour of signing', () => {
+  const { given } = specification(signingHour);
+  const counted: Counted = {
+    hash: hashOf('signature', 7, 1),
+    chainId: 8453,
+    reference: 'one',
+    appId: null,
+    amount_microUsd: '10000000',
+    coin: '21000',
+    at: minute(1),
+  };
+
+  it('counts each signature once', () => {
+    given([])
+      .when((state) => countSpending(state, counted))
+      .then([{ type: 'SpendingCounted', data: counted }]);
+    given([{ type: 'SpendingCounted', data: counted }])
+      .when((state) => countSpending(state, counted))
+      .then([]);
+  });
+
+  it('is found again with the one before, which together hold the last sixty minutes', () => {
+    const at = parseInstant('2026-11-22T00:15:00Z');
+    assert.ok(at);
+    assert.equal(signingHourOf(at), '2026-11-22T00');
+    assert.deepEqual(lastHours(at), ['2026-11-21T23', '2026-11-22T00']);
+  });
+});
