@@ -1,12 +1,12 @@
 import type { Chain, Token } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { microUsdDecimals, rescale } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
+import { type FeeOf, feePolicyOf, policyOf } from './appTerms.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { readPayFrom } from './payFrom.ts';
 import { amountPointer, readAmounts } from './paymentAmounts.ts';
@@ -32,11 +32,7 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly ids: Ids;
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
   readonly canReceive: ReceiverChecks;
-  /** Fixed fee in millionths of a dollar and basis points of a route, wherever the payout costs no more. */
-  readonly feeOf: (
-    source: Chain,
-    destination: Chain,
-  ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  readonly feeOf: FeeOf;
   /** What a payout costs: the fee covers it. */
   readonly payoutCostOf: PayoutCostOf;
   /** What payers earn of a payment that is created now; none when left out. */
@@ -87,7 +83,7 @@ export async function createPayment(
   app: AppSettings,
   caller: Creator,
 ): Promise<CreatedPayment | Refusal> {
-  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
+  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
@@ -119,7 +115,7 @@ export async function quotePayment(
   app: AppSettings,
   caller: Pick<Creator, 'keyless'>,
 ): Promise<creation.Quote | Refusal> {
-  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app);
+  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
   const price = await priceFor(deps, asked, { appId: app.appId, keyless: caller.keyless });
   if (isRefusal(price)) return price;
@@ -140,8 +136,14 @@ function metadataRefusal({ metadata }: NewPayment, { keyless }: Pick<Creator, 'k
 }
 
 /** Refuses what is wrong with the request itself. Asks nobody. */
-function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSettings): ReadTerms | Refusal {
+function readTerms(
+  deps: CreatePaymentDeps,
+  request: NewPayment,
+  app: AppSettings,
+  { keyless }: Pick<Creator, 'keyless'>,
+): ReadTerms | Refusal {
   const { intent } = request;
+  const own = { ...app, keyless };
   if (intent !== null && !Object.values(deps.deposits).some(({ intents }) => intents.includes(intent))) {
     return refuse('invalidRequest', `intent ${intent} is not offered by this installation: leave it out`, '/intent');
   }
@@ -158,21 +160,21 @@ function readTerms(deps: CreatePaymentDeps, request: NewPayment, app: AppSetting
   if (!scheme) return notOffered(source.chain, '/source/chainId');
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
   if (sender !== undefined && senderAddress === null) return notAnAddress(source.chain, '/source/senderAddress');
-  const { fixed_microUsd, basisPoints } = deps.feeOf(source.chain, destination.chain);
   const terms = {
     type: amounts.type,
     intent,
     source: { ...source, amount: amounts.source, senderAddress },
     destination: { ...destination, amount: amounts.destination },
-    feePolicy: { fixed: rescale(fixed_microUsd, microUsdDecimals, source.token.decimals), basisPoints },
+    feePolicy: feePolicyOf(deps, own, source, destination.chain),
   };
   const agreed = creation.agree(terms);
   if (isRefusal(agreed)) return agreed;
   const payout = agreed?.destination ?? null;
   const hasDeposits = ({ family }: Chain): boolean => deps.deposits[family] !== undefined;
-  const alternatives = readPayFrom({ ...deps, hasDeposits }, request, app, { source, destination, payout });
+  const alternatives = readPayFrom({ ...deps, hasDeposits }, request, own, { source, destination, payout });
   if (isRefusal(alternatives)) return alternatives;
-  return { ...terms, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
+  const policy = policyOf({ ...deps, hasDeposits }, own, intent, destination.chain);
+  return { ...terms, ...policy, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
 }
 
 /** The order's payment id; without an orderId, one of its own. */

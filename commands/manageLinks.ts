@@ -12,9 +12,9 @@ import {
   noSuchLink,
 } from '../domain/link.ts';
 import { merchant } from '../domain/merchant/state.ts';
-import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Changed, refuseStranger } from './manageMerchant.ts';
+import { readMicroUsd } from './paymentAmounts.ts';
 import { linkIdOf } from './paymentId.ts';
 import { type AppSettings, type ReadDeps, readSide } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
@@ -118,12 +118,4 @@ function readAmounts({
   if (needless) return refuse('invalidRequest', 'is for links whose amount the payer chooses', `/${needless}`);
   const fixed = readMicroUsd(amount, '/amount');
   return isRefusal(fixed) ? fixed : { amount_microUsd: fixed.toString(), limits_microUsd: null };
-}
-
-/** Reads a decimal text in dollars. @param pointer of the field that states it */
-export function readMicroUsd(text: string, pointer: string): bigint | Refusal {
-  const amount = parseAmount(text, microUsdDecimals);
-  if (typeof amount === 'bigint') return amount;
-  const places = `must be an amount like 10.00 with at most ${microUsdDecimals} decimals`;
-  return refuse('invalidRequest', places, pointer);
 }

@@ -3,9 +3,11 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decide
 import * as apps from '../domain/merchant/app.ts';
 import { setEmbeddingSites } from '../domain/merchant/embedding.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
+import * as fees from '../domain/merchant/fees.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { readLabel } from '../domain/merchant/label.ts';
 import { setPayFrom } from '../domain/merchant/payFrom.ts';
+import { setPolicy } from '../domain/merchant/policy.ts';
 import type { ProfileChange } from '../domain/merchant/profile.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
@@ -30,6 +32,7 @@ import {
 import { readPayFromSetting } from './payFrom.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
+import { readFee, readPolicy, readRoute, type StatedFee, type StatedPolicy, type StatedRoute } from './statedPolicy.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 
@@ -88,9 +91,14 @@ export interface ManageMerchant {
   requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
   cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
-  /** @param sites origins; all that may show payment pages in a frame from now on */
   /** What payers may choose to pay from: the whole list, in place of the one before. */
   setPayFrom(appId: string, payFrom: readonly Side[], by: By): Promise<Changed | Refusal>;
+  /** What happens with money that is not what was agreed, of payments created from now on: the whole policy. */
+  setPolicy(appId: string, policy: StatedPolicy, by: By): Promise<Changed | Refusal>;
+  /** For operators: the fee of one route, for payments created from now on. */
+  setFee(appId: string, fee: StatedFee, by: By): Promise<Changed | Refusal>;
+  removeFee(appId: string, route: StatedRoute, by: By): Promise<Changed | Refusal>;
+  /** @param sites origins; all that may show payment pages in a frame from now on */
   setEmbeddingSites(appId: string, sites: readonly string[], by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
@@ -146,6 +154,21 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     setPayFrom: async (appId, stated, by) => {
       const payFrom = readPayFromSetting(deps, stated);
       return isRefusal(payFrom) ? payFrom : change(appId, by, (state) => setPayFrom(state, payFrom));
+    },
+
+    setPolicy: async (appId, stated, by) => {
+      const policy = readPolicy(stated);
+      return isRefusal(policy) ? policy : change(appId, by, (state) => setPolicy(state, policy));
+    },
+
+    setFee: async (appId, stated, by) => {
+      const fee = readFee(stated);
+      return isRefusal(fee) ? fee : change(appId, by, (state) => fees.setFee(state, fee));
+    },
+
+    removeFee: async (appId, stated, by) => {
+      const route = readRoute(stated);
+      return isRefusal(route) ? route : change(appId, by, (state) => fees.removeFee(state, route));
     },
 
     setEmbeddingSites: (appId, sites, by) =>

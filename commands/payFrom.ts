@@ -2,8 +2,8 @@
 import { type Chain, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { PayFrom } from '../domain/merchant/events.ts';
-import { microUsdDecimals, rescale } from '../domain/money.ts';
 import { type Alternative, alternativesMax, canExpress } from '../domain/payment/sources.ts';
+import { type FeeOf, feePolicyOf } from './appTerms.ts';
 import { type AppSettings, type NewPayment, notOffered, type ReadDeps, readSide, type Side } from './paymentRequest.ts';
 
 /** The app's setting, as its owner states it. A refusal names the entry. */
@@ -20,11 +20,7 @@ export function readPayFromSetting(deps: Pick<ReadDeps, 'offers'>, stated: reado
 export interface PayFromDeps extends ReadDeps {
   /** Whether this installation has deposits of the chain's family. */
   readonly hasDeposits: (chain: Chain) => boolean;
-  /** Fixed fee in millionths of a dollar and basis points of a route. */
-  readonly feeOf: (
-    source: Chain,
-    destination: Chain,
-  ) => { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  readonly feeOf: FeeOf;
 }
 
 interface Asset {
@@ -46,7 +42,7 @@ interface Route {
 export function readPayFrom(
   deps: PayFromDeps,
   request: NewPayment,
-  app: AppSettings,
+  app: AppSettings & { readonly keyless: boolean },
   { source, destination, payout }: Route,
 ): readonly Alternative[] | Refusal {
   const found = request.payFrom ? stated(deps, request, destination.token, payout) : [];
@@ -55,11 +51,9 @@ export function readPayFrom(
   const others = assets.filter(
     ({ token }, index) => token !== source.token && assets.findIndex((each) => each.token === token) === index,
   );
-  return others.slice(0, alternativesMax).map((asset) => {
-    const { fixed_microUsd, basisPoints } = deps.feeOf(asset.chain, destination.chain);
-    const fixed = rescale(fixed_microUsd, microUsdDecimals, asset.token.decimals);
-    return { ...asset, feePolicy: { fixed, basisPoints } };
-  });
+  return others
+    .slice(0, alternativesMax)
+    .map((asset) => ({ ...asset, feePolicy: feePolicyOf(deps, app, asset, destination.chain) }));
 }
 
 function stated(

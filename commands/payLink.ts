@@ -7,7 +7,7 @@ import type { PayFrom } from '../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { CreatedPayment, Creator, NewPayment } from './createPayment.ts';
 import type { By } from './handle.ts';
-import { readMicroUsd } from './manageLinks.ts';
+import { readMicroUsd } from './paymentAmounts.ts';
 import type { AppSettings } from './paymentRequest.ts';
 
 /** What a payer fills in. */

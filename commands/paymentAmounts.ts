@@ -1,7 +1,7 @@
 /** Reads what a create request says of its type and amounts, each refused with a pointer to its field. */
 import type { Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { parseAmount, units } from '../domain/money.ts';
+import { microUsdDecimals, parseAmount, units } from '../domain/money.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { NewPayment } from './paymentRequest.ts';
 
@@ -87,3 +87,11 @@ function readAmount(text: string, { decimals, symbol }: Token, pointer: string):
 /** No payment may be larger. This is far more than a hot treasury holds, and far less than a column of the database can. */
 export const amountMax_usd = 1_000_000_000n;
 const amountMax = (decimals: number) => units(amountMax_usd * 10n ** BigInt(decimals));
+
+/** Reads a decimal text in dollars. @param pointer of the field that states it */
+export function readMicroUsd(text: string, pointer: string): bigint | Refusal {
+  const amount = parseAmount(text, microUsdDecimals);
+  if (typeof amount === 'bigint') return amount;
+  const places = `must be an amount like 10.00 with at most ${microUsdDecimals} decimals`;
+  return refuse('invalidRequest', places, pointer);
+}

@@ -1,7 +1,8 @@
 /** Reads a create request: chains, tokens and receiver, each refused with a pointer to its field. */
 import { type Chain, chains, findChain, findToken, isAddressOf, memoProblem, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import type { PayFrom } from '../domain/merchant/events.ts';
+import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
+import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
@@ -55,6 +56,10 @@ export interface AppSettings {
   readonly settlement: Settlement | null;
   /** What its payers may choose to pay from. */
   readonly payFrom?: PayFrom;
+  /** What happens with money that is not what was agreed. */
+  readonly policy?: AmountPolicy;
+  /** Fees of its own. */
+  readonly fees?: readonly FeeTier[];
 }
 
 export interface Settlement {

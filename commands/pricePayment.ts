@@ -3,6 +3,7 @@ import type { Chain, Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as creation from '../domain/payment/create.ts';
 import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/payoutCost.ts';
+import type { Alternative } from '../domain/payment/sources.ts';
 import { Unavailable } from './ports.ts';
 
 /** Asks what a payout to a receiver costs. @throws Unavailable */
@@ -10,7 +11,8 @@ export type PayoutCostOf = (chain: Chain, token: Token, receiver: string) => Pro
 
 export type Asked = creation.AskedTerms & Pick<creation.Terms, 'feePolicy'>;
 
-export interface Price extends Pick<creation.Terms, 'feePolicy' | 'alternatives' | 'leastPayout' | 'opensAccount'> {
+export interface Price
+  extends Pick<creation.Terms, 'feePolicy' | 'alternatives' | 'tolerable' | 'leastPayout' | 'opensAccount'> {
   readonly agreed: Exclude<ReturnType<typeof creation.agree>, Refusal>;
 }
 
@@ -20,12 +22,17 @@ export interface Price extends Pick<creation.Terms, 'feePolicy' | 'alternatives'
  * @param asked with the fee that holds wherever the payout costs no more
  */
 export async function pricePayment(costOf: PayoutCostOf, asked: Asked): Promise<Price | Refusal> {
-  const { source, destination, alternatives = [] } = asked;
+  const { source, destination, alternatives = [], tolerable } = asked;
   const cost = await costTold(costOf, destination);
   if (isRefusal(cost)) return cost;
+  const covering = (each: Alternative): Alternative => ({
+    ...each,
+    feePolicy: coveringFee(each.feePolicy, each.token, cost),
+  });
   const price = {
     feePolicy: coveringFee(asked.feePolicy, source.token, cost),
-    alternatives: alternatives.map((each) => ({ ...each, feePolicy: coveringFee(each.feePolicy, each.token, cost) })),
+    alternatives: alternatives.map(covering),
+    ...(tolerable && { tolerable: tolerable.map(covering) }),
     leastPayout: leastPayout(destination.token, cost),
     ...(cost.opensAccount !== undefined && { opensAccount: cost.opensAccount }),
   };

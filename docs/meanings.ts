@@ -87,6 +87,8 @@ export const meanings: {
     PayinConfirmed: 'A transfer to the deposit is final',
     PaymentFunded:
       'Decision, with its inputs: what was received and how it divides; received = payout + fee + excess + dust',
+    PolicyApplied:
+      'Decision, with its inputs: what the app’s policy says of money that is not what was agreed; what follows from it stands in the events around it',
     PayoutRequested: 'The receiver is to get this amount from the treasury',
     PayoutSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
     PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
@@ -148,6 +150,8 @@ export const meanings: {
     WebhookSecretResealed: 'The same webhook secret, encrypted under a new master key; webhooks are signed as before',
     EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',
     KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
+    PolicySet: 'What happens with money that is not what was agreed: it pays, is held, or goes back',
+    FeesSet: 'The operator agreed fees of its own with the app, route by route; the whole list',
     PayFromSet: 'What payers of the app may choose to pay from, from the next payment on',
     ApiKeyIssued: 'An API key, known by its SHA-256 alone',
     ApiKeyRenamed: 'What people call the key',

@@ -31,6 +31,8 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
       keyless_creation: after.keylessCreation,
       embedding_sites: after.embeddingSites,
       pay_from: after.payFrom,
+      policy: after.policy,
+      fees: after.fees,
     }),
   ];
 });

@@ -48,6 +48,8 @@ export interface Tables {
     readonly keyless_creation: boolean;
     readonly embedding_sites: readonly string[];
     readonly pay_from: object;
+    readonly policy: object;
+    readonly fees: object;
   };
   readonly cashback_accounts: {
     readonly app_id: string;
@@ -231,6 +233,9 @@ export interface Tables {
     readonly sender_address: string | null;
     readonly payin_tx_hash: string | null;
     readonly amount_received: string | null;
+    readonly amount_expected: string | null;
+    readonly amount_came: string;
+    readonly amount_delta: string | null;
     readonly excess: string | null;
     readonly dust: string | null;
     readonly refunded: string;

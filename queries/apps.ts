@@ -1,5 +1,6 @@
 /** Apps: what their payments need to know of them, whose they are, and who a key belongs to. */
-import type { KeyScope, PayFrom } from '../domain/merchant/events.ts';
+import type { FeeTier, KeyScope, PayFrom } from '../domain/merchant/events.ts';
+import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored } from './sql.ts';
@@ -16,6 +17,10 @@ export interface App {
   readonly keylessAllowed: boolean;
   /** What payers may choose to pay from. */
   readonly payFrom?: PayFrom;
+  /** What happens with money that is not what was agreed. */
+  readonly policy?: AmountPolicy;
+  /** Fees of its own. */
+  readonly fees?: readonly FeeTier[];
 }
 
 export interface ShownWallet {
@@ -80,12 +85,15 @@ interface Row extends WalletColumns {
   readonly webhook_url: string | null;
   readonly keyless_creation: boolean;
   readonly pay_from: PayFrom;
+  readonly policy: AmountPolicy;
+  readonly fees: readonly FeeTier[];
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
-    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, pay_from, ${walletColumns} FROM apps WHERE app_id = $1`,
+    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, pay_from, policy, fees, ${walletColumns}
+       FROM apps WHERE app_id = $1`,
     [asStored(appId)],
   );
   if (!row) return null;
@@ -97,6 +105,8 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
     settlement: walletsAt(row, now).settlement,
     keylessAllowed: row.keyless_creation,
     payFrom: row.pay_from,
+    policy: row.policy,
+    fees: row.fees,
   };
 }
 

@@ -1,5 +1,7 @@
 /** What an app's own stream tells of it: its keys, and who changed what. From the log, so that it is true while read models stand still. */
-import type { KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
+import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
+import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 
@@ -104,6 +106,12 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return event.data.payFrom.length === 0
         ? 'lets payers choose no other chain'
         : `lets payers choose: ${event.data.payFrom.map(({ chainId, tokenSymbol }) => `${tokenSymbol} on chain ${chainId}`).join(', ')}`;
+    case 'PolicySet':
+      return `set what happens with money that is not what was agreed: ${policyText(event.data)}`;
+    case 'FeesSet':
+      return event.data.fees.length === 0
+        ? 'is charged the installation’s fee again'
+        : `agreed fees of its own: ${event.data.fees.map(feeText).join('; ')}`;
     case 'ApiKeyIssued':
       return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
     case 'ApiKeyRenamed':
@@ -117,6 +125,20 @@ function walletText({ chainId, token, receiverAddress, receiverMemo }: Settlemen
   const memo = receiverMemo === null ? '' : ` with memo ${receiverMemo}`;
   return `${token.symbol} on chain ${chainId} to ${receiverAddress}${memo}`;
 }
+
+function policyText({ tolerance, lateWithin_minutes, ...verdicts }: AmountPolicy): string {
+  const forgiven = `${tolerance.basisPoints} basis points and ${dollars(tolerance.most_microUsd)} at most forgiven`;
+  const said = Object.entries(verdicts).map(([rule, verdict]) => `${rule} ${verdict}`);
+  const within = lateWithin_minutes > 0 ? [`late within ${lateWithin_minutes} minutes`] : [];
+  return [forgiven, ...said, ...within].join(', ');
+}
+
+function feeText({ sourceChainId, destinationChainId, fixed_microUsd, basisPoints, belowCost }: FeeTier): string {
+  const route = `from ${sourceChainId ?? 'every chain'} to ${destinationChainId ?? 'every chain'}`;
+  return `${route} ${dollars(fixed_microUsd)} and ${basisPoints} basis points${belowCost ? ', even below cost' : ''}`;
+}
+
+const dollars = (microUsd: string): string => `$${formatAmount(BigInt(microUsd), microUsdDecimals)}`;
 
 const until = (at: Instant | null): string => (at === null ? '' : `, until ${at}`);
 

@@ -1,7 +1,8 @@
 /** What owners see of their apps: settings, profile, when keys were last used, pictures. */
 import type { Logo } from '../commands/ports.ts';
-import type { PayFrom } from '../domain/merchant/events.ts';
+import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
 import { noProfile, type Profile } from '../domain/merchant/profile.ts';
+import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import {
@@ -31,6 +32,10 @@ export interface Settings {
   readonly embeddingSites: readonly string[];
   /** What payers may choose to pay from. */
   readonly payFrom: PayFrom;
+  /** What happens with money that is not what was agreed. */
+  readonly policy: AmountPolicy;
+  /** Agreed with the operator, route by route. */
+  readonly fees: readonly FeeTier[];
 }
 
 /** An app in the list of a person's own. */
@@ -52,13 +57,15 @@ interface Row extends WalletColumns {
   readonly keyless_creation: boolean;
   readonly embedding_sites: readonly string[];
   readonly pay_from: PayFrom;
+  readonly policy: AmountPolicy;
+  readonly fees: readonly FeeTier[];
 }
 
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<Row>(
     `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_secret_fingerprint,
-            webhook_secret_rotated_at, keyless_creation, embedding_sites, pay_from, ${walletColumns}
+            webhook_secret_rotated_at, keyless_creation, embedding_sites, pay_from, policy, fees, ${walletColumns}
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1`,
     [appId],
   );
@@ -76,6 +83,8 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     keylessAllowed: row.keyless_creation,
     embeddingSites: row.embedding_sites,
     payFrom: row.pay_from,
+    policy: row.policy,
+    fees: row.fees,
   };
 }
 

@@ -4,15 +4,17 @@
  */
 import Type, { type Static } from 'typebox';
 import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
+import { AmountPolicy } from '../payment/amountPolicy.ts';
 import { TokenRef } from '../payment/events.ts';
-import { closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
+import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
 
 /**
  * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
  * 3: sites that may show payment pages in a frame, what payers may choose to pay from.
  * 4: a webhook secret under another master key.
+ * 5: a policy for money that is not what was agreed, fees of the app's own.
  */
-export const merchantSchemaVersion = 4;
+export const merchantSchemaVersion = 5;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -37,6 +39,19 @@ const PayFrom = Type.Array(
     closed,
   ),
   { maxItems: 12 },
+);
+
+/** Of payments from one chain to another; null stands for every chain. */
+const FeeTier = Type.Object(
+  {
+    sourceChainId: nullable(Type.Unsafe<ChainId>({ type: 'integer', enum: [...chainIds] })),
+    destinationChainId: nullable(Type.Unsafe<ChainId>({ type: 'integer', enum: [...chainIds] })),
+    fixed_microUsd: Amount,
+    basisPoints: Type.Integer({ minimum: 0, maximum: 1_000 }),
+    /** The operator said that it may be less than what the payout costs. */
+    belowCost: Type.Boolean(),
+  },
+  closed,
 );
 
 const KeyName = Text(100);
@@ -78,6 +93,9 @@ export const merchantEventSchemas = {
   EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),
   PayFromSet: Type.Object({ payFrom: PayFrom }, closed),
+  PolicySet: AmountPolicy,
+  /** All that the app has, each route once. */
+  FeesSet: Type.Object({ fees: Type.Array(FeeTier, { maxItems: 64 }) }, closed),
   ApiKeyIssued: IssuedKey,
   ApiKeyRenamed: Type.Object({ keyId: Id, name: KeyName }, closed),
   ApiKeyRevoked: Type.Object({ keyId: Id }, closed),
@@ -91,6 +109,7 @@ export type MerchantEvent = {
 export type SettlementWallet = Static<typeof SettlementWallet>;
 export type SettlementChange = Static<Schemas['SettlementChangeRequested']>;
 export type PayFrom = Static<typeof PayFrom>;
+export type FeeTier = Static<typeof FeeTier>;
 export type IssuedKey = Static<typeof IssuedKey>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
 /** A webhook secret as it is kept: encrypted, and by what its owner knows it. */

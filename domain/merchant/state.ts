@@ -1,7 +1,9 @@
 /** An app that takes payments: whose it is, what it shows of itself, where it is paid, its webhook settings and API keys. */
 import { type Decider, type Refusal, refuse } from '../decider.ts';
+import { type AmountPolicy, holdAll } from '../payment/amountPolicy.ts';
 import type { Instant } from '../time.ts';
 import type {
+  FeeTier,
   IssuedKey,
   MerchantEvent,
   PayFrom,
@@ -31,6 +33,10 @@ export interface MerchantState {
   readonly embeddingSites: readonly string[];
   /** What payers may choose to pay from, beside what each payment says itself. */
   readonly payFrom: PayFrom;
+  /** What happens with money that is not what was agreed. */
+  readonly policy: AmountPolicy;
+  /** Its own, route by route; the installation's where there is none. */
+  readonly fees: readonly FeeTier[];
   readonly keys: readonly KnownKey[];
   /** How many events there are. */
   readonly changes: number;
@@ -49,6 +55,8 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     keylessCreation: false,
     embeddingSites: [],
     payFrom: [],
+    policy: holdAll,
+    fees: [],
     keys: [],
     changes: 0,
   },
@@ -82,6 +90,10 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { embeddingSites: event.data.sites };
     case 'PayFromSet':
       return { payFrom: event.data.payFrom };
+    case 'PolicySet':
+      return { policy: event.data };
+    case 'FeesSet':
+      return { fees: event.data.fees };
     case 'ApiKeyIssued':
       return { keys: [...state.keys, { ...event.data, revoked: false }] };
     case 'ApiKeyRenamed':

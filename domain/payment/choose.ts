@@ -2,7 +2,7 @@
 import { type ChainId, chainOf } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { seenWhole, sourceOf } from './counting.ts';
+import { seenWhole } from './counting.ts';
 import type { Deposit, PaymentEvent } from './events.ts';
 import { familyOf, isSameAsset } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
@@ -21,7 +21,7 @@ export interface Choice {
 /** Whatever is chosen, money that comes from the other sources whose deposits were disclosed still counts. */
 export function chooseSource(p: PaymentState, { chainId, tokenAddress, deposit, now }: Choice): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
-  const source = sourceOf(p, { chainId, token: { address: tokenAddress } });
+  const source = p.sources.find((each) => isSameAsset(each, { chainId, token: { address: tokenAddress } }));
   if (!source)
     return refuse('invalidRequest', 'this payment cannot be paid from there: choose another source', '/source');
   if (isSameAsset(p.chosen, source)) return [];

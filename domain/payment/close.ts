@@ -4,10 +4,21 @@ import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { canLand } from '../transfer/leg.ts';
 import { fallenShort } from '../transfer/rules.ts';
-import { allCounted, awaitedChains, counted, type Payin, type Standing, sumOf } from './counting.ts';
+import {
+  allCounted,
+  awaitedChains,
+  counted,
+  type Payin,
+  paidFrom,
+  type Standing,
+  sourceOf,
+  sumOf,
+} from './counting.ts';
 import type { BounceCode, PaymentEvent, PaymentEventData } from './events.ts';
+import { accepted, bouncedBy, over } from './policy.ts';
 import { isSameAsset } from './sources.ts';
-import type { Payment, PaymentState } from './state.ts';
+import { type Divided, divideUnder, funded } from './split.ts';
+import { evolve, type Payment, type PaymentState } from './state.ts';
 
 export interface Scanned {
   /** How far a chain has been scanned to its final depth, in its own time: our own clock never expires a paid payment. */
@@ -29,8 +40,32 @@ export function expire(p: PaymentState, { scannedTo, now }: Scanned): Decision<P
   if (onTime.some((payin) => payin.phase === 'detected')) {
     return refuse('illegalStep', 'a payin that was on time is not final yet: wait');
   }
-  if (onTime.length > 0) return [bounced(p, 'amountTooLow', ofOneSource(p, onTime), now)];
+  if (onTime.length > 0) return endShort(p, onTime, now);
   return [{ type: 'PaymentExpired', data: { chainTime, expiredAt: now } }, ...closeHeld(p, now)];
+}
+
+/** Too little came in time: it pays for as much where the app's policy takes that, else the payment bounces. */
+function endShort(p: Payment, onTime: readonly Payin[], now: Instant): readonly PaymentEvent[] {
+  const payins = ofOneSource(p, onTime);
+  const source = payins[0] && sourceOf(p, payins[0].transfer);
+  if (p.terms.policy?.under === 'accept' && source) {
+    const paid = paidFrom(p, source);
+    const divided = divideUnder(paid.terms, sumOf(payins));
+    if (divided) return fundedBy(paid, payins, { divided, short: 'under' }, now);
+  }
+  return [...bouncedBy(p, 'under', onTime, now), bounced(p, 'amountTooLow', payins, now)];
+}
+
+/** @param p as it is when it is paid from where the payins came */
+export function fundedBy(
+  p: Payment,
+  payins: readonly Payin[],
+  { divided, short }: { readonly divided: Divided; readonly short: 'tolerance' | 'under' },
+  now: Instant,
+): readonly PaymentEvent[] {
+  const event = funded(p, payins, divided, now);
+  const after = evolve(p, event);
+  return [...accepted(p, payins, short, now), event, ...(after ? over(after, now) : [])];
 }
 
 const isPast = (chainTime: Instant | '' | undefined, end: Instant): chainTime is Instant =>

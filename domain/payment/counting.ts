@@ -1,18 +1,10 @@
 /** What came in for a payment: whether it counts, and what the payment is paid from by it. */
 import type { ChainId } from '../chains.ts';
-import type { Instant } from '../time.ts';
+import { type Instant, minute_ms, plus } from '../time.ts';
 import { type BounceCode, type PaymentCreated, type Transfer, transferId } from './events.ts';
 import type { Funding } from './funding.ts';
-import {
-  type Asset,
-  type Deposits,
-  familyOf,
-  isSameAsset,
-  leastOf,
-  type Source,
-  type Sources,
-  termsFrom,
-} from './sources.ts';
+import { type Asset, type Deposits, familyOf, isSameAsset, type Source, type Sources, termsFrom } from './sources.ts';
+import { dueFrom } from './tolerance.ts';
 
 /** Why a transfer counts towards the payment, or is only held for a refund. */
 export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain' | 'otherSender';
@@ -37,6 +29,8 @@ export interface Paid {
   readonly terms: PaymentCreated;
   /** All that it can be paid from; the first is the one that it was created with. */
   readonly sources: Sources;
+  /** What else pays it by the app's policy, though no payer is offered it. */
+  readonly tolerated: readonly Source[];
   readonly deposits: Deposits;
   /** What its payer chose last, or what funded it. */
   readonly chosen: Source;
@@ -47,9 +41,8 @@ export interface Paid {
 
 /** Whether a transfer counts. On time is what the chain's clock says, not ours. */
 export function standingOf(p: Paid, transfer: Transfer): Standing {
-  const onChain = disclosed(p).filter(({ chainId }) => chainId === transfer.chainId);
-  if (onChain.length === 0) return 'wrongChain';
-  if (!onChain.some((source) => isSameAsset(source, transfer))) return 'wrongToken';
+  const known = disclosed(p, payableFrom(p)).some((source) => isSameAsset(source, transfer));
+  if (!known) return disclosed(p).some(({ chainId }) => chainId === transfer.chainId) ? 'wrongToken' : 'wrongChain';
   if (p.funded) return p.funded.transferIds.includes(transferId(transfer)) ? 'counted' : 'surplus';
   if (p.closed) return p.closed.kind === 'bounced' ? 'surplus' : 'late';
   if (!mayPay(p, transfer)) return 'otherSender';
@@ -75,14 +68,38 @@ export const counted = (p: Paid): readonly Payin[] => countedFrom(p, p.terms.sou
 const countedFrom = (p: Paid, source: Asset): readonly Payin[] =>
   allCounted(p).filter(({ transfer }) => isSameAsset(transfer, source));
 
+/** All that it can be paid from, offered or not. */
+export const payableFrom = ({ sources, tolerated }: Pick<Paid, 'sources' | 'tolerated'>): readonly Source[] => [
+  ...sources,
+  ...tolerated,
+];
+
 export const sourceOf = (p: Paid, asset: Asset): Source | undefined =>
-  p.sources.find((source) => isSameAsset(source, asset));
+  payableFrom(p).find((source) => isSameAsset(source, asset));
+
+/** Until when money pays, by its chain's clock: to the end, or as long after it as the app's policy takes late money. */
+export const paysUntil = ({ expiresAt, policy }: PaymentCreated): Instant =>
+  policy?.late === 'accept' ? plus(expiresAt, policy.lateWithin_minutes * minute_ms) : expiresAt;
+
+/** Final payins of what the payment is paid from that can fund it: those that count, and late ones that the app's policy takes. */
+export function fundersOf(p: Paid): readonly Payin[] {
+  const until = paysUntil(p.terms);
+  const isTaken = ({ standing, transfer }: Payin): boolean =>
+    standing === 'counted' ||
+    (until > p.terms.expiresAt &&
+      (standing === 'late' || standing === 'surplus') &&
+      transfer.blockTime <= until &&
+      mayPay(p, transfer));
+  return p.payins.filter(
+    (payin) => payin.phase === 'confirmed' && isSameAsset(payin.transfer, p.terms.source) && isTaken(payin),
+  );
+}
 
 /** From where all that is due has been seen, final or not: nothing else has to be paid. */
 export const seenWhole = (p: Paid): Source | undefined =>
-  p.sources.find((source) => {
+  payableFrom(p).find((source) => {
     const payins = countedFrom(p, source);
-    return payins.length > 0 && sumOf(payins) >= leastOf(source);
+    return payins.length > 0 && sumOf(payins) >= dueFrom(p.terms, source);
   });
 
 /** What the payment is paid from: what funded it, else where all of the money has been seen, else the payer's choice. */
@@ -90,18 +107,20 @@ export const sourceInForce = (p: Paid): Source => (p.funded || p.closed ? p.chos
 
 /** The payment as it is when it is paid from this source. */
 export function paidFrom<P extends Paid>(p: P, source: Source): P {
-  if (p.sources.length === 1) return p;
+  if (p.sources.length + p.tolerated.length === 1) return p;
   const deposit = p.deposits[familyOf(source)] ?? p.terms.deposit;
   if (isSameAsset(p.terms.source, source) && p.terms.deposit === deposit) return p;
   return { ...p, terms: termsFrom(p.terms, source, deposit) };
 }
 
-/** The chains on which payers were told an address: money may come on any of them. */
-export const awaitedChains = (p: Paid): readonly ChainId[] => [...new Set(disclosed(p).map(({ chainId }) => chainId))];
+/** The chains on which an address that payers were told can pay it: money may come on any of them. */
+export const awaitedChains = (p: Paid): readonly ChainId[] => [
+  ...new Set(disclosed(p, payableFrom(p)).map(({ chainId }) => chainId)),
+];
 
 /** The sources whose deposits payers were told. */
-const disclosed = ({ sources, deposits }: Paid): readonly Source[] =>
-  sources.filter((source) => deposits[familyOf(source)]);
+const disclosed = ({ sources, deposits }: Paid, among: readonly Source[] = sources): readonly Source[] =>
+  among.filter((source) => deposits[familyOf(source)]);
 
 /**
  * Whether money that funded the payment has left its chain. It is back when it is final again, for at least as much: that it was seen

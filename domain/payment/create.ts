@@ -3,10 +3,12 @@ import type { Chain, Token } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
+import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn, type RouteDecimals } from './fees.ts';
 import { type Alternative, alternativesMax, alternativeTerms, limitsIn } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
+import { toleratedTerms } from './tolerated.ts';
 
 /** What a customer is to pay and whom that pays, as it was asked for. */
 export interface AskedTerms {
@@ -25,6 +27,10 @@ export interface AskedTerms {
   readonly alternatives?: readonly Alternative[];
   /** Whether it was asked for; else it is what the app's settings say at present. */
   readonly asksAlternatives?: boolean;
+  /** What the app lets happen with money that is not what was agreed; all of it is held when left out. */
+  readonly policy?: AmountPolicy;
+  /** What else its deposits are watched for: by the policy, payers may have sent that. */
+  readonly tolerable?: readonly Alternative[];
 }
 
 export interface Terms extends AskedTerms {
@@ -172,8 +178,9 @@ export function quoteOf(terms: Priced, agreed: Agreed | null): Quote {
 
 function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
   const { destination, now } = terms;
+  const quote = quoteOf(terms, agreed);
   return {
-    ...quoteOf(terms, agreed),
+    ...quote,
     paymentId: terms.paymentId,
     appId: terms.appId,
     orderId: terms.orderId,
@@ -181,6 +188,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     intent: terms.intent,
     display: terms.display,
     metadata: terms.metadata,
+    ...policyIn(terms, quote, agreed),
     deposit: terms.deposit,
     ...(withoutNonces.has(destination.chain.family) && { payoutReference: 'secret' as const }),
     ...(terms.opensAccount !== undefined && { opensAccount: terms.opensAccount }),
@@ -188,5 +196,25 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     webhookUrl: terms.webhookUrl,
     createdAt: now,
     expiresAt: plus(now, lifetime_ms),
+  };
+}
+
+/** A payment whose app holds whatever was not agreed says nothing of a policy. */
+function policyIn(
+  { policy = holdAll, tolerable: candidates = [], destination: { token }, leastPayout = 0n }: Terms,
+  { source, fee, limits, alternatives = [] }: Quote,
+  agreed: Agreed | null,
+): Pick<PaymentCreated, 'policy'> {
+  if (isSamePolicy(policy, holdAll)) return {};
+  const { senderAddress: _, ...own } = source;
+  const least = { token, payout: leastPayout };
+  const tolerated = toleratedTerms([{ ...own, fee, limits }, ...alternatives], {
+    policy,
+    candidates,
+    payout: agreed?.destination ?? null,
+    least,
+  });
+  return {
+    policy: { ...policy, leastPayout: unitsText(leastPayout), ...(tolerated.length > 0 && { tolerated }) },
   };
 }

@@ -14,6 +14,7 @@ import {
   Short,
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
+import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { AddressProof, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
@@ -24,7 +25,8 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * 4: payers may choose what they pay from; a bounce says which money it is about; an operator may hold a payout, have it tried again, and
  * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
- * who asked for it and why; its address says how it was proven.
+ * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
+ * by it.
  */
 export const paymentSchemaVersion = 6;
 
@@ -39,8 +41,11 @@ export const bounceCodes = [
   'otherSender',
   'payoutImpossible',
 ] as const;
-/** cashback: a merchant's withdrawal, which the treasury holds already; nobody pays it in. */
-export const fundingRules = ['agreed', 'overpaid', 'anyAmount', 'cashback'] as const;
+/**
+ * short: less than agreed, which the app's policy takes. cashback: a merchant's withdrawal, which the treasury holds already; nobody pays
+ * it in.
+ */
+export const fundingRules = ['agreed', 'overpaid', 'anyAmount', 'short', 'cashback'] as const;
 
 export const paymentEventSchemas = {
   PaymentCreated: Type.Object(
@@ -69,6 +74,8 @@ export const paymentEventSchemas = {
       limits: Limits,
       /** What else the payer may pay from, so that the receiver gets the same; missing where there is nothing else. */
       alternatives: Type.Optional(Type.Array(SourceTerms, { minItems: 1, maxItems: 12 })),
+      /** Of the app, for money that is not what was agreed; missing where all of it is held. */
+      policy: Type.Optional(PolicyTerms),
       deposit: Deposit,
       /** How its payout is told apart on a chain without nonces; missing in those whose reference there is public. */
       payoutReference: Type.Optional(Type.Literal('secret')),
@@ -104,6 +111,22 @@ export const paymentEventSchemas = {
       dust: Amount,
       payout: Amount,
       fundedAt: Time,
+    },
+    closed,
+  ),
+  /** What the app's policy says of money that is not what was agreed; what follows from it stands in the events around it. */
+  PolicyApplied: Type.Object(
+    {
+      rule: oneOf(policyRules),
+      verdict: oneOf(verdicts),
+      chainId: Chain,
+      token: TokenRef,
+      transferIds: Type.Array(TransferId, { minItems: 1, maxItems: 1_000 }),
+      /** In the token's units: what was due there, what these transfers brought, and what the verdict is about. */
+      expected: nullable(Amount),
+      received: Amount,
+      amount: Amount,
+      decidedAt: Time,
     },
     closed,
   ),

@@ -5,6 +5,8 @@ export interface FeePolicy {
   /** In the source token's smallest unit. */
   readonly fixed: bigint;
   readonly basisPoints: number;
+  /** The operator lets it be less than what the payout costs. */
+  readonly belowCost?: true;
 }
 
 /** Source and destination decimals of a route. */

@@ -1,20 +1,12 @@
-/** Payins: where they are made to, what transfers seen on the chains do to a payment, and whether they fund it and are split. */
-import { assert, type Decision, refuse } from '../decider.ts';
-import { rescale } from '../money.ts';
+/** Payins: where they are made to, what transfers seen on the chains do to a payment, and whether they fund it. */
+import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { bounced, closeHeld } from './close.ts';
-import { counted, mayPay, type Payin, paidFrom, sourceOf, sumOf } from './counting.ts';
-import {
-  type BounceCode,
-  type Deposit,
-  type PaymentEvent,
-  type PaymentEventData,
-  type TokenRef,
-  type Transfer,
-  transferId,
-} from './events.ts';
-import { type RouteDecimals, type Split, splitAny } from './fees.ts';
-import { type Deposits, isSameAsset, leastOf } from './sources.ts';
+import { bounced, closeHeld, fundedBy } from './close.ts';
+import { fundersOf, mayPay, type Payin, paidFrom, payableFrom, sourceOf, sumOf } from './counting.ts';
+import { type Deposit, type PaymentEvent, type TokenRef, type Transfer, transferId } from './events.ts';
+import { bouncedBy, heldBy } from './policy.ts';
+import { type Deposits, leastOf } from './sources.ts';
+import { divide } from './split.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './view.ts';
 
@@ -83,7 +75,7 @@ export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting)
   if (!final) return events;
   events.push({ type: 'PayinConfirmed', data: { transfer, confirmedAt: now } });
   const after = events.reduce<PaymentState>(evolve, p) as Payment;
-  return [...events, ...consequences(after, now)];
+  return [...events, ...consequences(after, transferId(transfer), now)];
 }
 
 type Paying = Pick<Transfer, 'chainId' | 'txHash' | 'index' | 'from' | 'amount'> & {
@@ -108,8 +100,14 @@ function isSmall(p: Payment, transfer: Paying): boolean {
   return !source || !mayPay(p, transfer) || BigInt(transfer.amount) * BigInt(smallMax) < leastOf(source);
 }
 
-const consequences = (p: Payment, now: Instant): readonly PaymentEvent[] =>
-  p.closed?.kind === 'expired' ? closeHeld(p, now) : fund(p, now);
+/** @param p once the payin is final */
+function consequences(p: Payment, id: string, now: Instant): readonly PaymentEvent[] {
+  const funding = fund(p, now);
+  if (funding.length > 0) return funding;
+  const payin = p.payins.find((each) => each.id === id);
+  const said = payin ? heldBy(p, payin, now) : [];
+  return p.closed?.kind === 'expired' ? [...said, ...closeHeld(p, now)] : said;
+}
 
 /** The block that held a transfer has left the chain. After funding it is a loss: the payout stands. */
 export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHash: string }): Decision<PaymentEvent> {
@@ -157,94 +155,34 @@ export const paysInto = (deposits: Deposits, { to, memo }: Pick<Transfer, 'to' |
     .map(payinAddressKey)
     .includes(payinAddressKey(payinAddress(to, memo ?? null)));
 
-type Outcome =
-  | (Split & { rule: PaymentEventData<'PaymentFunded'>['rule']; sourceAmount: bigint })
-  | BounceCode
-  | 'notYet';
-
 /**
  * PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. Each source adds up by itself:
- * the first that reaches what is due funds the payment.
+ * the first that reaches what is due funds the payment. Late money does where the app's policy takes it, and nothing has gone back.
  */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
-  if (p.funded || p.closed) return [];
-  for (const source of p.sources) {
+  if (p.funded || (p.closed && !mayReopen(p))) return [];
+  for (const source of payableFrom(p)) {
     const events = fundFrom(paidFrom(p, source), now);
     if (events.length > 0) return events;
   }
   return [];
 }
 
+const mayReopen = ({ closed, refunds, terms: { policy } }: Payment): boolean =>
+  policy?.late === 'accept' &&
+  refunds.length === 0 &&
+  (closed?.kind === 'expired' || closed?.code === 'latePayin' || closed?.code === 'amountTooLow');
+
 /** @param p as it is when it is paid from the source */
 function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
-  const payins = counted(p).filter((payin) => payin.phase === 'confirmed');
+  const payins = fundersOf(p);
   if (payins.length === 0) return [];
-  const received = sumOf(payins);
-  const outcome = p.terms.type === 'anyAmount' ? splitWhatCame(p, received) : splitAsAgreed(p, received);
+  const outcome = divide(p.terms, sumOf(payins));
   if (outcome === 'notYet') return [];
-  if (typeof outcome === 'string') return [bounced(p, outcome, payins, now)];
-  return [funded(p, payins, received, outcome, now)];
-}
-
-export const routeOf = (p: Pick<Payment, 'terms'>): RouteDecimals => ({
-  source: p.terms.source.token.decimals,
-  destination: p.terms.destination.token.decimals,
-});
-
-/** Payins add up; what is over the agreed amount is held and refundable. */
-function splitAsAgreed(p: Payment, received: bigint): Outcome {
-  const sourceAmount = BigInt(p.terms.source.amount ?? 0);
-  const payout = BigInt(p.terms.destination.amount ?? 0);
-  const fee = BigInt(p.terms.fee.amount ?? 0);
-  assert(sourceAmount > 0n && payout > 0n, 'an agreed payment has both amounts');
-  if (received < sourceAmount) return 'notYet';
-  const excess = received - sourceAmount;
-  return { rule: excess > 0n ? 'overpaid' : 'agreed', sourceAmount, fee, payout, excess, dust: 0n };
-}
-
-/**
- * Too little may still be added to until the payment expires: a stranger's dust must not end it. A contract's limits hold for each call,
- * and only its sender's calls count.
- */
-function splitWhatCame(p: Payment, received: bigint): Outcome {
-  const { intent, limits, fee } = p.terms;
-  if (limits && received < BigInt(limits.min)) return intent === null ? 'notYet' : 'amountTooLow';
-  if (limits && received > BigInt(limits.max)) return 'amountTooHigh';
-  const split = splitAny(received, { fixed: BigInt(fee.fixed), basisPoints: fee.basisPoints }, routeOf(p));
-  return split ? { ...split, rule: 'anyAmount', sourceAmount: received } : 'notYet';
-}
-
-function funded(
-  p: Payment,
-  payins: readonly Payin[],
-  received: bigint,
-  split: Exclude<Outcome, string>,
-  now: Instant,
-): PaymentEvent {
-  const { rule, sourceAmount, fee, excess, dust, payout } = split;
-  const route = routeOf(p);
-  const paidOut = rescale(payout, route.destination, route.source);
-  assert(paidOut + fee + excess + dust === received, 'received = payout + fee + excess + dust');
-  assert(excess >= 0n && dust >= 0n && fee >= 0n && payout > 0n, 'no part of a split is negative');
-  return {
-    type: 'PaymentFunded',
-    data: {
-      rule,
-      transferIds: payins.map((payin) => payin.id),
-      ...fundedFrom(p),
-      received: received.toString(),
-      sourceAmount: sourceAmount.toString(),
-      fee: fee.toString(),
-      excess: excess.toString(),
-      dust: dust.toString(),
-      payout: payout.toString(),
-      fundedAt: now,
-    },
-  };
-}
-
-/** Said where it is not what the payment was created with. */
-function fundedFrom({ sources, terms }: Payment): Pick<PaymentEventData<'PaymentFunded'>, 'source'> {
-  const { chainId, token } = terms.source;
-  return isSameAsset(sources[0], terms.source) ? {} : { source: { chainId, tokenAddress: token.address } };
+  if (typeof outcome !== 'string') return fundedBy(p, payins, { divided: outcome, short: 'tolerance' }, now);
+  if (p.closed) return [];
+  return [
+    ...bouncedBy(p, outcome === 'amountTooHigh' ? 'over' : 'under', payins, now),
+    bounced(p, outcome, payins, now),
+  ];
 }

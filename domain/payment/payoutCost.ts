@@ -23,10 +23,10 @@ export interface CoinPrice {
 export const coinInMicroUsd = (amount: bigint, { price_microUsd, decimals }: CoinPrice): bigint =>
   dividedUp(amount * price_microUsd, 10n ** BigInt(decimals));
 
-/** The fee that covers the cost: its fixed part is the cost where that is more. @param token of the source */
+/** The fee that covers the cost, unless it need not: its fixed part is the cost where that is more. @param token of the source */
 export function coveringFee(policy: FeePolicy, { decimals }: Token, { cost_microUsd }: PayoutCost): FeePolicy {
   const cost = rescaleUp(cost_microUsd, microUsdDecimals, decimals);
-  return cost > policy.fixed ? { ...policy, fixed: cost } : policy;
+  return cost > policy.fixed && !policy.belowCost ? { ...policy, fixed: cost } : policy;
 }
 
 /** The least that a receiver is paid, in units of his token: never less than what paying it costs. */

@@ -7,6 +7,7 @@ import type { BounceCode, TokenRef } from './events.ts';
 import { isWhollyRefunded, takenBy } from './refund.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
+import { dueFrom } from './tolerance.ts';
 
 /**
  * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and late when
@@ -85,12 +86,14 @@ export function situationOf(p: Payment, now: Instant, chain: ChainFacts): Situat
   const sum = sumOf(counted(p));
   const needed = amountDue(p);
   const depth = depthOf(p, chain);
-  const due = needed === null ? null : needed - sum;
+  const { source, limits } = p.terms;
+  const isShort = needed !== null && sum < dueFrom(p.terms, { ...source, limits });
+  const due = isShort ? needed - sum : 0n;
   return {
-    kind: kindOf(p, now, { sum, depth, short: due !== null && due > 0n }),
+    kind: kindOf(p, now, { sum, depth, short: isShort }),
     open: !p.closed && !p.funded && now <= p.terms.expiresAt,
     received: sum > 0n ? sumText(sum, token) : null,
-    missing: !p.closed && !p.funded && due !== null && due > 0n ? sumText(due, token) : null,
+    missing: !p.closed && !p.funded && isShort ? sumText(due, token) : null,
     depth,
     held: heldOf(p),
     gone: sum === 0n && !p.closed && p.payins.some(({ phase }) => phase === 'orphaned'),

@@ -31,6 +31,10 @@ export const sourcesOf = ({ source, fee, limits, alternatives = [] }: PaymentCre
   ...alternatives.map((each) => ({ ...each, senderAddress: null })),
 ];
 
+/** What else pays it by the app's policy, though no payer is offered it. */
+export const toleratedOf = ({ policy }: PaymentCreated): readonly Source[] =>
+  (policy?.tolerated ?? []).map((each) => ({ ...each, senderAddress: null }));
+
 /** The least that pays: what was agreed, or the least that is accepted. In the source's units. */
 export const leastOf = ({ amount, limits }: Pick<Source, 'amount' | 'limits'>): bigint =>
   BigInt(amount ?? limits?.min ?? 0);

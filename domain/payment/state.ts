@@ -13,18 +13,12 @@ import {
   unsettle,
   withMoreAttempts,
 } from '../transfer/leg.ts';
-import { type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
-import {
-  type PaymentCreated,
-  type PaymentEvent,
-  type PaymentEventData,
-  type TokenRef,
-  type Transfer,
-  transferId,
-} from './events.ts';
+import { type Paid, paidFrom, sourceInForce, sourceOf } from './counting.ts';
+import type { PaymentCreated, PaymentEvent, PaymentEventData, TokenRef } from './events.ts';
 import { fundingOf } from './funding.ts';
 import type { AddressProof } from './refundShapes.ts';
-import { type Asset, familyOf, type Source, sourcesOf } from './sources.ts';
+import { orphaned, withPayin, withPhase, withSurplus } from './seenPayins.ts';
+import { type Asset, familyOf, type Source, sourcesOf, toleratedOf } from './sources.ts';
 
 export interface Refund extends TransferLeg<TokenRef> {
   readonly refund: number;
@@ -45,6 +39,8 @@ export interface RefundAddress {
   readonly proof: AddressProof | null;
 }
 
+export type PolicyApplied = PaymentEventData<'PolicyApplied'>;
+
 export interface Payment extends Paid {
   /** How often its payer chose what to pay from. */
   readonly choices: number;
@@ -59,6 +55,8 @@ export interface Payment extends Paid {
   /** How often one was set. */
   readonly refundAddressesSet: number;
   readonly refunds: readonly Refund[];
+  /** What the app's policy said of money that was not what was agreed, as far as that stands. */
+  readonly applied: readonly PolicyApplied[];
 }
 
 /** `null` before the payment is created. */
@@ -84,6 +82,7 @@ export function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
 const newPayment = (terms: PaymentCreated): Payment => ({
   terms,
   sources: sourcesOf(terms),
+  tolerated: toleratedOf(terms),
   deposits: { [familyOf(terms.source)]: terms.deposit },
   chosen: sourcesOf(terms)[0],
   choices: 0,
@@ -97,6 +96,7 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   refundAddressesSet: 0,
   refunds: [],
   closed: null,
+  applied: [],
 });
 
 function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
@@ -121,8 +121,11 @@ function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
     case 'PaymentFunded': {
       const { transferIds, source } = event.data;
       const chosen = source ? namedSource(p, source) : p.sources[0];
-      return { ...p, chosen, funded: fundingOf(event.data), payins: withSurplus(p.payins, transferIds) };
+      const payins = withSurplus(p.payins, transferIds);
+      return { ...p, chosen, funded: fundingOf(event.data), payins, applied: unspent(p, transferIds), closed: null };
     }
+    case 'PolicyApplied':
+      return { ...p, applied: [...p.applied.filter((former) => !isAbout(former, event.data)), event.data] };
     default:
       return undefined;
   }
@@ -211,27 +214,12 @@ function ordered(p: Payment): TransferLeg<TokenRef> {
   return p.payout;
 }
 
-/** A transfer seen again replaces what was known of it: its block may be another one. */
-function withPayin(p: Payment, transfer: Transfer, phase: Payin['phase']): readonly Payin[] {
-  const id = transferId(transfer);
-  const seen = { id, transfer, amount: BigInt(transfer.amount), standing: standingOf(p, transfer), phase };
-  return p.payins.some((known) => known.id === id)
-    ? p.payins.map((known) => (known.id === id ? { ...seen, moves: known.moves } : known))
-    : [...p.payins, { ...seen, moves: 0 }];
-}
+/** Money that funds the payment after all is not about to go back any more. */
+const unspent = ({ applied }: Payment, funding: readonly string[]): readonly PolicyApplied[] =>
+  applied.filter(({ transferIds }) => !transferIds.every((id) => funding.includes(id)));
 
-const withPhase = (payins: readonly Payin[], id: string, phase: Payin['phase']): readonly Payin[] =>
-  payins.map((payin) => (payin.id === id ? { ...payin, phase } : payin));
-
-const orphaned = (payins: readonly Payin[], id: string): readonly Payin[] =>
-  withPhase(payins, id, 'orphaned').map((payin) => (payin.id === id ? { ...payin, moves: payin.moves + 1 } : payin));
-
-/** Once a payment is funded, what funded it counts and what counted before is held: the log's word stands, whatever the rule is now. */
-const withSurplus = (payins: readonly Payin[], funding: readonly string[]): readonly Payin[] =>
-  payins.map((payin) => {
-    if (funding.includes(payin.id)) return { ...payin, standing: 'counted' };
-    return payin.standing === 'counted' ? { ...payin, standing: 'surplus' } : payin;
-  });
+const isAbout = (a: PolicyApplied, b: PolicyApplied): boolean =>
+  a.rule === b.rule && a.transferIds.join() === b.transferIds.join();
 
 function namedSource(
   p: Payment,

@@ -7,7 +7,7 @@ import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { Metadata } from './metadata.ts';
 import { isWhollyRefunded } from './refund.ts';
-import type { Source } from './sources.ts';
+import { isSameAsset, type Source } from './sources.ts';
 import type { Payment } from './state.ts';
 
 export const paymentStatuses = [
@@ -90,6 +90,12 @@ export interface PaymentView {
   readonly senderAddress: string | null;
   readonly payinTxHash: string | null;
   readonly amountReceived: string | null;
+  /** What was agreed, where it is paid from now; null for anyAmount. */
+  readonly amountExpected: string | null;
+  /** All that has come there, whether or not it counts. */
+  readonly amountCame: string;
+  /** What came less what was agreed: negative for too little. */
+  readonly amountDelta: string | null;
   /** What came over the agreed amount, and what the destination's token cannot express; null until funded. */
   readonly excess: string | null;
   readonly dust: string | null;
@@ -154,7 +160,7 @@ function sourceOf(p: Payment) {
     sourceTokenSymbol: source.token.symbol,
     sourceTokenAddress: source.token.address,
     sourceAmount: amount(source.amount ?? p.funded?.sourceAmount),
-    sourceFee: amount(fee.amount ?? p.funded?.fee),
+    sourceFee: amount(p.funded?.fee ?? fee.amount),
     depositAddress: deposit.address,
     depositMemo: deposit.memo,
     depositContract: deposit.contract,
@@ -162,11 +168,27 @@ function sourceOf(p: Payment) {
     senderAddress: first?.transfer.from ?? announcedSender(p),
     payinTxHash: first?.transfer.txHash ?? p.registered?.txHash ?? null,
     amountReceived: payins.length > 0 ? amount(sumOf(payins)) : null,
+    ...comparedAmounts(p),
     excess: amount(p.funded?.excess),
     dust: amount(p.funded?.dust),
     refunded: refundedOf(p),
     payinSeenAt: seenAt(p),
     payinConfirmedAt: p.funded?.fundedAt ?? null,
+  };
+}
+
+function comparedAmounts({ terms: { source }, payins, funded }: Payment) {
+  const there = payins.filter(
+    ({ phase, transfer }) => (phase === 'detected' || phase === 'confirmed') && isSameAsset(transfer, source),
+  );
+  const { decimals } = source.token;
+  // What the treasury holds already has come with nobody's transfer.
+  const came = funded?.rule === 'cashback' ? funded.received : sumOf(there);
+  const expected = source.amount === null ? null : BigInt(source.amount);
+  return {
+    amountExpected: expected === null ? null : formatAmount(expected, decimals),
+    amountCame: formatAmount(came, decimals),
+    amountDelta: expected === null ? null : formatAmount(came - expected, decimals),
   };
 }
 
@@ -187,13 +209,13 @@ function refundedOf(p: Payment): string {
 
 function destinationOf(p: Payment) {
   const { destination } = p.terms;
-  const units = destination.amount ?? p.funded?.payout;
+  const units = p.funded?.payout ?? destination.amount;
   const settled = p.payout?.settled;
   return {
     destinationChainId: destination.chainId,
     destinationTokenSymbol: destination.token.symbol,
     destinationTokenAddress: destination.token.address,
-    destinationAmount: units === undefined ? null : formatAmount(BigInt(units), destination.token.decimals),
+    destinationAmount: units === null ? null : formatAmount(BigInt(units), destination.token.decimals),
     receiverAddress: destination.receiverAddress,
     receiverMemo: destination.receiverMemo,
     payoutTxHash: settled?.hash ?? p.payout?.attempts.findLast(({ fate }) => fate === 'live')?.signed.hash ?? null,

@@ -30,6 +30,9 @@ CREATE TABLE payments (
   sender_address            text,
   payin_tx_hash             text,
   amount_received           numeric,
+  amount_expected           numeric,
+  amount_came               numeric     NOT NULL,
+  amount_delta              numeric,
   excess                    numeric,
   dust                      numeric,
   refunded                  numeric     NOT NULL,
@@ -50,6 +53,9 @@ COMMENT ON TABLE payments IS 'Every payment as its last event left it: the field
 COMMENT ON COLUMN payments.source_amount IS 'What the customer pays, fee included; null for anyAmount until it is funded.';
 COMMENT ON COLUMN payments.pay_from IS 'All that its payer may pay from, with the amounts; null where there is no choice. source_… is what it is paid from now.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
+COMMENT ON COLUMN payments.amount_expected IS 'What was agreed, fee included; null for any amount.';
+COMMENT ON COLUMN payments.amount_came IS 'All that came of the source''s token on its chain, whether or not it counts.';
+COMMENT ON COLUMN payments.amount_delta IS 'amount_came less amount_expected: negative for too little.';
 COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, seen or confirmed.';
 COMMENT ON COLUMN payments.excess IS 'Over source_amount: held, can be refunded. In the source token; null until it is funded.';
 COMMENT ON COLUMN payments.dust IS 'What the destination''s token cannot express, in the source token; null until it is funded.';
@@ -181,13 +187,17 @@ CREATE TABLE apps (
   next_effective_at          timestamptz,
   keyless_creation           boolean     NOT NULL,
   embedding_sites            text[]      NOT NULL,
-  pay_from                   json        NOT NULL
+  pay_from                   json        NOT NULL,
+  policy                     json        NOT NULL,
+  fees                       json        NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
 COMMENT ON COLUMN apps.developer_id IS 'The person behind it: ops.people says who that is. Null for an app of the operator''s.';
 COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.';
 COMMENT ON COLUMN apps.pay_from IS 'What payers may choose to pay from: a list of chainId and tokenSymbol.';
+COMMENT ON COLUMN apps.policy IS 'What happens with money that is not what was agreed (domain/payment/amountPolicy.ts).';
+COMMENT ON COLUMN apps.fees IS 'Its own fees, route by route, in millionths of a dollar and basis points.';
 COMMENT ON COLUMN apps.embedding_sites IS 'Origins that may show its payment pages in a frame.';
 COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to, until next_effective_at.';
 COMMENT ON COLUMN apps.next_address IS 'Where it is paid out to from next_effective_at on; null while no change was requested.';

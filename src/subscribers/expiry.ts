@@ -5,6 +5,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { expirePayment } from '../../commands/recordPayin.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { payableFrom } from '../../domain/payment/counting.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -30,7 +31,7 @@ export function expiryWorker(deps: ExpiryDeps): Worker<PaymentKey> {
       const payment = await currentState(handle, paymentDecider, paymentId);
       if (!payment || nextStep(payment, clock.now()).do !== 'expire') return;
       // All of its sources: the payer may choose another chain meanwhile, and the decision is on what is chosen by then.
-      const chainIds = [...new Set(payment.sources.map(({ chainId }) => chainId))];
+      const chainIds = [...new Set(payableFrom(payment).map(({ chainId }) => chainId))];
       const scanned = await Promise.all(
         chainIds.map(async (chainId) => [chainId, await deps.scannedTo(chainId)] as const),
       );

@@ -145,6 +145,8 @@ export function ownersDeps(clock: Clock): Owners {
       keylessAllowed: state.keylessCreation,
       embeddingSites: state.embeddingSites,
       payFrom: state.payFrom,
+      policy: state.policy,
+      fees: state.fees,
     };
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
+import { holdAll } from '../../domain/payment/amountPolicy.ts';
 import { findApiKey, findApp } from '../../queries/apps.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -26,6 +27,13 @@ describe('apps and keys', () => {
   it('are found as their last events left them', async () => {
     await happen(registered);
     const settled = { receiverAddress: p.merchantWallet, receiverMemo: null };
+    const fee = {
+      sourceChainId: 1,
+      destinationChainId: null,
+      fixed_microUsd: '0',
+      basisPoints: 5,
+      belowCost: false,
+    } as const;
     const secret = { ciphertext: 'sealed', fingerprint: `sha256:${hash}` };
     await happen(
       { type: 'WebhookUrlSet', data: { url: 'https://shop.example' } },
@@ -33,6 +41,8 @@ describe('apps and keys', () => {
       { type: 'WebhookSecretRotated', data: { ...secret, rotatedAt: p.minute(1) } },
       { type: 'KeylessCreationSet', data: { allowed: false } },
       { type: 'PayFromSet', data: { payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }] } },
+      { type: 'PolicySet', data: { ...holdAll, over: 'refund' } },
+      { type: 'FeesSet', data: { fees: [fee] } },
     );
     assert.deepEqual(await findApp(given.database, appId, p.minute(1)), {
       appId,
@@ -42,6 +52,8 @@ describe('apps and keys', () => {
       settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
       keylessAllowed: false,
       payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }],
+      policy: { ...holdAll, over: 'refund' },
+      fees: [fee],
     });
     assert.equal(await findApp(given.database, 'wallet_none', p.minute(1)), null);
   });

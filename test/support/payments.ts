@@ -14,6 +14,7 @@ import {
   type TokenSymbol,
 } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { type AmountPolicy, holdAll } from '../../domain/payment/amountPolicy.ts';
 import { createPayment, type Terms } from '../../domain/payment/create.ts';
 import type {
   BounceCode,
@@ -84,6 +85,10 @@ export interface TermsSketch {
   readonly webhookUrl?: string | null;
   /** What else the payer may pay from, each for the same fee. */
   readonly alternatives?: readonly Asset[];
+  /** What the app lets happen with what was not agreed; all of it is held otherwise. */
+  readonly policy?: Partial<AmountPolicy>;
+  /** What deposits are watched for besides, each for the same fee. */
+  readonly watched?: readonly Asset[];
 }
 
 export function terms(sketch: TermsSketch = {}): Terms {
@@ -115,6 +120,11 @@ export function terms(sketch: TermsSketch = {}): Terms {
     },
     webhookUrl: sketch.webhookUrl ?? null,
     alternatives: (sketch.alternatives ?? []).map((each) => ({
+      ...each,
+      feePolicy: { fixed: of(fee.fixed ?? '0.01', each), basisPoints: fee.basisPoints ?? 0 },
+    })),
+    ...(sketch.policy && { policy: { ...holdAll, ...sketch.policy } }),
+    tolerable: (sketch.watched ?? []).map((each) => ({
       ...each,
       feePolicy: { fixed: of(fee.fixed ?? '0.01', each), basisPoints: fee.basisPoints ?? 0 },
     })),

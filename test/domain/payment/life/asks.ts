@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
+import type { AmountPolicy } from '../../../../domain/payment/amountPolicy.ts';
 import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
@@ -17,6 +18,7 @@ import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import {
   type Asset,
+  asset,
   baseUsdc,
   bnbUsdc,
   customerWallet,
@@ -48,7 +50,29 @@ export interface Ask {
 /** A counterexample then reads as what was asked. */
 const ask = (says: string, of: Ask['of']): Ask => Object.assign({ says, of }, { [fc.toStringMethod]: () => says });
 
-/** Payments that differ in what they allow: decimals, chains, type, key. */
+const bnbUsdt = asset(56, 'USDT');
+
+const takesAll: AmountPolicy = {
+  tolerance: { basisPoints: 100, most_microUsd: '50000' },
+  under: 'accept',
+  over: 'refund',
+  late: 'accept',
+  lateWithin_minutes: 30,
+  wrongToken: 'accept',
+  wrongChain: 'accept',
+};
+
+const sendsBack: AmountPolicy = {
+  tolerance: { basisPoints: 0, most_microUsd: '0' },
+  under: 'refund',
+  over: 'refund',
+  late: 'refund',
+  lateWithin_minutes: 0,
+  wrongToken: 'refund',
+  wrongChain: 'refund',
+};
+
+/** Payments that differ in what they allow: decimals, chains, type, key, policy. */
 export const sketches: readonly TermsSketch[] = [
   { type: 'exactOut', amount: '10.00' },
   { type: 'exactIn', amount: '10.00', from: bnbUsdc, to: polygonUsdc, fee: { fixed: '0.01', basisPoints: 30 } },
@@ -56,6 +80,17 @@ export const sketches: readonly TermsSketch[] = [
   { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, fee: { fixed: '0.01', basisPoints: 7 } },
   { type: 'exactOut', amount: '10.00', alternatives: [polygonUsdc, solanaUsdc] },
   { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, alternatives: [solanaUsdc, polygonUsdc] },
+  { type: 'exactOut', amount: '10.00', policy: takesAll, watched: [polygonUsdc, bnbUsdc] },
+  {
+    type: 'exactIn',
+    amount: '10.00',
+    from: bnbUsdc,
+    fee: { fixed: '0.01', basisPoints: 30 },
+    policy: takesAll,
+    watched: [baseUsdc],
+  },
+  { type: 'anyAmount', from: bnbUsdc, to: ethereumUsdt, policy: takesAll, watched: [polygonUsdc, bnbUsdt] },
+  { type: 'exactOut', amount: '10.00', policy: sendsBack, alternatives: [polygonUsdc, solanaUsdc] },
 ];
 
 /** Transfers that may come: each has its own hash, and always the same amount. */
@@ -71,6 +106,10 @@ const comings: readonly { amount: string; at?: Instant; in?: Asset }[] = [
   { amount: '4', in: solanaUsdc },
   { amount: '6.01', in: solanaUsdc },
   { amount: '10001' },
+  { amount: '9.97' },
+  { amount: '3', in: bnbUsdt },
+  { amount: '5', at: minute(80) },
+  { amount: '10.01', at: minute(95) },
 ];
 
 function coming(p: Payment, which: number, block: number): Transfer {

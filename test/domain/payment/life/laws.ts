@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { rescale } from '../../../../domain/money.ts';
-import { sumOf } from '../../../../domain/payment/counting.ts';
+import { payableFrom, paysUntil, sumOf } from '../../../../domain/payment/counting.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
-import { routeOf } from '../../../../domain/payment/payins.ts';
-import { takenBy } from '../../../../domain/payment/refund.ts';
+import { policyRefunds } from '../../../../domain/payment/policy.ts';
+import { refundable, takenBy } from '../../../../domain/payment/refund.ts';
 import { familyOf, isSameAsset } from '../../../../domain/payment/sources.ts';
+import { routeOf } from '../../../../domain/payment/split.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
+import { forgivenOf } from '../../../../domain/payment/tolerance.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
 
@@ -24,15 +26,16 @@ const bounce: readonly PaymentStatus[] = ['payment_bounced', 'payment_refunded']
 
 /** One event moves the public status only so; staying is always allowed. */
 export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
-  payment_unpaid: ['payment_started', 'payment_expired'],
+  // Funded at once by money that an app takes although it is late.
+  payment_unpaid: ['payment_started', 'payment_expired', 'payment_payin_completed'],
   payment_started: ['payment_unpaid', 'payment_payin_completed', 'payment_bounced'],
   payment_payin_completed: ['payment_bridging', 'payment_payout_started', ...bounce],
   payment_bridging: ['payment_payout_started', ...bounce],
   payment_payout_started: ['payment_payout_completed', 'payment_completed', ...bounce],
   payment_payout_completed: ['payment_payout_started'],
   payment_completed: ['payment_payout_started'],
-  payment_expired: bounce,
-  payment_bounced: ['payment_refunded'],
+  payment_expired: [...bounce, 'payment_payin_completed'],
+  payment_bounced: ['payment_refunded', 'payment_payin_completed'],
   // More money came, or some of it left the chain against all finality.
   payment_refunded: ['payment_bounced'],
 };
@@ -58,7 +61,7 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     assert.equal(after.sources, before.sources);
     const { source, fee, limits, deposit: _, ...terms } = after.terms;
     assert.partialDeepStrictEqual(before.terms, terms);
-    assert.ok(after.sources.some((each) => isDeepStrictEqual(each, { ...source, fee, limits })));
+    assert.ok(payableFrom(after).some((each) => isDeepStrictEqual(each, { ...source, fee, limits })));
     if (before.funded) assert.deepEqual(after.terms, before.terms);
   },
 
@@ -118,7 +121,7 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
   'received = payout + fee + excess + dust, and it is what the payins brought'({ before, event, after }) {
     if (event.type !== 'PaymentFunded' || !after.funded) return;
     const { received, payout, fee, excess, dust, transferIds } = after.funded;
-    const route = routeOf(after);
+    const route = routeOf(after.terms);
     assert.equal(rescale(payout, route.destination, route.source) + fee + excess + dust, received);
     const brought = before.payins.filter(({ id, phase }) => phase === 'confirmed' && transferIds.includes(id));
     assert.equal(sumOf(brought), received);
@@ -127,7 +130,7 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
   'a payout is what was split off: never above what was agreed or received'({ after }) {
     if (!after.payout || !after.funded) return assert.equal(after.payout, null);
     const { amount } = after.payout.order;
-    const { destination, source } = routeOf(after);
+    const { destination, source } = routeOf(after.terms);
     assert.equal(amount, after.funded.payout);
     assert.ok(amount <= BigInt(after.terms.destination.amount ?? amount), 'not above what was agreed');
     assert.ok(rescale(amount, destination, source) <= after.funded.received, 'not above what was received');
@@ -152,10 +155,56 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     assert.deepEqual(after.payout ? [after.payout.settled, liveAttempts(after.payout)] : [null, []], [null, []]);
   },
 
-  'a closed payment stays closed, a funded one funded'({ before, after }) {
-    if (before.closed) assert.ok(after.closed);
-    if (before.closed?.kind === 'bounced') assert.deepEqual(after.closed, before.closed);
+  'a closed payment stays closed, unless late money that its app takes funds it; a funded one stays funded'({
+    before,
+    event,
+    after,
+  }) {
     if (before.funded) assert.equal(after.funded, before.funded);
+    if (!before.closed) return;
+    if (event.type === 'PaymentFunded') {
+      assert.equal(before.terms.policy?.late, 'accept');
+      return assert.equal(before.refunds.length, 0, 'nothing had gone back');
+    }
+    assert.ok(after.closed);
+    if (before.closed.kind === 'bounced') assert.deepEqual(after.closed, before.closed);
+  },
+
+  'less than was agreed funds a payment only where its app says so, and never for less than is worth paying out'({
+    event,
+    after,
+  }) {
+    if (event.type !== 'PaymentFunded' || !after.funded) return;
+    const { source, destination, policy } = after.terms;
+    const { received, payout, rule } = after.funded;
+    const missing = BigInt(source.amount ?? 0) - received;
+    const isLess = missing > 0n || payout < BigInt(destination.amount ?? 0);
+    assert.equal(isLess, rule === 'short');
+    if (!isLess) return;
+    assert.ok(policy && payout >= BigInt(policy.leastPayout));
+    assert.ok(missing <= forgivenOf(after.terms, source) || policy.under === 'accept');
+  },
+
+  'what came too late, or was nothing that payers were offered, funds a payment only where its app says so'({
+    event,
+    after,
+  }) {
+    if (event.type !== 'PaymentFunded' || !after.funded) return;
+    const { transferIds } = after.funded;
+    const funding = after.payins.filter(({ id }) => transferIds.includes(id));
+    for (const { transfer } of funding) assert.ok(transfer.blockTime <= paysUntil(after.terms));
+    if (!after.sources.some((source) => isSameAsset(source, after.terms.source))) {
+      const { wrongToken, wrongChain } = after.terms.policy ?? {};
+      assert.ok(wrongToken === 'accept' || wrongChain === 'accept');
+    }
+  },
+
+  'what an app wants sent back is money that can go back'({ after }) {
+    const back = refundable(after);
+    for (const entry of policyRefunds(after)) {
+      const whole = back.find((each) => keyOf(each) === keyOf(entry));
+      assert.ok(whole && entry.amount > 0n && entry.amount <= whole.amount);
+    }
   },
 
   'a transfer is one payin, however often it is seen'({ after }) {
