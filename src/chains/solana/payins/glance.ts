@@ -15,8 +15,8 @@ const restsMax = 10;
 const looksAfterPayin = 15;
 /** So many glances in a row may show the same slot, or an earlier one, before the other nodes are asked. */
 const standsMax = 3;
-/** With more open deposits than these, each poll is a look. */
-const glanceMax = 1_000;
+/** With so many open deposits or more, each poll is a look, which reads some of them in turn. */
+export const glanceMax = 400;
 
 /** What has become of a pass since its last look. */
 export interface Since {

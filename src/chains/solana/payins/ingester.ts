@@ -1,6 +1,8 @@
 import type { Transfer } from '../../../../domain/payment/events.ts';
+import { boundedMap } from '../../boundedMap.ts';
 import type { Watch } from '../../family.ts';
 import { agreedOn, allDeny, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { createShownTransfers } from '../../node/shownTransfers.ts';
 import { type Ingester, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
@@ -19,6 +21,7 @@ import {
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
 import { creditsOf, logOf, ownerless, timeOf } from './credits.ts';
+import { createPolledSlots } from './polledSlots.ts';
 import { createScanner } from './scanner.ts';
 
 /** Longer runs of slots without a block do not occur: each leader has four slots. */
@@ -34,7 +37,10 @@ export function createSolanaIngester(
   watch: Watch,
   rpc: SolanaRpc = createSolanaRpc(config),
 ): Ingester {
-  const { finalSlot, ...scanner } = createScanner(rpc, watch);
+  const shown = createShownTransfers();
+  const polled = createPolledSlots();
+  const { finalSlot, ...scanner } = createScanner(rpc, watch, { shown, polled });
+  const finalBlock = createFinalBlocks();
 
   /** A transaction that is only confirmed, in a slot that is final by now, has left the chain, or the node lags: it is no fact. */
   async function find(node: SolanaNode, signature: string): Promise<Found | undefined> {
@@ -44,7 +50,7 @@ export function createSolanaIngester(
     return seen && seen.slot > finalSlot() ? { transaction: seen, commitment: 'confirmed' } : undefined;
   }
 
-  async function shown(node: SolanaNode, signature: string): Promise<readonly Transfer[] | undefined> {
+  async function transfersBy(node: SolanaNode, signature: string): Promise<readonly Transfer[] | undefined> {
     const found = await find(node, signature);
     if (!found) return undefined;
     const { transaction, commitment } = found;
@@ -65,7 +71,7 @@ export function createSolanaIngester(
       let unread: TransactionUnreadable | undefined;
       const found = await rpc.as('late').first(async (node) => {
         try {
-          return await shown(node, txHash);
+          return await transfersBy(node, txHash);
         } catch (error) {
           if (error instanceof TransactionUnreadable) unread = error;
           throw error;
@@ -77,7 +83,12 @@ export function createSolanaIngester(
     },
 
     agreed: (transfer, { usd }, signal) =>
-      agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, transfer), signal),
+      agreedOn(
+        rpc,
+        nodesNeeded(config.agree, usd),
+        async (node) => (shown.isShownBy(node, transfer) ? 'same' : stated(node, transfer, finalBlock)),
+        signal,
+      ),
 
     hasLeft: (block, signal) =>
       allDeny(
@@ -97,14 +108,16 @@ export function createSolanaIngester(
 
     // What is final moves with what is confirmed.
     nodeHeads: rpc.nodes.map((connect) => async (signal) => {
-      const slot = await slotOf(connect(signal), 'confirmed');
+      const node = connect(signal);
+      const slot = await slotOf(node, 'confirmed');
+      polled.tell(node, slot);
       return { blockNumber: slot, mark: String(slot) };
     }),
   };
 }
 
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
-async function stated(node: SolanaNode, transfer: Transfer): Promise<Statement> {
+async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {
   const { txHash } = transfer;
   const [found] = await untilThere([txHash], (asked) => landedEach(node, asked, 'finalized'));
   if (found instanceof TransactionUnreadable) throw found;
@@ -113,10 +126,25 @@ async function stated(node: SolanaNode, transfer: Transfer): Promise<Statement> 
     if ((await slotOf(node, 'finalized')) < slot) throw lagging(node, 'getTransaction', slot);
     return { instead: `has no final transaction ${txHash}` };
   }
-  const block = await blockAt(node, found.slot, 'finalized');
+  const block = await finalBlock(node, found.slot);
   const transfers = transfersOf(found, block, [transfer.to]);
   if (transfers.some((each) => sameTransfer(each, transfer))) return 'same';
   return { instead: `has transaction ${txHash} in slot ${found.slot} (${block.hash}), without that transfer` };
+}
+
+type FinalBlocks = (node: SolanaNode, slot: bigint) => Promise<Block>;
+
+/** Payins of one block need it once of each node: what is final stays. */
+const finalBlocksMax = 1_000;
+
+function createFinalBlocks(): FinalBlocks {
+  const known = boundedMap<Block>(finalBlocksMax);
+  return async (node, slot) => {
+    const key = `${node.name} ${slot}`;
+    const block = known.get(key) ?? (await blockAt(node, slot, 'finalized'));
+    known.set(key, block);
+    return block;
+  };
 }
 
 const transfersOf = (transaction: Landed, block: Block, owners: readonly string[]): readonly Transfer[] =>

@@ -1,5 +1,6 @@
 /** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
 import { inParallel } from '../../inParallel.ts';
+import { gathered } from '../../node/gathering.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { blockIfThere } from '../newest.ts';
@@ -18,6 +19,7 @@ import {
 } from './accountHistory.ts';
 import { logOf } from './credits.ts';
 import type { Memory, ReadAccount } from './memory.ts';
+import type { Recall } from './recall.ts';
 import { type AddressBook, heldBy } from './tokenAccounts.ts';
 
 export interface Page {
@@ -28,21 +30,28 @@ export interface Page {
   readonly read: readonly ReadAccount[];
 }
 
+/** Accounts whose histories are read side by side, so that their calls go out together. */
+const historiesAtOnce = 40;
+
+export interface Looking {
+  readonly accountsOf: AddressBook;
+  readonly memory: Memory;
+  readonly recall: Recall;
+  readonly asOf: LookedAsOf;
+}
+
 /** @param asOf `minContextSlot`: the slot of the look @throws RpcFailed */
 export async function lookAt(
-  node: SolanaNode,
+  asked: SolanaNode,
   owners: readonly string[],
-  {
-    accountsOf,
-    memory,
-    asOf,
-  }: { readonly accountsOf: AddressBook; readonly memory: Memory; readonly asOf: LookedAsOf },
+  { accountsOf, memory, recall, asOf }: Looking,
 ): Promise<Page> {
+  const node = gathered(asked);
   const { held: all } = await heldBy(node, owners, accountsOf, asOf);
   const changed = memory.changed(all, asOf.minContextSlot);
   const blocks = createBlocks(node, asOf.commitment);
-  const read = await inParallel(changed, callsAtOnce, (held) =>
-    readAccount(node, held, memory.lastRead(held.account), { asOf, blocks }),
+  const read = await inParallel(changed, historiesAtOnce, (held) =>
+    readAccount(node, held, memory.lastRead(held.account), { asOf, blocks, recall }),
   );
   const unexplained = new Set(read.filter(({ explained }) => !explained).map(({ owner }) => owner));
   return {
@@ -65,16 +74,27 @@ interface Read extends ReadAccount, Pick<HistoryPart, 'unreadable'> {
 interface Reading {
   readonly asOf: AsOf;
   readonly blocks: Blocks;
+  readonly recall: Recall;
 }
 
-async function readAccount(node: SolanaNode, held: Held, from: ReadTo, { asOf, blocks }: Reading): Promise<Read> {
+async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: Reading): Promise<Read> {
+  const { asOf, blocks, recall } = reading;
   const { owner, account, amount: balance } = held;
   const common = { owner, account, balance };
   // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
   if (balance === 0n) return { ...common, explained: true, readTo: unread, newest: null, logs: [], unreadable: [] };
+  if (asOf.commitment === 'finalized') {
+    const recalled = await recall.explaining(node, held, from, async (slot) => (await blocks(slot))?.hash);
+    const signature = recalled?.at(-1)?.txHash;
+    if (recalled && signature !== undefined) {
+      const readTo = { amount: balance, signature };
+      return { ...common, explained: true, readTo, newest: signature, logs: recalled, unreadable: [] };
+    }
+  }
   const part = await readHistory(node, held, from, asOf, mostOfLook);
   const { newest, whole, unreadable } = part;
   const { logs, complete } = await logsOf(part.credits, blocks);
+  if (asOf.commitment === 'confirmed' && complete) recall.keep(node, account, logs);
   const read = { ...common, newest, logs, unreadable };
   // The block of one of them is not there yet: it is read the next time, with all that came after it.
   if (!complete) return { ...read, explained: false, readTo: from };

@@ -1,27 +1,36 @@
 /** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
-import { instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../bigints.ts';
 import type { Watch } from '../../family.ts';
-import { isShared } from '../../node/agreement.ts';
-import { RpcFailed } from '../../node/jsonRpc.ts';
-import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import type { ShownTransfers } from '../../node/shownTransfers.ts';
+import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { blockIfThere, newestBlock } from '../newest.ts';
+import { newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
-import type { SolanaNode, SolanaRpc } from '../rpc.ts';
-import { timeOf } from './credits.ts';
-import { finalDue, looked, noLook, openChanged, payinSeen, type Since } from './glance.ts';
+import type { SolanaRpc } from '../rpc.ts';
+import { finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './glance.ts';
 import { createHot } from './hot.ts';
 import { type LookedAsOf, lookAt, readWhole } from './look.ts';
 import { createMemory } from './memory.ts';
+import { cursorOf, mustBeShared, nowhere } from './place.ts';
+import type { PolledSlots } from './polledSlots.ts';
+import { createRecall } from './recall.ts';
 import { createRounds, type Rounds } from './rounds.ts';
 import { createAddressBook } from './tokenAccounts.ts';
 
-/** Deposits that one look reads at most, beside those of the front: 40 calls. */
-const lookMax = 4_000;
+/** Most deposits that one look reads in a page, and in all of a list, beside those of the front: 40 calls. */
 const pageMax = 1_000;
-/** The youngest deposits, and those that the head pass has just seen paid: read in every look, wherever the round stands. */
-const frontMax = 500;
+const lookMax = 4_000;
+/**
+ * In so many looks a round goes through its list, so that a look's cost grows with a part of the list only. The head pass looks each second
+ * or so, the final one every eight; nobody waits for late money.
+ */
+const looksOfRound = { head: 20, final: 6, late: 60 } as const;
+/** Lists of so many are read whole in each look. */
+const wholeMost = { head: glanceMax, final: glanceMax, late: 1_000 } as const;
+/** The youngest deposits are read in every look of the head pass, wherever the round stands. */
+const frontMax = 100;
+/** So are those that the head pass has just seen paid, in the final pass. */
+const hotMax = 500;
 /** Late deposits, those of payments that are over, are gone round at this interval, a minute or so, or as long as a round takes. */
 const lateEvery_slots = 150n;
 /** After so many accounts whose history was read, a look ends: the next one begins with the youngest again. */
@@ -54,12 +63,18 @@ interface Look {
   readonly asOf: LookedAsOf;
   readonly block: Block;
   readonly signal: AbortSignal;
-  deposits: number;
+  /** Accounts whose history was read. */
   reads: number;
 }
 
-export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
+/** @param shown is told of what nodes have shown as final */
+export function createScanner(
+  rpc: SolanaRpc,
+  watch: Watch,
+  { shown, polled }: { readonly shown: Pick<ShownTransfers, 'show'>; readonly polled: PolledSlots },
+): SolanaScanner {
   const standings = new Map<Pass, Standing>();
+  const recall = createRecall();
   const accountsOf = createAddressBook();
   const hot = createHot();
   let finalSlot = 0n;
@@ -84,7 +99,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const glancing = { accountsOf, memory, asOf: { commitment: commitmentOf(pass), minContextSlot } };
     const head = pass === 'head' ? undefined : standings.get('head')?.since;
     const changed = head
-      ? finalDue(since, head, hot.of(since.newest, frontMax))
+      ? finalDue(since, head, hot.of(since.newest, hotMax))
       : await openChanged(rpc, watch.open, since, glancing, signal);
     if (!changed) since.rests += 1;
     return !changed;
@@ -98,7 +113,8 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     const least = higher(blockNumber, last);
     const first = own.done && !own.open.isUnderWay() ? higher(least, last + 1n) : least;
     const block = await rpc.first(async (node) => {
-      const newest = await slotOf(node, commitment, least);
+      const known = pass === 'head' ? polled.take(node) : undefined;
+      const newest = known !== undefined && known >= first ? known : await slotOf(node, commitment, least);
       if (newest < least) throw lagging(node, 'getSlot', least);
       const at = await newestBlock(node, { newest, first }, commitment);
       if (at && pass !== 'head') await mustBeShared(rpc, node, at, signal);
@@ -108,7 +124,7 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     own.done = false;
     looked(own.since, block.slot, standings.get('head')?.since);
     if (pass !== 'head' && block.slot > finalSlot) finalSlot = block.slot;
-    return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, deposits: 0, reads: 0 };
+    return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, reads: 0 };
   }
 
   /** Nothing of a page is remembered before the caller has recorded it. @yields what was found, if anything */
@@ -119,9 +135,16 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     nodes: SolanaRpc = rpc,
   ): AsyncGenerator<ScannedRange> {
     const { own, pass, asOf, signal } = look;
-    const asked = { accountsOf, memory: own.memory, asOf };
-    const page = await nodes.answer((node) => lookAt(node, owners, asked), signal);
-    look.deposits += owners.length;
+    const asked = { accountsOf, memory: own.memory, recall, asOf };
+    const page = await nodes.answer(async (node) => {
+      const found = await lookAt(node, owners, asked);
+      if (pass !== 'head')
+        shown.show(
+          node,
+          found.logs.map((log) => transferOf(solanaChainId, log)),
+        );
+      return found;
+    }, signal);
     look.reads += page.read.length;
     // What has only been seen is asked for again by the final pass.
     const { unexplained, unreadable } = pass === 'head' ? nothingAside : page;
@@ -134,21 +157,24 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
     if (paid.length > 0) payinSeen(own.since);
   }
 
-  const isSpent = ({ deposits, reads, signal }: Look): boolean =>
-    deposits >= lookMax || reads >= readsMax || signal.aborted;
+  const isSpent = ({ reads, signal }: Look): boolean => reads >= readsMax || signal.aborted;
 
   /** The youngest deposits and those just paid do not wait for a round to come by. */
   async function front({ own, pass, asOf, signal }: Look): Promise<readonly string[]> {
-    if (pass !== 'head') return hot.of(asOf.minContextSlot, frontMax);
+    if (pass !== 'head') return hot.of(asOf.minContextSlot, hotMax);
     if (!own.open.isUnderWay()) return [];
     return (await watch.open({ after: null, max: frontMax }, signal)).map(({ address }) => address);
   }
 
   /** @returns where the pass has come to: the block at which a round that ended had begun */
-  async function* round(look: Look, rounds: Rounds, from: Cursor): AsyncGenerator<ScannedRange, Cursor> {
-    while (!isSpent(look)) {
-      const page = await rounds.page(look.block, pageMax, look.signal);
-      yield* read(look, page.owners, from, rounds === look.own.late ? rpc.as('late') : rpc);
+  async function* round(look: Look, list: 'open' | 'late', from: Cursor): AsyncGenerator<ScannedRange, Cursor> {
+    const rounds = look.own[list];
+    const kind = list === 'late' ? 'late' : look.pass === 'head' ? 'head' : 'final';
+    let left = rounds.share(looksOfRound[kind], { least: wholeMost[kind], most: lookMax });
+    while (left > 0 && !isSpent(look)) {
+      const page = await rounds.page(look.block, Math.min(pageMax, left), look.signal);
+      left -= page.owners.length;
+      yield* read(look, page.owners, from, list === 'late' ? rpc.as('late') : rpc);
       rounds.turn(page);
       if (page.last && page.round.begun.slot > from.blockNumber) return cursorOf(look.pass, page.round.begun);
       if (page.last) break;
@@ -171,14 +197,9 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
       const { own } = look;
       const first = await front(look);
       if (first.length > 0) yield* read(look, first, cursor);
-      look.deposits = 0;
-      const next = yield* round(look, own.open, cursor);
+      const next = yield* round(look, 'open', cursor);
       yield { logs: [], orphaned: [], next };
-      if (isLateDue(look)) {
-        // However many are open, a page of the others has its turn.
-        look.deposits = Math.min(look.deposits, lookMax - pageMax);
-        yield* round(look, own.late, next);
-      }
+      if (isLateDue(look)) yield* round(look, 'late', next);
       forget(own, pass);
       own.done = true;
     },
@@ -197,25 +218,6 @@ export function createScanner(rpc: SolanaRpc, watch: Watch): SolanaScanner {
   };
 }
 
-/** @throws RpcFailed when other nodes answer and none has the block */
-async function mustBeShared(
-  rpc: SolanaRpc,
-  node: SolanaNode,
-  { slot, hash }: Block,
-  signal: AbortSignal,
-): Promise<void> {
-  const shows = (other: SolanaNode) =>
-    blockIfThere(other, slot, 'finalized').then(
-      (block) => block?.hash === hash,
-      (error: unknown) => {
-        if (error instanceof RpcFailed && error.kind === 'refused') return false;
-        throw error;
-      },
-    );
-  if (await isShared(rpc, node, shows, signal)) return;
-  throw new RpcFailed(node.name, 'getBlock', 'refused', `no other node shows slot ${slot} as ${hash}`);
-}
-
 /** The head pass leaves late money to the final one: nobody waits for it. */
 function isLateDue({ own: { late }, pass, block }: Look): boolean {
   if (pass === 'head') return false;
@@ -229,20 +231,3 @@ function forget({ memory, open, late }: Standing, pass: Pass): void {
   const known = begun.filter((slot) => slot !== null);
   if (known.length === begun.length) memory.forgetBefore(known.reduce(lower));
 }
-
-const cursorOf = (pass: Pass, block: Block): Cursor => ({
-  chainId: solanaChainId,
-  pass,
-  blockNumber: block.slot,
-  blockHash: block.hash,
-  chainTime: timeOf(block),
-});
-
-/** A cursor that no block of the chain was read for. */
-const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
-  chainId: solanaChainId,
-  pass,
-  blockNumber,
-  blockHash: `before slot ${blockNumber + 1n}`,
-  chainTime: instant(0),
-});

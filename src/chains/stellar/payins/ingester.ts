@@ -2,7 +2,8 @@ import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
 import { agreedOn, isShared, nodesNeeded } from '../../node/agreement.ts';
-import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
+import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
+import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { type EventFilter, firstLedgerWithTransaction, type LedgerHead, ledgerRange } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
@@ -17,6 +18,7 @@ import { createTransferReader, ledgerName, type TransferReader } from './transfe
 export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): Ingester {
   const reader = createTransferReader(config);
   const { treasury, payinContract } = config;
+  const shown = createShownTransfers();
   return {
     chainId: stellarChainId,
     passes: ['final'],
@@ -24,12 +26,17 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     largeFrom: null,
     exposureMax_usd: null,
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
-    ...createScanner(config, rpc, reader),
+    ...createScanner(config, rpc, reader, shown),
 
     lookUp: (txHash, signal) => lookUp(rpc.as('late'), reader, txHash, signal),
 
     agreed: (transfer, { usd }, signal) =>
-      agreedOn(rpc, nodesNeeded(config.agree, usd), (node) => stated(node, reader, transfer), signal),
+      agreedOn(
+        rpc,
+        nodesNeeded(config.agree, usd),
+        async (node) => (shown.isShownBy(node, transfer) ? 'same' : stated(node, reader, transfer)),
+        signal,
+      ),
 
     hasLeft: async () => false,
 
@@ -59,6 +66,7 @@ function createScanner(
   config: StellarConfig,
   rpc: StellarRpc,
   { watched, logs }: TransferReader,
+  shown: Pick<ShownTransfers, 'show'>,
 ): Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
   const chain = stellarChain();
   const pages = createPages(filtersOf(watched), config.networkPassphrase);
@@ -76,6 +84,10 @@ function createScanner(
         const next = cursorAt(cursor, read);
         await mustBeShared(rpc, node, next, signal);
         const { logs: moved, unreadable } = logs(read.events);
+        shown.show(
+          node,
+          moved.map((log) => transferOf(stellarChainId, log)),
+        );
         return { logs: moved, orphaned: [], ...(unreadable.length > 0 && { unreadable }), next };
       }
       if (to === from) throw new RpcFailed(node.name, 'getEvents', 'malformed', `ledger ${from} has no end of events`);

@@ -29,27 +29,55 @@ describe('more deposits on Solana than one look reads', () => {
       return honest(method, params, forward);
     });
     const watcher = watching(world, owners, [node.url]);
-    const [youngest, second, oldest] = [owners[0], owners[400], owners.at(-1)];
-    const look = async (pass: 'head' | 'final') => {
+    const [youngest, second, between, oldest] = [owners[0], owners[90], owners[5_000], owners.at(-1)];
+    /** @param most calls for what deposits hold: in the end a twentieth of them in each look of the head, a sixth in one of the final pass */
+    const look = async (pass: 'head' | 'final', most: number) => {
       world.solana.advanceSlots(1);
       calls = 0;
       const range = await watcher.poll(pass);
-      assert.ok(calls <= 50, `a look made ${calls} calls`);
+      assert.ok(calls <= most, `a look made ${calls} calls`);
       return { amounts: briefly(range).map(({ amount }) => amount), at: range?.next.blockNumber ?? 0n };
     };
 
     await pay(3n, oldest);
-    const first = await look('head');
-    assert.deepEqual(first, { amounts: [], at: 0n });
+    assert.deepEqual(await look('head', 41), { amounts: [], at: 0n });
     await pay(1n, youngest);
     await pay(2n, second);
-    const next = await look('head');
-    assert.deepEqual(next, { amounts: [1n, 2n], at: 0n });
-    const last = await look('head');
+    assert.deepEqual(await look('head', 41), { amounts: [1n, 2n], at: 0n });
+    const last = await look('head', 41);
     assert.deepEqual(last.amounts, [3n]);
     assert.ok(last.at > 0n && last.at < BigInt(world.solana.chain.head() - 1), 'as of when the round began');
 
+    await pay(4n, between);
+    const seen: bigint[] = [];
+    let looks = 0;
+    for (; looks < 20 && !seen.includes(4n); looks++) {
+      if (looks === 1) await pay(5n, youngest);
+      seen.push(...(await look('head', 6)).amounts);
+      if (looks === 1) assert.deepEqual(seen, [5n], 'the youngest in every look');
+    }
+    assert.ok(looks > 2 && seen.includes(4n), `after ${looks} looks`);
+
     world.settle();
-    assert.deepEqual((await look('final')).amounts.toSorted(), [1n, 2n, 3n], 'what was seen paid comes first');
+    const { amounts } = await look('final', 41);
+    assert.deepEqual(amounts.toSorted(), [1n, 2n, 3n, 4n, 5n], 'what was seen paid comes first');
+  });
+
+  it('cost no more than a part of them in a look, and one that is paid is seen when its turn comes', async function () {
+    this.timeout(60_000);
+    const made = await depositWorld();
+    world = made.world;
+    const node = await startProxy(world.solana.rpcUrl);
+    const some = owners.slice(0, 1_000);
+    const watcher = watching(world, some, [node.url]);
+    await watcher.poll('head');
+    const looks = 20;
+    node.calls.clear();
+    for (let look = 0; look < looks; look++) {
+      world.solana.advanceSlots(3);
+      await watcher.poll('head');
+    }
+    const calls = [...node.calls.values()].reduce((sum, each) => sum + each, 0);
+    assert.ok(calls / looks <= 4.5, `${calls} calls in ${looks} looks`);
   });
 });

@@ -1,7 +1,9 @@
 /** What watching costs while nothing is paid, and that nothing is seen later for it. */
 import assert from 'node:assert/strict';
-import { Keypair } from 'solana-web3-v1';
+import { Keypair, PublicKey } from 'solana-web3-v1';
+import { transferOf } from '../../../../commands/chainPorts.ts';
 import { type Behaviour, Refusal, startProxy } from '../../proxy.ts';
+import { signal } from '../world.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
 
 /** A poll each second, or so. */
@@ -17,7 +19,8 @@ describe('watching deposits on Solana', () => {
     await watcher.poll('head');
     await watcher.poll('final');
     node.calls.clear();
-    return { ...watcher, calls: () => [...node.calls.values()].reduce((sum, each) => sum + each, 0) };
+    const asked = (method: string) => node.calls.get(method) ?? 0;
+    return { ...watcher, asked, calls: () => [...node.calls.values()].reduce((sum, each) => sum + each, 0) };
   }
 
   for (const [open, most] of [
@@ -57,6 +60,24 @@ describe('watching deposits on Solana', () => {
     own.world.solana.advanceSlots(own.world.solana.chain.finality.finalized_slots);
     await watcher.poll('head');
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
+  });
+
+  it('asks a node once for a payin’s history and transaction, and no more when it is final, if its block is the same', async () => {
+    const watcher = await watched(20);
+    const hashes = await Promise.all(
+      watcher.open.slice(0, 12).map((to, at) => own.pay(BigInt(at + 1), new PublicKey(to))),
+    );
+    own.world.solana.advanceSlots(1);
+    assert.equal((await watcher.poll('head'))?.logs.length, 12);
+    assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [12, 12]);
+    own.world.settle();
+    const final = await watcher.poll('final');
+    assert.deepEqual(final?.logs.map(({ txHash }) => txHash).toSorted(), hashes.toSorted());
+    for (const log of final?.logs ?? []) {
+      const { agreed } = await watcher.ingester.agreed(transferOf(501, log), { pass: 'final', usd: 1n }, signal);
+      assert.ok(agreed);
+    }
+    assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [12, 12]);
   });
 
   it('finds in the final pass what the head pass has not seen, soon after', async () => {
