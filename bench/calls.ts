@@ -140,9 +140,7 @@ async function follow(
 ): Promise<void> {
   const rest_ms = restsOf(poll_ms)(pass);
   let cursor: Cursor = await ingester.start(pass, instant(Date.now()), signal);
-  for (let moves = -1, ranAt_ms = 0; !signal.aborted; await sleep(tick_ms)) {
-    if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
-    [moves, ranAt_ms] = [heads.moves(), Date.now()];
+  const look = async () => {
     for await (const { logs, next } of ingester.scan(cursor, signal)) {
       const toUs = logs.filter(({ to }) => isOurs(to));
       await inParallel(toUs, asksAtOnce, async (log) => {
@@ -153,6 +151,12 @@ async function follow(
       });
       cursor = next;
     }
+  };
+  for (let moves = -1, ranAt_ms = 0; !signal.aborted; await sleep(tick_ms)) {
+    if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
+    [moves, ranAt_ms] = [heads.moves(), Date.now()];
+    // A local chain on a busy machine may not answer in time: the next look tries again.
+    await look().catch(() => undefined);
   }
 }
 
