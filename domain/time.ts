@@ -3,6 +3,7 @@ export type Instant = string & { readonly __brand: 'Instant' };
 
 export const minute_ms = 60_000;
 export const hour_ms = 60 * minute_ms;
+export const day_ms = 24 * hour_ms;
 
 /** @param epoch_ms milliseconds since 1970-01-01 UTC */
 export const instant = (epoch_ms: number): Instant => new Date(epoch_ms).toISOString() as Instant;

@@ -47,6 +47,13 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** How long an owner's change of the settlement wallet waits. */
   readonly settlementCoolDown_hours: number;
+  /** Of money that operators send out of the treasury. */
+  readonly withdrawals: {
+    /** How long an address stands in the book before money may be sent to it. */
+    readonly addressCoolDown_hours: number;
+    /** What may leave within a day on one operator's word. */
+    readonly approval_usd: bigint;
+  };
   /** Who may register apps of his own. */
   readonly registration: RegistrationPolicy;
   /** Null: no mail is sent, and so nobody signs in. */
@@ -129,6 +136,10 @@ export function readConfig(env: Env): Config {
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),
+    withdrawals: {
+      addressCoolDown_hours: read.integer('TREASURY_ADDRESS_COOLDOWN_HOURS', 24, 0, 720),
+      approval_usd: read.whole('TREASURY_APPROVAL_USD', 1_000n),
+    },
     registration: read.oneOf('REGISTRATION', registrationPolicies, mode === 'sandbox' ? 'open' : 'closed'),
     mail: readMail(read),
     mailboxUrl: read.url('MAILBOX_URL', /^https?:$/),
@@ -250,6 +261,10 @@ function productionProblems(config: Config): string[] {
   if (config.settlementCoolDown_hours === 0)
     problems.push(
       'SETTLEMENT_COOLDOWN_HOURS: 0 is for tests: whoever takes over a session would take the money with it',
+    );
+  if (config.withdrawals.addressCoolDown_hours === 0)
+    problems.push(
+      'TREASURY_ADDRESS_COOLDOWN_HOURS: 0 is for tests: whoever gets at an operator’s terminal would send the money to himself',
     );
   if (/^(.)\1*$/.test(config.masterKey))
     problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');

@@ -97,6 +97,13 @@ describe('configuration', () => {
     assert.equal(readConfig({ ...good, MODE: 'sandbox', SETTLEMENT_COOLDOWN_HOURS: '0' }).settlementCoolDown_hours, 0);
   });
 
+  it('lets no money go at once to an address that was just written down, in production', () => {
+    assert.deepEqual(readConfig(good).withdrawals, { addressCoolDown_hours: 24, approval_usd: 1_000n });
+    const atOnce = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0' };
+    assert.match(problemsOf({ ...good, ...atOnce }).join(), /TREASURY_ADDRESS_COOLDOWN_HOURS: 0 is for tests/);
+    assert.equal(readConfig({ ...good, MODE: 'sandbox', ...atOnce }).withdrawals.addressCoolDown_hours, 0);
+  });
+
   it('does not start an API in production that would give out links to an address of its own', () => {
     assert.equal(readConfig(good).publicUrl, 'https://pay.example.com');
     const { PUBLIC_URL: _, ...without } = good;

@@ -144,7 +144,8 @@ export class BroadcastRefused extends TransientError {
 
 /**
  * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
- * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain.
+ * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
+ * `addressNotInBook`: an operator has taken its receiver out of the address book.
  */
 export const blockReasons = [
   'float',
@@ -153,6 +154,8 @@ export const blockReasons = [
   'treasuryBehindChain',
   'fundingUnproven',
   'formUnknown',
+  'owed',
+  'addressNotInBook',
 ] as const;
 
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */

@@ -2,9 +2,13 @@
 import { Command } from 'commander';
 import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
+import { addAddressVerbs } from './treasury/addresses.ts';
+import { addOperationVerbs } from './treasury/operations.ts';
 
 const program = new Command('npm run treasury --').description('the treasury account on each chain');
 
 addAccountVerbs(program);
+addOperationVerbs(program);
+addAddressVerbs(program);
 
 await runProgram(() => program.parseAsync());

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../src/postgres/database.ts';
+import { sharedAnvil } from '../support/anvil.ts';
+import { runTool } from '../support/operatorTools.ts';
+import { merchantWallet } from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+describe('npm run treasury -- …', function () {
+  this.timeout(60_000);
+  let database: Database;
+  let env: Readonly<Record<string, string>>;
+  before(async () => {
+    database = await freshDatabase();
+    const { rpcUrl } = await sharedAnvil(8453);
+    env = { RPC_URLS_8453: rpcUrl, DATA_DIR: temporaryDirectory() };
+  });
+  const run = (...args: string[]) => runTool('treasury', args, { database, env });
+  const refused = async (args: readonly string[], about: RegExp) => {
+    const { code, said } = await run(...args);
+    assert.equal(code, 1, said);
+    assert.match(said, about);
+    assert.doesNotMatch(said, /\n +at /, 'a sentence, no stack');
+  };
+
+  it('says what is wrong with what was typed', async () => {
+    const to = ['--to', merchantWallet];
+    await Promise.all([
+      refused(['withdraw', '8453', 'USDC', ...to], /missing required argument 'amount'/),
+      refused(['withdraw', '8453', 'USDC', '1'], /required option '--to <address>'/),
+      refused(['withdraw', '8453', 'USDC', '1', ...to, '--reason', 'x'.repeat(401)], /1 to 400 characters/),
+      refused(['call-off'], /missing required argument 'id'/),
+      refused(['addresses', 'add', '8453', merchantWallet], /required option '--label <name>'/),
+    ]);
+    await refused(['approve', 'nothing'], /notFound: there is no such operation/);
+  });
+
+  it('keeps the address book: what was just added cannot be used yet, what is removed is gone', async () => {
+    const book = ['8453', merchantWallet.toLowerCase()];
+    assert.deepEqual(await run('addresses', 'add', ...book, '--label', 'the bank'), { code: 0, said: 'Done.\n' });
+    const { said } = await run('addresses', '--json');
+    const [entry] = JSON.parse(said);
+    assert.deepEqual([entry.address, entry.label, entry.memo], [merchantWallet, 'the bank', null]);
+    await refused(['withdraw', '8453', 'USDC', '1', '--to', merchantWallet], /was added lately/);
+    assert.equal((await run('addresses', 'remove', ...book)).said, 'Done.\n');
+    assert.match((await run('operations')).said, /No operation was ever ordered/);
+  });
+});
