@@ -4,9 +4,15 @@ import { credit } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { microUsdDecimals, rescaleUp, smaller } from '../domain/money.ts';
 import { refundable } from '../domain/payment/refund.ts';
-import { type PlannedRefund, planRefunds, type RefundOrder, requestRefunds } from '../domain/payment/refundOrder.ts';
+import {
+  type CostOf,
+  type PlannedRefund,
+  planRefunds,
+  type RefundOrder,
+  requestRefunds,
+} from '../domain/payment/refundOrder.ts';
 import { type KnownSigner, type OwnMoney, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
-import { type Payment, paymentDecider, type Refund } from '../domain/payment/state.ts';
+import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { inTurn } from './inTurn.ts';
@@ -48,12 +54,21 @@ export interface Held extends Omit<PlannedRefund, 'proof' | 'receiver'> {
   readonly owners: readonly OwnMoney[];
 }
 
+/** What would be sent, and what that costs besides, in smallest units. */
+export interface PricedRefund extends PlannedRefund {
+  readonly networkFee: bigint;
+}
+
 export interface Refunds {
   /**
    * Crash before the append: nothing is ordered. After it: the order stands, and the same key is answered with it.
    * @returns paymentNotFound, forbidden, refundExceedsHeld, refundAddressUnproven, refundTooSmall, orderConflict, invalidRequest, unavailable
    */
   order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal>;
+  /** What the order would come to now, and cost; refused like the order. */
+  preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal>;
+  /** The payment as the log has it now; null when there is none. */
+  payment(of: RefundedPayment): Promise<Payment | null>;
   /** What can go back of a payment. */
   held(payment: Payment): Promise<readonly Held[]>;
 }
@@ -68,38 +83,52 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   const { handle, clock } = deps;
   const oneByOne = inTurn();
 
+  async function payment({ paymentId, appId }: RefundedPayment): Promise<Payment | null> {
+    const state = await currentState(handle, paymentDecider, paymentId);
+    return state && (appId === null || state.terms.appId === appId) ? state : null;
+  }
+
+  /** The order with all that the stream needs to decide it. */
+  async function read(of: RefundedPayment, asked: AskedRefund): Promise<Read | Refusal> {
+    const found = await payment(of);
+    if (!found) return paymentUnknown;
+    if (found.terms.keyless && (asked.by === 'owner' || asked.by === 'key')) return ofStranger;
+    const to = asked.to === 'proven' ? asked.to : asSpelled(deps, found, asked.to);
+    const whole: RefundOrder = { ...asked, to, signers: to === 'proven' ? await signersOf(handle, found) : [] };
+    const costs = await costsOf(deps, found, whole);
+    return isRefusal(costs) ? costs : { payment: found, whole, costOf: (planned) => costs.get(keyOf(planned)) };
+  }
+
   async function order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal> {
-    const payment = await currentState(handle, paymentDecider, of.paymentId);
-    if (!payment || (of.appId !== null && payment.terms.appId !== of.appId)) return paymentUnknown;
-    if (payment.terms.keyless && (asked.by === 'owner' || asked.by === 'key')) return ofStranger;
-    const to = asked.to === 'proven' ? asked.to : asSpelled(deps, payment, asked.to);
-    const whole: RefundOrder = { ...asked, to, signers: to === 'proven' ? await signersOf(handle, payment) : [] };
-    const costs = await costsOf(deps, payment, whole);
-    if (isRefusal(costs)) return costs;
-    const facts = { ...by, appId: payment.terms.appId };
-    const handled = await oneByOne(of.paymentId, () =>
-      handle(
-        paymentDecider,
-        of.paymentId,
-        (state) => requestRefunds(state, whole, (planned) => costs.get(keyOf(planned)), clock.now()),
-        facts,
-      ),
-    );
+    const ready = await read(of, asked);
+    if (isRefusal(ready)) return ready;
+    const { whole, costOf: known } = ready;
+    const facts = { ...by, appId: ready.payment.terms.appId };
+    const decide = (state: PaymentState) => requestRefunds(state, whole, known, clock.now());
+    const handled = await oneByOne(of.paymentId, () => handle(paymentDecider, of.paymentId, decide, facts));
     if (isRefusal(handled)) return handled;
     const { state, at, appended } = handled;
     assert(state !== null && at !== null, 'a payment with refunds exists');
-    const refunds =
-      appended > 0
-        ? state.refunds.slice(-appended)
-        : state.refunds.filter(({ request }) => request.requestKey === asked.key);
+    const former = state.refunds.filter(({ request }) => request.requestKey === asked.key);
+    const refunds = appended > 0 ? state.refunds.slice(-appended) : former;
     return { payment: state, refunds, at, orderedNow: appended > 0 };
   }
 
-  async function held(payment: Payment): Promise<readonly Held[]> {
-    const signers = await signersOf(handle, payment);
-    const owners = ownersOf(payment, signers);
+  async function preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal> {
+    const ready = await read(of, asked);
+    if (isRefusal(ready)) return ready;
+    const events = requestRefunds(ready.payment, { ...ready.whole, key: null }, ready.costOf, clock.now());
+    if (isRefusal(events)) return events;
+    const plan = planRefunds(ready.payment, ready.whole);
+    if (isRefusal(plan)) return plan;
+    const priced = plan.map((each) => ({ ...each, networkFee: ready.costOf(each) ?? 0n }));
+    return priced.filter(({ amount, networkFee }) => amount > networkFee);
+  }
+
+  async function held(holding: Payment): Promise<readonly Held[]> {
+    const owners = ownersOf(holding, await signersOf(handle, holding));
     return Promise.all(
-      refundable(payment).map(async (entry) => {
+      refundable(holding).map(async (entry) => {
         const own = owners.filter(({ chainId, tokenAddress }) => isOf(entry, chainId, tokenAddress));
         const to = own.find(({ receiver }) => receiver)?.receiver ?? { address: own[0]?.sender ?? '', memo: null };
         const cost = await costOf(deps, { ...entry, receiver: to, proof: null });
@@ -114,7 +143,13 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     );
   }
 
-  return { order, held };
+  return { order, preview, payment, held };
+}
+
+interface Read {
+  readonly payment: Payment;
+  readonly whole: RefundOrder;
+  readonly costOf: CostOf;
 }
 
 const ofStranger = refuse(

@@ -239,6 +239,7 @@ export interface Tables {
     readonly excess: string | null;
     readonly dust: string | null;
     readonly refunded: string;
+    readonly refunds: object;
     readonly payin_seen_at: string | null;
     readonly payin_confirmed_at: string | null;
     readonly destination_chain_id: number;

@@ -1,6 +1,7 @@
 /** An app's payments as a table for spreadsheets. Read page by page: a million rows take no more memory than five hundred. */
 import { chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
+import type { RefundView } from '../domain/payment/refundView.ts';
 import type { PaymentView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
@@ -89,6 +90,8 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['excess', (p) => p.excess],
   ['dust', (p) => p.dust],
   ['refunded', (p) => p.refunded],
+  ['refund_network_fees', (p) => ofRefunds(p, ({ networkFee, tokenSymbol }) => `${networkFee} ${tokenSymbol}`)],
+  ['refund_tx_hashes', (p) => ofRefunds(p, ({ txHash }) => txHash)],
   ['destination_chain', (p) => chainOf(p.destinationChainId).name],
   ['destination_token', (p) => p.destinationTokenSymbol],
   ['destination_amount', (p) => p.destinationAmount],
@@ -98,3 +101,9 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['payin_tx_hash', (p) => p.payinTxHash],
   ['payout_tx_hash', (p) => p.payoutTxHash],
 ];
+
+/** One after the other; null where nothing was ordered back. */
+function ofRefunds({ refunds }: PaymentView, tell: (refund: RefundView) => string | null): string | null {
+  const told = refunds.flatMap((refund) => tell(refund) ?? []);
+  return told.length > 0 ? told.join(' ') : null;
+}

@@ -59,7 +59,7 @@ function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[
     const over = paid ? held.filter((entry) => isSameAsset(entry, p.terms.source)) : [];
     return over.length > 0
       ? over
-      : refuse('refundExceedsHeld', 'nothing is held beyond what was due: see what is held');
+      : refuse('refundExceedsHeld', 'nothing is held beyond what was due: see what is held', '/scope');
   }
   const { chainId, tokenAddress: address, amount } = scope;
   const entry = held.find((each) => isSameAsset(each, { chainId, token: { address } }));
@@ -71,7 +71,14 @@ function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[
   return refuse('refundExceedsHeld', `${text(entry.amount, entry.token)} can go back, not more`, '/amount');
 }
 
-const nothingHeld = refuse('refundExceedsHeld', 'nothing is held of this payment that has not been ordered back');
+/** A pointer at the request as a whole. */
+const whole = '';
+
+const nothingHeld = refuse(
+  'refundExceedsHeld',
+  'nothing is held of this payment that has not been ordered back',
+  whole,
+);
 
 const unproven = (proven: readonly Refundable[]): Refusal => {
   const [first] = proven;
@@ -81,6 +88,7 @@ const unproven = (proven: readonly Refundable[]): Refusal => {
   return refuse(
     'refundAddressUnproven',
     `${part}: send the payer the payment’s page, where he gives an address and signs with the key that paid, or ask the operator; the sender may be an exchange`,
+    whole,
   );
 };
 
@@ -112,7 +120,7 @@ export function requestRefunds(
   const planned = planRefunds(p, order);
   if (isRefusal(planned)) return planned;
   if (p.refunds.length + planned.length > refundsMax)
-    return refuse('conflict', `a payment has ${refundsMax} refunds at most: send back what is left in one`);
+    return refuse('conflict', `a payment has ${refundsMax} refunds at most: send back what is left in one`, whole);
   const priced = planned.map((each) => ({ ...each, cost: costOf(each) }));
   if (priced.some(({ cost }) => cost === undefined))
     return refuse('unavailable', 'what is held has changed meanwhile: try again');

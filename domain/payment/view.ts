@@ -7,7 +7,10 @@ import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { Metadata } from './metadata.ts';
 import { isWhollyRefunded } from './refund.ts';
+
+import { type RefundView, refundViews } from './refundView.ts';
 import { isSameAsset, type Source } from './sources.ts';
+
 import type { Payment } from './state.ts';
 
 export const paymentStatuses = [
@@ -101,6 +104,7 @@ export interface PaymentView {
   readonly dust: string | null;
   /** What has gone back, final on its chain, in whole tokens of whichever token it was. */
   readonly refunded: string;
+  readonly refunds: readonly RefundView[];
   /** Time of the block that holds the first payin that counts. */
   readonly payinSeenAt: Instant | null;
   readonly payinConfirmedAt: Instant | null;
@@ -172,6 +176,7 @@ function sourceOf(p: Payment) {
     excess: amount(p.funded?.excess),
     dust: amount(p.funded?.dust),
     refunded: refundedOf(p),
+    refunds: refundViews(p),
     payinSeenAt: seenAt(p),
     payinConfirmedAt: p.funded?.fundedAt ?? null,
   };

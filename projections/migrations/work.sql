@@ -36,6 +36,7 @@ CREATE TABLE payments (
   excess                    numeric,
   dust                      numeric,
   refunded                  numeric     NOT NULL,
+  refunds                   json        NOT NULL,
   payin_seen_at             timestamptz,
   payin_confirmed_at        timestamptz,
   destination_chain_id      integer     NOT NULL,
@@ -60,6 +61,7 @@ COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, see
 COMMENT ON COLUMN payments.excess IS 'Over source_amount: held, can be refunded. In the source token; null until it is funded.';
 COMMENT ON COLUMN payments.dust IS 'What the destination''s token cannot express, in the source token; null until it is funded.';
 COMMENT ON COLUMN payments.refunded IS 'What has gone back, final on its chain, in whole tokens of whichever token it was.';
+COMMENT ON COLUMN payments.refunds IS 'Each refund: amount, what sending it costs, receiver, how far it is, its transaction.';
 COMMENT ON COLUMN payments.payin_seen_at IS 'Time of the block that holds the first payin that counts.';
 COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
 COMMENT ON COLUMN payments.destination_amount IS 'What the receiver gets; null for anyAmount until it is funded.';

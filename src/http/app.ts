@@ -23,6 +23,7 @@ import { logoRoutes } from './routes/logos.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
+import { refundRoutes } from './routes/refunds.ts';
 import { settingsRoutes } from './routes/settings.ts';
 
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
@@ -31,6 +32,7 @@ export function createApp(deps: HttpDeps): Express {
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps, access),
+    ...refundRoutes(deps),
     ...feedRoutes(deps),
     ...accountRoutes(deps),
     ...merchantRoutes(deps),

@@ -8,6 +8,8 @@ import type { Changed, ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { PayByCredit } from '../../commands/payByCredit.ts';
 import type { Clock, Ids, Logo } from '../../commands/ports.ts';
 import type { PaymentRef } from '../../commands/recordPayin.ts';
+import type { RefundAddresses } from '../../commands/refundAddress.ts';
+import type { Refunds } from '../../commands/refunds.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
 import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { Chain } from '../../domain/chains.ts';
@@ -44,6 +46,8 @@ export type { App, Caller, DeliveryFilter, PaymentFilter };
 export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly feed: Feed;
   readonly cashback: CashbackDeps;
+  readonly refunds: Refunds;
+  readonly refundAddresses: RefundAddresses;
   readonly links: LinkDeps;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;

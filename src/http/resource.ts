@@ -1,8 +1,11 @@
 /** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
+
+import type { RefundView } from '../../domain/payment/refundView.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { createPageFields, type PageFields, type PayLinkDeps } from './payLinks.ts';
+import type { RefundResponse } from './schemas/refunds.ts';
 import type { PaymentResponse, WebhookPayment } from './schemas/responses.ts';
 
 /** For the holder of the app's key. */
@@ -13,7 +16,7 @@ export function paymentResource(view: PaymentView, page: PageFields): PaymentRes
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
     ...page,
-    payFrom: payFromOf(view),
+    ...additions(view),
   };
 }
 
@@ -43,7 +46,7 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
   orderId: null,
   paymentLink: null,
   merchant: null,
-  payFrom: payFromOf(view),
+  ...additions(view),
 });
 
 /** For whoever created it without a key: the order id is the caller's own, and so is the page to pay at. */
@@ -51,7 +54,18 @@ export const creatorResource = (view: PaymentView, page: PageFields): PaymentRes
   ...webhookData(view),
   ...ofTheApp,
   ...page,
+  ...additions(view),
+});
+
+/** What webhooks leave out. */
+const additions = (view: PaymentView): Pick<PaymentResponse, 'payFrom' | 'refunds'> => ({
   payFrom: payFromOf(view),
+  refunds: view.refunds.map(refundResource),
+});
+
+export const refundResource = ({ chainId, ...refund }: RefundView): RefundResponse => ({
+  ...refund,
+  chainId: String(chainId),
 });
 
 const payFromOf = ({ payFrom }: PaymentView): PaymentResponse['payFrom'] =>
@@ -61,7 +75,7 @@ const ofTheApp = { metadata: null, webhookUrl: null, webhookSecretSource: null }
 
 /**
  * `data` of a webhook, the same schema for both events: the payment but metadata, webhookUrl, webhookSecretSource,
- * paymentLink, merchant and payFrom (service reference 6).
+ * paymentLink, merchant, payFrom and refunds (service reference 6).
  *
  * @param view of the payment folded up to the event that the webhook tells of
  */

@@ -24,6 +24,7 @@ import { linksOf } from './links.ts';
 import { metrics, readiness } from './operations.ts';
 import { ownersOf } from './owners.ts';
 import { queriesOf } from './queries.ts';
+import { refundAddressesOf, refundsOf } from './refunds.ts';
 import { webhookSender, webhooksOf } from './webhooks.ts';
 
 export interface Servers {
@@ -85,6 +86,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...ownersOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
+    refunds: refundsOf(core),
+    refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
     clients,
     rates,

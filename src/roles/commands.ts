@@ -9,12 +9,12 @@ import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { addressBook, canonicalTxHash } from '../chains/families.ts';
 import type { Commands } from '../http/deps.ts';
 import { createOpenPlaces } from '../http/openPlaces.ts';
-import { createPayoutCosts } from '../runtime/payoutCosts.ts';
 import { createRouteGuard } from '../runtime/routeGuard.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createPayinLookUp } from '../subscribers/payinLookUp.ts';
 import type { Core } from './core.ts';
 import { followChanges } from './payins.ts';
+import { payoutCostsOf } from './refunds.ts';
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<Commands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
@@ -39,11 +39,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Comma
     deposits,
     canReceive: receiverChecks,
     feeOf: () => config.fee,
-    payoutCostOf: createPayoutCosts({
-      clock,
-      rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
-      coins: new Map(config.chains.map(({ chainId, coin }) => [chainId, coin])),
-    }),
+    payoutCostOf: payoutCostsOf(core),
     cashback_basisPoints: config.cashback.basisPoints,
     offers: ({ id }: Chain) => chains.has(id),
     checkRoute: guard.check,

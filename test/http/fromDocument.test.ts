@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../domain/decider.ts';
+import { bounced, confirmed, refundAddressSet } from '../support/payments.ts';
 import type { Answered } from './client.ts';
 import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
@@ -90,8 +91,14 @@ describe('HTTP: requests made from the OpenAPI document', function () {
       { cause: 'operator:spec' },
     );
     const keyId = isRefusal(key) ? assert.fail(key.message) : key.keyId;
+    const held = await world.call('POST', '/payment-api/payments', {
+      headers: world.keys.wallet,
+      body: goodRequest({ orderId: 'held' }),
+    });
+    await world.happen(held.body.id, [confirmed(), bounced('amountTooLow', '10.01'), refundAddressSet()]);
     place = (path) =>
       path
+        .replace('{id}/refunds', `${held.body.id}/refunds`)
         .replace('/keys/{id}', `/keys/${keyId}`)
         .replace('{id}', body.id)
         .replace('{appId}', 'wallet_demo')

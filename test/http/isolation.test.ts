@@ -36,6 +36,9 @@ const byId = ({ id }: Theirs, rest: string, more: Partial<Attempt>): readonly At
   { path: `${base}/${id}${rest}`, answered: [404], theirsWith: 200, ...more },
   { path: `${base}/${id.toUpperCase()}${rest}`, answered: [404], ...(more.body && { body: more.body }) },
 ];
+/** Keys of scope orders may do it with no payment. */
+const byAdmin = (attempts: readonly Attempt[]): readonly Attempt[] =>
+  attempts.map((attempt) => ({ ...attempt, answered: [403, ...attempt.answered] }));
 const creation = (path: string): Attempt[] => [
   { path, body: goodRequest({ appId: 'wallet_closed', orderId: 'their-order' }), answered: [403], theirsWith: 200 },
   { path, body: goodRequest({ orderId: 'their-order' }), answered: [201, 200] },
@@ -72,6 +75,10 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   ],
   'POST /payment-api/payments/:id/payin': (theirs) =>
     byId(theirs, '/payin', { body: { txHash, fromAddress: receiver }, theirsWith: 409 }),
+  'GET /payment-api/payments/:id/refunds': (theirs) =>
+    byAdmin(byId(theirs, '/refunds', {})).map(({ theirsWith: _, ...attempt }) => attempt),
+  'POST /payment-api/payments/:id/refunds': (theirs) =>
+    byAdmin(byId(theirs, '/refunds', { body: { scope: 'all' }, theirsWith: 409 })),
   'GET /payment-api/payments/:id/transactions': (theirs) => byId(theirs, '/transactions', {}),
   'GET /merchant-api/me/stats': () =>
     ['today', '7d', '30d'].map((period) => ({

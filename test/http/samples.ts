@@ -101,6 +101,7 @@ export const sampleView: PaymentView = {
   excess: '0.00',
   dust: '0.00',
   refunded: '0.00',
+  refunds: [],
   payinSeenAt: at(9, 1),
   payinConfirmedAt: at(9, 1),
   destinationChainId: 1,

@@ -206,7 +206,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     paymentIdOf,
   };
   return {
-    ...commandsOn(handle, clock),
+    ...commandsOn(handle, clock, () => 'https://pay.example'),
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(sql, filter),

@@ -6,6 +6,8 @@ import { type AppSettings, createPayment, quotePayment } from '../../commands/cr
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
+import { createRefundAddresses } from '../../commands/refundAddress.ts';
+import { createRefunds } from '../../commands/refunds.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
@@ -13,6 +15,7 @@ import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { expire } from '../../domain/payment/close.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
@@ -20,6 +23,7 @@ import { type Instant, instant, plus } from '../../domain/time.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
+import { createMessageSigners } from '../../src/chains/messages.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createClients } from '../../src/http/clients.ts';
@@ -40,6 +44,7 @@ import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
+import { accepted } from '../support/processes.ts';
 import { easyAccounts } from './accounts.ts';
 import { type Client, createClient } from './client.ts';
 import { headersOf, type Owners, ownersDeps } from './owners.ts';
@@ -80,6 +85,8 @@ export interface World {
   revoke(key: Headers): void;
   /** Ends a payment that nobody paid. */
   expire(paymentId: string): Promise<void>;
+  /** What happens to a payment, as its chains and workers would have it. */
+  happen(paymentId: string, events: readonly PaymentEvent[]): Promise<void>;
   stop(): Promise<void>;
 }
 export type Headers = Readonly<Record<string, string>>;
@@ -120,7 +127,7 @@ export async function startWorld(
   };
   const hashes = new Map([...callers.keys()].map((hash, index) => [Object.values(keys)[index], hash]));
 
-  const { endUnpaid, ...payments } = paymentDeps(clock, apps);
+  const { endUnpaid, happen, ...payments } = paymentDeps(clock, apps, () => listening);
   const deps: HttpDeps = {
     ...payments,
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
@@ -182,6 +189,7 @@ export async function startWorld(
     clock,
     lookUps: () => lookUps,
     expire: endUnpaid,
+    happen,
     revoke: (key) => void callers.delete(hashes.get(key) ?? ''),
     stop: server.close,
   };
@@ -246,7 +254,8 @@ const canReceive: CanReceive = async (_chain, token, account) => {
 export function commandsOn(
   handle: Handle,
   clock: Clock,
-): Pick<Commands, 'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'> {
+  service: () => string,
+): Commands & Pick<HttpDeps, 'refunds' | 'refundAddresses'> {
   const creating = {
     handle,
     clock,
@@ -266,11 +275,25 @@ export function commandsOn(
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
+    refunds: createRefunds({
+      handle,
+      clock,
+      addresses: addressBook,
+      canReceive: {},
+      payoutCostOf: async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n }),
+    }),
+    refundAddresses: createRefundAddresses({
+      handle,
+      clock,
+      addresses: addressBook,
+      signers: createMessageSigners(new Map()),
+      service,
+    }),
   };
 }
 
 /** Payments through the real commands; reads fold the streams. */
-function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
+function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>, service: () => string) {
   const store = memoryEventStore();
   const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
   const reading = {
@@ -281,7 +304,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
   };
   const newest: string[] = [];
   const changed = new Map<string, Instant>();
-  const commands = commandsOn(handle, clock);
+  const commands = commandsOn(handle, clock, service);
   const load = (paymentId: string) => currentState(handle, paymentDecider, paymentId);
   const read = async (paymentId: string): Promise<PaymentView | null> => {
     const payment = await load(paymentId);
@@ -295,6 +318,8 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       return created;
     }) satisfies HttpDeps['createPayment'],
 
+    refunds: commands.refunds,
+    refundAddresses: commands.refundAddresses,
     quotePayment: commands.quotePayment,
     chooseSource: commands.chooseSource,
 
@@ -309,6 +334,11 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>) {
       const ended = plus(payment?.terms.expiresAt ?? clock.now(), 1);
       const decide = (state: PaymentState) => expire(state, { scannedTo: () => ended, now: ended });
       await handle(paymentDecider, paymentId, decide, { cause: 'worker:spec', appId: payment?.terms.appId ?? '' });
+    },
+
+    async happen(paymentId: string, events: readonly PaymentEvent[]): Promise<void> {
+      const facts = { cause: 'worker:spec', appId: null } as const;
+      await accepted(handle(paymentDecider, paymentId, () => events, facts));
     },
 
     getPayment: read,

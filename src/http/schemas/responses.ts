@@ -22,6 +22,7 @@ import {
   TxHashOrNull,
   Uuid,
 } from './base.ts';
+import { RefundResponse } from './refunds.ts';
 
 const { Array: List, Integer, Object: Shape } = Type;
 const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description });
@@ -120,6 +121,9 @@ const paymentProperties = {
       }),
     ),
   ),
+  refunds: List(RefundResponse, {
+    description: 'What is ordered back of the money that the payment holds, the oldest first. An extension.',
+  }),
 };
 
 export const PaymentResponse = Shape(paymentProperties, {
@@ -132,7 +136,7 @@ export type PaymentResponse = Static<typeof PaymentResponse>;
 export const WebhookPayment = Shape(webhookProperties, {
   title: 'WebhookPayment',
   description:
-    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink, merchant and payFrom, which webhooks leave out.',
+    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink, merchant, payFrom and refunds, which webhooks leave out.',
 });
 export type WebhookPayment = Static<typeof WebhookPayment>;
 

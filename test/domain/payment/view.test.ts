@@ -90,6 +90,7 @@ describe('the view of a payment', () => {
       excess: null,
       dust: null,
       refunded: '0.00',
+      refunds: [],
     });
   });
 

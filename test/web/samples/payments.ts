@@ -54,6 +54,7 @@ export const payment = (say: Say, changed: Partial<PaymentView> = {}): PaymentVi
   excess: '0.00',
   dust: '0.00',
   refunded: '0.00',
+  refunds: [],
   destinationChainId: 42161,
   destinationTokenSymbol: 'USDC',
   destinationTokenAddress: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831',

@@ -1,0 +1,110 @@
+/** Refunds: what is asked for, what is ordered, what could be. */
+import Type, { type Static } from 'typebox';
+import { refundAskers, refundScopes } from '../../../domain/payment/refundShapes.ts';
+import { refundStatuses } from '../../../domain/payment/refundView.ts';
+import {
+  Address,
+  ChainId,
+  ChainIdInput,
+  closed,
+  Decimal,
+  DecimalOrNull,
+  Identifier,
+  NullableText,
+  oneOf,
+  orNull,
+  Text,
+  Time,
+  TimeOrNull,
+  TokenSymbol,
+  TxHashOrNull,
+} from './base.ts';
+
+const { Object: Shape, Optional } = Type;
+
+/** Why money is held that can go back. */
+const reasons = ['bounced', 'excess', 'held'] as const;
+const RefundReason = oneOf(reasons, {
+  title: 'RefundReason',
+  description:
+    'bounced: the payment ended without a payout. excess: more came than was due. held: money that did not count.',
+});
+
+export const RefundResponse = Shape(
+  {
+    refund: Type.Integer({ description: '1, 2, … of the payment’s' }),
+    status: oneOf(refundStatuses, {
+      title: 'RefundStatus',
+      description: 'ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain.',
+    }),
+    reason: RefundReason,
+    chainId: ChainId,
+    tokenSymbol: TokenSymbol,
+    tokenAddress: Type.String(),
+    amount: Type.Unsafe<string>({ ...Decimal, description: 'What is sent, in whole tokens.' }),
+    networkFee: Type.Unsafe<string>({
+      ...Decimal,
+      description: 'What sending it costs: taken off besides the amount. The service keeps no fee of its own.',
+    }),
+    receiverAddress: Type.String(),
+    receiverMemo: NullableText,
+    requestedBy: orNull(oneOf(refundAskers, { title: 'RefundAsker' })),
+    requestedAt: Time,
+    txHash: TxHashOrNull,
+    confirmedAt: TimeOrNull,
+  },
+  { title: 'Refund' },
+);
+export type RefundResponse = Static<typeof RefundResponse>;
+
+export const RefundRequest = Shape(
+  {
+    scope: Optional(
+      oneOf(refundScopes, {
+        description:
+          'all: what can go back; the default without an amount. excess: what came over what was due. part: an amount of one token; the default with one.',
+      }),
+    ),
+    chainId: Optional(ChainIdInput),
+    tokenAddress: Optional(Address),
+    amount: Optional(Decimal),
+    reason: Optional(Text(400)),
+    idempotencyKey: Optional(Identifier),
+  },
+  {
+    ...closed,
+    title: 'RefundRequest',
+    description:
+      'A scope; or chainId, tokenAddress and amount. amount is in whole tokens and holds what sending it costs. The same idempotencyKey orders once. reason is for whoever asks later.',
+    examples: [{ scope: 'all', reason: 'The order was cancelled', idempotencyKey: 'refund-1001' }],
+  },
+);
+export type RefundRequest = Static<typeof RefundRequest>;
+
+export const RefundsOrdered = Shape(
+  { data: Type.Array(RefundResponse) },
+  { title: 'RefundsOrdered', description: 'What the request has ordered, now or when it came first.' },
+);
+
+const HeldMoney = Shape(
+  {
+    reason: RefundReason,
+    chainId: ChainId,
+    tokenSymbol: TokenSymbol,
+    tokenAddress: Type.String(),
+    amount: Type.Unsafe<string>({ ...Decimal, description: 'What can go back and is not ordered yet.' }),
+    provenAmount: Type.Unsafe<string>({
+      ...Decimal,
+      description: 'What of it goes back on your order: its senders have proven where to.',
+    }),
+    networkFee: Type.Unsafe<string | null>({
+      ...DecimalOrNull,
+      description: 'What sending it to one receiver costs at present; null while nobody can tell.',
+    }),
+  },
+  { title: 'HeldMoney' },
+);
+export const RefundsResponse = Shape(
+  { data: Type.Array(RefundResponse), held: Type.Array(HeldMoney) },
+  { title: 'RefundsResponse', description: 'What is ordered back, the oldest first, and what still can be.' },
+);
