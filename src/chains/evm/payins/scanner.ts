@@ -77,14 +77,17 @@ export function createScanner(
     followed: () => followed,
 
     async start(pass, at, signal) {
-      const found = await rpc.answer(async (node) => {
+      // Who names a block that is too late would hide what came before; one that is too early is only more to read.
+      const told = await rpc.every(async (node) => {
         const { end } = await endOf(node, pass);
         const newest = await knownHeader(node, higher(end, 0n));
         return blockAt(node, newest, epochMs(at) / 1_000);
       }, signal);
-      return cursorAt({ chainId: chain.id, pass }, found);
+      const earliest = told.reduce((a, b) => (b.number < a.number ? b : a));
+      return cursorAt({ chainId: chain.id, pass }, earliest);
     },
 
+    // One word is enough: the height is the operator's, and a block that is on no other node is found to have left.
     async cursorAt(pass, blockNumber, signal) {
       const found = await rpc.answer((node) => knownHeader(node, blockNumber), signal);
       return cursorAt({ chainId: chain.id, pass }, found);

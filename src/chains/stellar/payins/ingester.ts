@@ -111,11 +111,14 @@ function createScanner(
 
   return {
     async start(pass, at, signal) {
-      const found = await rpc.answer((node) => ledgerAt(node, epochMs(at) / 1_000), signal);
-      return cursorOf(pass, found.ledger, found.closedAt_s);
+      // Who names a ledger that is too late would hide what came before; one that is too early is only more to read.
+      const told = await rpc.every((node) => ledgerAt(node, epochMs(at) / 1_000), signal);
+      const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
+      return cursorOf(pass, ledger, closedAt_s);
     },
 
     async cursorAt(pass, ledger, signal) {
+      // One word is enough: the ledger is the operator's, and the time of this cursor, which nobody saves, ends no payment.
       const oldest = await rpc.first(async (node) => (await ledgerRange(node)).oldest, signal);
       if (!oldest) throw new ChainUnavailable(chain.id, []);
       return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);

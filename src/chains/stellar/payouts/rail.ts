@@ -151,12 +151,19 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
       return sequences.reduce(higher) + 1n;
     },
 
-    numberingAccounts: (signal) =>
-      rpc.answer(async (node) => {
+    async numberingAccounts(signal) {
+      const told = await urgent.promptly(async (node) => {
         const found = await accountsOf(node, [account, ...channels]);
         if (!found.has(account)) throw unknownTreasury(node);
-        return [...found].map(([each, { sequence }]) => numberingAccountOf(each, sequence));
-      }, signal),
+        return found;
+      }, signal);
+      // A node that lags says too little, and that an account is unused which is not. One that says too much stops payouts, with an alarm.
+      const sequencesOf = (each: string) => told.flatMap((found) => found.get(each)?.sequence ?? []);
+      return [account, ...channels].flatMap((each) => {
+        const sequences = sequencesOf(each);
+        return sequences.length > 0 ? [numberingAccountOf(each, sequences.reduce(higher))] : [];
+      });
+    },
 
     // The treasury may pay for a channel's transaction too: that is one operation more.
     transferCost: (signal) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { epochMs } from '../../../../domain/time.ts';
+import { epochMs, instant } from '../../../../domain/time.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
 import { accountOf, sharedAnvil } from '../../../support/anvil.ts';
 import { type Behaviour, broken, honest, type NodeProxy, startProxy } from '../../proxy.ts';
@@ -103,6 +103,25 @@ describe('EVM ingester, with several nodes,', () => {
     first.behave(honest);
     await head.follow();
     assert.equal(receivedBy(head, customer), 5n);
+  });
+
+  it('starts where the earliest of them says, whichever is asked first', async () => {
+    await world.client.mine({ blocks: 20, interval: 10 });
+    const wanted = (await world.client.getBlockNumber()) - 15n;
+    const { timestamp } = await world.client.getBlock({ blockNumber: wanted });
+    const at = instant(Number(timestamp) * 1_000);
+    // All its blocks are older than what is asked for.
+    second.behave(async (method, params, forward) => {
+      const answer = (await forward(method, params)) as { timestamp: string };
+      return method === 'eth_getBlockByNumber' ? { ...answer, timestamp: '0x1' } : answer;
+    });
+    for (const urls of [
+      [first.url, second.url],
+      [second.url, first.url],
+    ]) {
+      const { blockNumber } = await ingesterOf(urls).start('head', at, signal);
+      assert.equal(blockNumber, wanted);
+    }
   });
 
   it('needs no base fee, no effective price and no type that it knows, and takes no number that is not as nodes write it', async () => {

@@ -6,7 +6,7 @@ import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { createStellarIngester } from '../../../../src/chains/stellar/payins/ingester.ts';
 import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
-import { type StellarWorld, scanned, stellarWorld } from '../world.ts';
+import { type StellarWorld, scanned, signal, stellarWorld } from '../world.ts';
 
 describe('reading payins from several Stellar nodes', () => {
   let world: StellarWorld;
@@ -153,6 +153,33 @@ describe('reading payins from several Stellar nodes', () => {
       return { ...answer, latestLedger: Number(transfer.blockNumber) - 1 };
     });
     assert.equal(await reasonOf(), 'nodesTooFew');
+  });
+
+  it('begin where the earliest of them says, whichever is asked first', async () => {
+    const from = world.here();
+    await world.send('1', Memo.text('early'));
+    world.stellar.closeLedgers(1, 3_600);
+    const at = instant(world.stellar.chain.history.head().closedAt_s * 1_000 - 60_000);
+    await world.send('1', Memo.text('wanted'));
+    /** Says that its oldest ledger is its newest. */
+    const late: Behaviour = async (method, params, forward) => {
+      const answer = (await forward(method, params)) as Record<string, unknown>;
+      if (!('latestLedger' in answer)) return answer;
+      return {
+        ...answer,
+        oldestLedger: answer['latestLedger'],
+        oldestLedgerCloseTime: answer['latestLedgerCloseTime'],
+      };
+    };
+    const liar = await startProxy(world.stellar.rpcUrl, late);
+    for (const urls of [
+      [liar.url, world.stellar.rpcUrl],
+      [world.stellar.rpcUrl, liar.url],
+    ]) {
+      const ingester = createStellarIngester(world.config(urls));
+      const begun = await ingester.start('final', at, signal);
+      assert.ok(begun.blockNumber >= from.blockNumber && begun.chainTime <= at, String(begun.blockNumber));
+    }
   });
 
   it('of another network are not believed', async () => {

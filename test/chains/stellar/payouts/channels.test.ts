@@ -15,7 +15,8 @@ import { payoutsWorker } from '../../../../src/subscribers/payouts.ts';
 import * as p from '../../../support/payments.ts';
 import { sharedBySigners } from '../../../support/payouts.ts';
 import { accepted, crashAt, processes } from '../../../support/processes.ts';
-import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
+import { startProxy } from '../../proxy.ts';
+import { orderTo, type PayingWorld, payingWorld, railOf } from '../paying.ts';
 import { signal } from '../world.ts';
 
 const amount = 10_0000000n;
@@ -49,6 +50,26 @@ describe('payouts on Stellar through channels', () => {
       for (const attempt of attempts) assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
       assert.equal(await world.lab.balance(receiver), 6n);
       assert.equal(await lumensOf(a), lumens);
+    });
+
+    it('are numbered by what the furthest node knows: one that lags calls a channel unused that is not', async () => {
+      const [a] = world.channels;
+      const answers = new Map<string, unknown>();
+      const stale = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
+        if (method !== 'getLedgerEntries') return forward(method, params);
+        const key = JSON.stringify(params);
+        if (!answers.has(key)) answers.set(key, await forward(method, params));
+        return answers.get(key);
+      });
+      const numbered = async () => {
+        const accounts = await railOf(world, [stale.url, world.stellar.rpcUrl]).numberingAccounts?.(signal);
+        return accounts?.find(({ account }) => account === a?.publicKey()) ?? assert.fail('there is no such channel');
+      };
+      const before = await numbered();
+      const { bytes } = await world.attemptIn(a, orderTo(receiver, 2n));
+      await world.rail.broadcast(bytes);
+      closeLedgers();
+      assert.deepEqual(await numbered(), { ...before, minedNonce: before.minedNonce + 1n, unused: false });
     });
 
     it('are the same transaction when their number is chosen last', async () => {
