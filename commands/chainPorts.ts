@@ -160,9 +160,10 @@ export interface Ingester {
   resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /**
    * Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed.
+   * @param whole asks for all of it: a node that shows a part that cannot be read has no answer
    * @throws while it cannot be read as nodes show it
    */
-  lookUp(txHash: string, signal: AbortSignal): Promise<readonly Transfer[]>;
+  lookUp(txHash: string, signal: AbortSignal, whole?: 'whole'): Promise<readonly Transfer[]>;
   /**
    * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.
    * @param stake `usd`: what depends on it, in whole tokens; large sums take more nodes

@@ -46,9 +46,11 @@ export function createUnreadableNotes(
       const room = await roomOf(sql, worker);
       const fresh: Unreadable[] = [];
       const beyond: Unreadable[] = [];
-      for (const each of found) {
-        if (room.isKnown(each)) continue;
-        if (room.take(each)) {
+      for (const each of byTransaction(found)) {
+        if (room.isKnown(each)) {
+          const more = room.add(each);
+          if (more.length > 0) await keepMore(sql, worker, each, more);
+        } else if (room.take(each)) {
           fresh.push(each);
           await keep(sql, failures, worker, each, at);
         } else beyond.push(each);
@@ -73,13 +75,27 @@ export function createUnreadableNotes(
   };
 }
 
+/** One for each transaction: each of its events may have paid another deposit of ours. */
+function byTransaction(found: readonly Unreadable[]): readonly Unreadable[] {
+  const transactions = new Map<string, Unreadable>();
+  for (const each of found) {
+    const { addresses = [], evidence } = transactions.get(each.txHash) ?? {};
+    transactions.set(each.txHash, {
+      ...each,
+      addresses: [...new Set([...addresses, ...each.addresses])],
+      evidence: evidence === undefined ? each.evidence : `${evidence}\n${each.evidence}`,
+    });
+  }
+  return [...transactions.values()];
+}
+
 /** What is kept of the worker's chain, and what may be added to it. */
 async function roomOf(sql: Sql, worker: string) {
   const rows = await sql.query<{ key: string; addresses: readonly string[] }>(
     'SELECT key, addresses FROM ops.unreadable_transactions WHERE worker = $1',
     [worker],
   );
-  const known = new Set(rows.map(({ key }) => key));
+  const known = new Map(rows.map(({ key, addresses }) => [key, addresses]));
   const ofDeposit = new Map<string, number>();
   const count = (addresses: readonly string[]) => {
     for (const address of addresses) ofDeposit.set(address, (ofDeposit.get(address) ?? 0) + 1);
@@ -90,9 +106,17 @@ async function roomOf(sql: Sql, worker: string) {
     take({ txHash, addresses }: Unreadable): boolean {
       const crowded = addresses.some((address) => (ofDeposit.get(address) ?? 0) >= unreadablePerDepositMax);
       if (crowded || known.size >= unreadableMax) return false;
-      known.add(txHash);
+      known.set(txHash, addresses);
       count(addresses);
       return true;
+    },
+    /** @returns those that were not known of it */
+    add({ txHash, addresses }: Unreadable): readonly string[] {
+      const before = known.get(txHash) ?? [];
+      const more = addresses.filter((address) => !before.includes(address));
+      known.set(txHash, [...before, ...more]);
+      count(more);
+      return more;
     },
   };
 }
@@ -110,6 +134,20 @@ async function keep(
     `INSERT INTO ops.unreadable_transactions (worker, key, block_number, addresses, evidence, seen_at)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
     [worker, txHash, blockNumber, addresses, told, at],
+  );
+}
+
+/** The end of their payments waits too, and so does forgetting the note, until these are shown as well. */
+async function keepMore(
+  sql: Sql,
+  worker: string,
+  { txHash, evidence }: Unreadable,
+  more: readonly string[],
+): Promise<void> {
+  await sql.query(
+    `UPDATE ops.unreadable_transactions SET addresses = addresses || $3::text[], evidence = left(evidence || E'\\n' || $4, $5)
+      WHERE worker = $1 AND key = $2`,
+    [worker, txHash, more, evidence.replaceAll('\0', ''), evidenceMax],
   );
 }
 

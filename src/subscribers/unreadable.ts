@@ -37,8 +37,8 @@ class Unread extends Error {
 
 /**
  * What is found is recorded as the scan records it, and asked for again until it is final: recording it again changes nothing. A crash
- * in between leaves the note, so that it is read once more. An answer without what it may have paid is no answer: a node lags, has lost a
- * part of its history, or shows all but the one event. Only an operator forgets it.
+ * in between leaves the note, so that it is read once more. An answer without all that it may have paid is no answer: a node lags, has
+ * lost a part of its history, or shows all but the one event. Only an operator forgets it.
  */
 export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
   const { ingester, due } = deps;
@@ -49,25 +49,32 @@ export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
     due,
     keyOf: ({ key }) => key,
     async act({ key: txHash, addresses }, signal) {
-      const transfers = await lookUp(ingester, txHash, signal);
+      const whole = await lookUp(ingester, txHash, signal);
+      const transfers = whole instanceof Unread ? await readableOf(ingester, txHash, signal) : whole;
       await record(deps, transfers, signal);
+      if (whole instanceof Unread) throw whole;
       const paid = transfers.map(({ to }) => payinAddress(to, null).address);
-      const shown = addresses.length > 0 ? addresses.some((address) => paid.includes(address)) : paid.length > 0;
-      if (!shown) throw new Unread(`nodes show no transfer to ${addresses.join(', ') || 'us'} in ${txHash}`);
+      const hidden = addresses.filter((address) => !paid.includes(address));
+      if (hidden.length > 0 || paid.length === 0)
+        throw new Unread(`nodes show no transfer to ${hidden.join(', ') || 'us'} in ${txHash}`);
     },
   };
 }
 
-/** What a transaction cannot show is its own failure; that no node answers anything is not. @throws Unread, ChainUnavailable */
-async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[]> {
+/** All of it. What a transaction cannot show is its own failure; that no node answers anything is not. @throws ChainUnavailable */
+async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[] | Unread> {
   try {
-    return await ingester.lookUp(txHash, signal);
+    return await ingester.lookUp(txHash, signal, 'whole');
   } catch (error) {
     if (isCrowded(error)) throw error;
     if (error instanceof TransientError) await ingester.head(signal);
-    throw new Unread(error instanceof Error ? error.message : String(error));
+    return new Unread(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Money that can be read does not wait for what is beside it in the same transaction. */
+const readableOf = (ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[]> =>
+  ingester.lookUp(txHash, signal).catch(() => []);
 
 /** Calls of the head may be taken while these wait in vain: that says nothing of the transaction. */
 const isCrowded = (error: unknown): boolean =>

@@ -54,6 +54,19 @@ describe('transactions that cannot be read', () => {
     );
   });
 
+  it('are one with all whom they may have paid, however many of their events are odd, and whenever each is seen', async () => {
+    const odd = (address: string) => ({
+      ...unreadable('a', 100, [address]),
+      evidence: `the event of ${address} is odd`,
+    });
+    const { fresh } = await notes().note([odd('deposit 1'), odd('deposit 2'), odd('deposit 1')], minute(1));
+    assert.equal(fresh.length, 1);
+    assert.deepEqual((await notes().note([odd('deposit 3'), odd('deposit 2')], minute(2))).fresh, []);
+    const [a] = await unreadableTransactions(database, 10);
+    assert.deepEqual(a?.addresses, ['deposit 1', 'deposit 2', 'deposit 3']);
+    for (const address of a.addresses) assert.match(a.evidence, new RegExp(address));
+  });
+
   it('keep their evidence while they fail, and are forgotten with their note: read at last, or dismissed', async () => {
     await notes().note([unreadable('a'), unreadable('b')], minute(1));
     const failures = createFailures(database, { attemptsMax: 1 });

@@ -20,7 +20,14 @@ describe('a transaction that could not be read', () => {
   const world = async (transfers: readonly Transfer[], addresses: readonly string[] = []) => {
     const log = createWorld();
     await append(log, `payment-${paymentId}`, p.unpaid);
-    const around = { transfers, fails: null as Error | null, head: true, unmatched: [] as string[], deep: true };
+    const around = {
+      transfers,
+      fails: null as Error | null,
+      head: true,
+      unmatched: [] as string[],
+      deep: true,
+      odd: '',
+    };
     const worker = unreadableWorker({
       ...believing,
       confirming: { ...believing.confirming, shown: async () => around.deep },
@@ -32,8 +39,9 @@ describe('a transaction that could not be read', () => {
         passes: ['head', 'final', 'finalLarge'],
         largeFrom: 1_000n,
         sharedAddresses: ['GSHARED'],
-        async lookUp() {
+        async lookUp(_, __, whole) {
           if (around.fails) throw around.fails;
+          if (whole && around.odd) throw new Unavailable(around.odd);
           return around.transfers;
         },
         async head() {
@@ -102,6 +110,23 @@ describe('a transaction that could not be read', () => {
     await assert.rejects(act(), { name: 'Unread', message: new RegExp(`no transfer to ${own}`) });
     assert.deepEqual(new Set(around.unmatched), new Set([stray.txHash]));
     around.transfers = [stray, p.payin()];
+    await act();
+  });
+
+  it('is not forgotten while one of two events cannot be read; the money of the other one is recorded', async () => {
+    const { act, around, payins } = await world([p.payin()], [own]);
+    around.odd = 'log 7 is no transfer of ERC-20';
+    await assert.rejects(act(), { name: 'Unread', message: /log 7/ });
+    assert.deepEqual(await payins(), [`confirmed ${p.of('10.01')}`]);
+    around.odd = '';
+    await act();
+  });
+
+  it('is not forgotten while nodes show but one of the deposits that it may have paid', async () => {
+    const other = payinAddress(p.merchantWallet, null).address;
+    const { act, around } = await world([p.payin()], [own, other]);
+    await assert.rejects(act(), { name: 'Unread', message: new RegExp(`no transfer to ${other} in`) });
+    around.transfers = [p.payin(), { ...p.payin({ tx: 'other' }), to: p.merchantWallet }];
     await act();
   });
 });

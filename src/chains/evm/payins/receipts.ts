@@ -8,7 +8,7 @@ import { evidenceMax, type Ingester, type TransferLog, TransferUnreadable } from
 import { knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createBlockReceipts } from './blockReceipts.ts';
-import { transfersOf } from './transfers.ts';
+import { transfersOf, unreadableIn } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
 
@@ -39,9 +39,11 @@ export function createReceipts(
   /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
   const read = boundedMap<Transfer>(remembered);
 
-  async function transfersAt(node: EvmNode, txHash: string) {
+  async function transfersAt(node: EvmNode, txHash: string, whole?: 'whole') {
     const receipt = await receiptOf(node, txHash);
     if (receipt) {
+      const [odd] = whole && receipt.succeeded ? unreadableIn(chain, receipt.logs) : [];
+      if (odd) throw new RpcFailed(node.name, method, 'malformed', odd.evidence);
       const block = await knownHeader(node, receipt.blockNumber);
       if (block.hash === receipt.blockHash) return transfersOf(chain, receipt, block.time_s);
       throw new RpcFailed(node.name, method, 'refused', 'its block left the chain while it was read');
@@ -77,7 +79,8 @@ export function createReceipts(
       return found;
     },
 
-    lookUp: async (txHash, signal) => (await rpc.as('late').first((node) => transfersAt(node, txHash), signal)) ?? [],
+    lookUp: async (txHash, signal, whole) =>
+      (await rpc.as('late').first((node) => transfersAt(node, txHash, whole), signal)) ?? [],
   };
 }
 

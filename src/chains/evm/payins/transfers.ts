@@ -64,6 +64,10 @@ export function tell(chain: Chain, { logs, broken }: LogsShown, timeOf: (log: Ra
   };
 }
 
+/** What of a transaction's logs moves a token of ours in a way that cannot be read. */
+export const unreadableIn = (chain: Chain, logs: readonly RawLog[]): readonly Unreadable[] =>
+  logs.filter((log) => movement(chain, log) === 'unreadable').map(asUnreadable);
+
 function asUnreadable({ txHash, blockNumber, topics, data, logIndex }: RawLog): Unreadable {
   const receiver = topics[2];
   const evidence = `log ${logIndex} is no transfer of ERC-20: ${JSON.stringify({ topics, data })}`;

@@ -102,6 +102,20 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     });
   }
 
+  it('is looked up as a whole only where no event of it is odd, as of another node', async () => {
+    const bad = await world.pay(other, 1n);
+    const oddly = withReceipts(bad, ({ logs, ...receipt }) => ({
+      ...receipt,
+      logs: logs.flatMap((log) => [log, { ...log, data: '0x' }]),
+    }));
+    node.behave(oddly);
+    const alone = ingesterOf([node.url]);
+    assert.equal((await alone.lookUp(bad, signal)).length, 1);
+    await assert.rejects(alone.lookUp(bad, signal, 'whole'), /is no transfer of ERC-20/);
+    const both = ingesterOf([node.url, world.rpcUrl]);
+    assert.equal((await both.lookUp(bad, signal, 'whole')).length, 1);
+  });
+
   it('does not stop its chain', async () => {
     const head = await observe(ingesterOf([node.url]), 'head');
     const bad = await world.pay(other, 1n);
