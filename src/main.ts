@@ -10,6 +10,7 @@ import { KeyChangeUnfinished } from './eventstore/sealed.ts';
 import { CannotListen } from './http/server.ts';
 import { operatorDeps, runAccounts } from './roles/accounts.ts';
 import { startServers } from './roles/api.ts';
+import { guardNodes } from './roles/chainHealth.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
@@ -49,6 +50,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
   });
   const running = [
     core.clockWatch.run(signal),
+    guardNodes(core, signal),
     ...(has('api') ? [runAccounts(core, signal)] : []),
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),

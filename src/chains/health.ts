@@ -28,8 +28,10 @@ export interface Compared {
 export interface WatchedNode {
   /** Its number in the configuration and its host. */
   readonly name: string;
-  /** What tells its network from all others, for ever. @throws RpcFailed */
+  /** What tells its network from all others, for ever; a node that is refused is asked as well. @throws RpcFailed */
   identity(signal: AbortSignal): Promise<string>;
+  /** From now on nobody in this process asks the node about this chain. @param why null: it is asked again */
+  refuse(why: string | null): void;
   /** @throws RpcFailed */
   look(signal: AbortSignal): Promise<NodeLook>;
   /** How its chain differs from what this release knows of it, each with what to do; what it cannot tell is left out. @throws RpcFailed */
@@ -70,9 +72,15 @@ export function createChainHealth(
   finalSteps_ms: number,
   { identity, look, features, comparisons, pace_ms }: HealthQuestions,
 ): ChainHealth {
-  const nodes = rpc.as('late').nodes.map((connect) => ({
-    name: connect().name,
-    identity: (signal: AbortSignal) => identity(connect(signal)),
+  const late = rpc.as('late');
+  const asked = late.nodes.flatMap((connect, at) => {
+    const gate = late.gates[at];
+    return gate ? [{ connect, gate }] : [];
+  });
+  const nodes = asked.map(({ connect, gate }) => ({
+    name: gate.name,
+    refuse: gate.refuse,
+    identity: (signal: AbortSignal) => identity(gate.whenRefused(signal)),
     look: (signal: AbortSignal) => look(connect(signal)),
     features: (signal: AbortSignal) => inParallel(features, 1, (feature) => tried(connect(signal), feature)),
     async differences({ pace }: Compared, signal: AbortSignal) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
-import { createForeign, type Foreign } from '../../src/subscribers/chainForeign.ts';
+import { createForeign } from '../../src/subscribers/chainForeign.ts';
+import type { Stranger } from '../../src/subscribers/chainIdentity.ts';
 import type { Looked } from '../../src/subscribers/chainStands.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
@@ -9,7 +10,8 @@ const chain = { id: 501, name: 'Solana', block_ms: 400 } as const;
 
 function watching(identities: (string | null)[], remembered: string | null = null) {
   const around = { remembered, scannedTo: null as bigint | null };
-  const told: Foreign[] = [];
+  const told: Stranger[] = [];
+  const refused = new Set<string>();
   const watch = createForeign({
     chain,
     nodes: identities.map((_, at) => ({
@@ -19,6 +21,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
         if (!identity) throw new Error('no answer');
         return identity;
       },
+      refuse: (why) => void (why === null ? refused.delete(`node ${at + 1}`) : refused.add(`node ${at + 1}`)),
     })),
     remembered: async () => around.remembered,
     async remember(identity) {
@@ -39,7 +42,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
     );
     return watch.judge(looks, now, signal);
   };
-  return { at, told, around };
+  return { at, told, around, refused, identities };
 }
 
 describe('a node of another network', () => {
@@ -61,7 +64,7 @@ describe('a node of another network', () => {
     );
     assert.match(
       told[0]?.message ?? '',
-      /Solana: node 2 is of the network test.*was read so far is main.*RPC_URLS_501.*--begun-anew/,
+      /Solana: node 2 is not asked any more: it is of the network test.*was read so far is main.*RPC_URLS_501.*--begun-anew/,
     );
     await at(40, 100, 100);
     assert.equal(told.length, 2);
@@ -76,6 +79,33 @@ describe('a node of another network', () => {
       ['node 1', 'node 2'],
     );
     assert.match(told[0]?.message ?? '', /nodes name different networks/);
+  });
+
+  it('is not asked any more, once proven, until it shows the right network', async () => {
+    const { at, told, refused, identities } = watching(['main', 'test'], 'main');
+    await at(0, 100, 100);
+    assert.deepEqual([...refused], ['node 2']);
+    assert.match(told[0]?.message ?? '', /node 2 is not asked any more/);
+    identities[1] = null;
+    await at(2, 100, 100);
+    assert.deepEqual([...refused], ['node 2'], 'one that does not say stays out');
+    identities[1] = 'main';
+    await at(4, 100, 100);
+    assert.deepEqual([...refused], []);
+  });
+
+  it('is asked no more though all are: then the chain stands', async () => {
+    const { at, told, refused } = watching(['test', 'test'], 'main');
+    await at(0, 100, 100);
+    assert.deepEqual([...refused], ['node 1', 'node 2']);
+    assert.equal(told.length, 2);
+  });
+
+  it('is not taken out where nobody knows which network is meant, nor for being behind', async () => {
+    const { at, refused, around } = watching(['main', 'test']);
+    around.scannedTo = 100_000n;
+    for (let minute = 0; minute < 10; minute += 1) await at(minute, 100, 100_000);
+    assert.deepEqual([...refused], []);
   });
 
   it('is one whose head is far behind what was read, for minutes', async () => {

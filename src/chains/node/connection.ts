@@ -29,6 +29,10 @@ export interface NodeConnection {
   wait_ms(priority: Priority): number;
   /** @throws RpcFailed */
   verified(signal?: AbortSignal): Promise<void>;
+  /** The node, also while it is refused: for what tells whether it may be asked again. */
+  whenRefused(asking: Asking): ChainNode;
+  /** For all in this process who would ask it about this chain. @param why null: from now on it is asked again */
+  refuse(why: string | null): void;
 }
 
 /** A node that cannot serve the chain is looked at again after so long: it may have been set up anew. */
@@ -103,29 +107,40 @@ export function connect(
     return asked.outcome;
   }
 
-  const verified = (signal?: AbortSignal) => unlessAborted(verification(), signal);
+  const fits = (signal?: AbortSignal) => unlessAborted(verification(), signal);
+
+  async function verified(signal?: AbortSignal): Promise<void> {
+    const why = line.refused.get(chainId);
+    if (why !== undefined) throw new RpcFailed(name, 'any call', 'unfit', why);
+    await fits(signal);
+  }
 
   return {
     name,
     limits: line.limits,
     verified,
     wait_ms: line.limiter.wait_ms,
-    for(asking) {
-      const node = nodeFor(asking);
-      return {
-        ...node,
-        async request(method, params) {
-          await verified(asking.signal);
-          return node.request(method, params);
-        },
-        async batch(calls, how) {
-          await verified(asking.signal);
-          return node.batch(calls, how);
-        },
-      };
+    for: (asking) => after(() => verified(asking.signal), nodeFor(asking)),
+    whenRefused: (asking) => after(() => fits(asking.signal), nodeFor(asking)),
+    refuse(why) {
+      if (why === null) line.refused.delete(chainId);
+      else line.refused.set(chainId, why);
     },
   };
 }
+
+/** The same node, which is asked nothing before something else has gone well. */
+const after = (first: () => Promise<void>, node: ChainNode): ChainNode => ({
+  ...node,
+  async request(method, params) {
+    await first();
+    return node.request(method, params);
+  },
+  async batch(calls, how) {
+    await first();
+    return node.batch(calls, how);
+  },
+});
 
 /** @throws also what the signal is aborted with; the work goes on */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -19,6 +19,8 @@ export interface NodeLine {
   readonly limits: NodeLimits;
   /** Whether the node serves what a chain needs. */
   readonly verified: Map<number, Verification>;
+  /** Why the node is not to be asked about a chain, while it is not. */
+  readonly refused: Map<number, string>;
 }
 
 /** For metrics; a node is named by its chain and its number, never by its URL. */
@@ -60,6 +62,7 @@ export function createLines({
         limiter: createLimiter({ ticker, random }),
         limits: createLimits(ticker),
         verified: new Map(),
+        refused: new Map(),
       };
       lines.set(url, line);
       names.set(`${chainId} ${node}`, { chainId, node, line });

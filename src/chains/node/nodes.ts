@@ -40,6 +40,8 @@ export interface ChainRpc {
   readonly chainId: number;
   /** In the order of the configuration. */
   readonly nodes: readonly Connection[];
+  /** The same, also while they are refused. */
+  readonly gates: readonly NodeGate[];
   readonly agree: Agree;
   /** The same nodes, with another place among those that wait for them. Without it, calls are as those of the head. */
   as(priority: Priority): ChainRpc;
@@ -75,6 +77,12 @@ export interface ChainRpcOptions extends ConnectOptions {
 /** @returns the node for a reading that ends with the signal */
 export type Connection = (signal?: AbortSignal) => ChainNode;
 
+/** Lets a node be asked or not. One that is refused counts as one that cannot serve the chain, whoever asks. */
+export interface NodeGate extends Pick<NodeConnection, 'name' | 'refuse'> {
+  /** For what tells whether it may be asked again. */
+  readonly whenRefused: Connection;
+}
+
 /** The same where all are asked: one of them is not waited for longer. */
 const among_ms = 2_000;
 
@@ -103,6 +111,14 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
     (connection): Connection =>
       (signal) =>
         connection.for({ priority, signal, ...among }),
+  );
+
+  const gates = connections.map(
+    ({ name, refuse, whenRefused }): NodeGate => ({
+      name,
+      refuse,
+      whenRefused: (signal) => whenRefused({ priority, signal }),
+    }),
   );
 
   async function first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal) {
@@ -136,6 +152,7 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
   return {
     chainId,
     nodes,
+    gates,
     agree,
     as,
     first,

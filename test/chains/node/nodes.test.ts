@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChainNode, RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
 import { createLines, type NodeSeen } from '../../../src/chains/node/lines.ts';
-import { type ChainRpcOptions, ChainUnavailable, createChainRpc } from '../../../src/chains/node/nodes.ts';
+import { type ChainRpcOptions, ChainUnavailable, createChainRpc, sendToAll } from '../../../src/chains/node/nodes.ts';
 import { always, each, refusal, type ScriptedNode, scriptedNode } from '../../support/scriptedNode.ts';
 
 const limited = (retryAfter_s: number) => () => ({
@@ -94,6 +94,30 @@ describe('the nodes of a chain', () => {
     const [sentence, ...others] = await rpc.unfit(AbortSignal.timeout(5_000));
     assert.match(sentence ?? '', /^RPC_URLS_8453: node 1 \(127.*\): eth_chainId unfit: serves chain 56$/);
     assert.deepEqual(others, []);
+  });
+
+  it('that are refused are asked nothing, by whomever in this process, but what may let them in again', async () => {
+    const [one, two] = [await scriptedNode(always('0x1')), await scriptedNode(always('0x2'))];
+    const lines = createLines();
+    const rpc = chain([one, two], { lines });
+    const [gate, other] = rpc.gates;
+    gate?.refuse('it is of another network');
+    const elsewhere = chain([one], { lines });
+    assert.equal(await rpc.first(height), '0x2');
+    assert.deepEqual(await rpc.every(height), ['0x2']);
+    await assert.rejects(elsewhere.first(height), /node 1 .* unfit: it is of another network/);
+    await assert.rejects(
+      sendToAll(elsewhere, async (node) => void (await height(node))),
+      ChainUnavailable,
+    );
+    assert.equal(one.requests.length, 0);
+    other?.refuse('it as well');
+    await assert.rejects(rpc.first(height), ChainUnavailable);
+
+    assert.ok(gate);
+    assert.equal(await height(gate.whenRefused()), '0x1');
+    gate.refuse(null);
+    assert.equal(await rpc.first(height), '0x1');
   });
 
   it('that do not answer at the start are not called unfit', async () => {
