@@ -8,7 +8,7 @@ import { chainOf } from '../domain/chains.ts';
 import { type Decision, isRefusal } from '../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../domain/payment/events.ts';
 import { recordPayin } from '../domain/payment/payins.ts';
-import { confirmPayout, requestPayout, signPayout } from '../domain/payment/payout.ts';
+import { concludePayout, requestPayout, signPayout } from '../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { epochMs } from '../domain/time.ts';
 import type { SignedAttempt } from '../domain/transfer/shapes.ts';
@@ -110,7 +110,9 @@ export function histories(handle: Handle, clock: Clock): Histories {
       seen(true),
       decide((p) => requestPayout(p, clock.now())),
       decide((p, n) => signPayout(p, attemptOf(p, n, clock))),
-      decide((p, n) => confirmPayout(p, { ...landed(n), confirmedAt: clock.now() })),
+      decide((p, n) =>
+        concludePayout(p, { kind: 'final', ...landed(n), blockNumber: BigInt(landed(n).blockNumber) }, clock.now()),
+      ),
       tell(false),
       tell(true),
     ],

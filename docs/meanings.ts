@@ -106,6 +106,11 @@ export const meanings: {
     RefundRequested: 'Money is to go back from the treasury, less what sending it costs',
     RefundSigned: 'A signed refund, recorded before it is broadcast',
     RefundDied: 'A refund attempt can provably never land',
+    RefundOrphaned: 'A settled refund left its chain: the process goes on from its recorded bytes',
+    RefundShort:
+      'The refund is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
+    RefundAccepted: 'An operator found that the receiver has it all the same: the refund counts as settled',
+    RefundRetried: 'An operator lets the refund go on: after a hundred attempts, or one that brought nothing',
     RefundConfirmed: 'The refund is final on its chain',
   },
   treasury: {

@@ -22,6 +22,7 @@ import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
+import { transfersOfPayments } from './transfers.ts';
 import { unmatched } from './unmatched.ts';
 
 /** What the service needs to act. */
@@ -34,6 +35,7 @@ export const workSet: ProjectionSet = {
     deposits,
     unmatched,
     todoPayments,
+    transfersOfPayments,
     todoWebhooks,
     apps,
     apiKeys,
@@ -49,7 +51,7 @@ export const workSet: ProjectionSet = {
     operations,
   ],
   channels: {
-    todo_payments: 'todo_payments',
+    transfers: 'transfers',
     todo_webhooks: 'todo_webhooks',
     todo_credits: 'todo_cashback',
     todo_cashback: 'todo_cashback',

@@ -270,9 +270,7 @@ export interface Tables {
   readonly todo_payments: {
     readonly payment_id: string;
     readonly chain_id: number;
-    readonly step: string;
     readonly due_at: string;
-    readonly app_id: string;
   };
   readonly todo_webhooks: {
     readonly delivery_id: string;
@@ -306,6 +304,18 @@ export interface Tables {
     readonly block_number: string | null;
     readonly block_hash: string | null;
     readonly at: string;
+  };
+  readonly transfers: {
+    readonly reference: string;
+    readonly kind: string;
+    readonly chain_id: number;
+    readonly token_address: string;
+    readonly amount: string;
+    readonly app_id: string;
+    readonly step: string;
+    readonly due_at: string;
+    readonly signed: boolean;
+    readonly settled_at: string | null;
   };
   readonly unmatched: {
     readonly transfer_id: string;
@@ -357,5 +367,6 @@ export interface TableKeys {
   readonly todo_webhooks: 'delivery_id';
   readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';
+  readonly transfers: 'reference';
   readonly unmatched: 'transfer_id';
 }

@@ -1,4 +1,3 @@
-import type { ChainId } from '../domain/chains.ts';
 import { awaitedChains } from '../domain/payment/counting.ts';
 import { nextStep } from '../domain/payment/next.ts';
 import type { Payment } from '../domain/payment/state.ts';
@@ -6,30 +5,25 @@ import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
-/** The next step of each payment and when it is due, for each chain that it depends on. The rows go when nothing is left to do. */
+/** Payments that wait for their money, and until when, on each chain that it may come on. The rows go when the wait is over. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
-  const { at } = stored.metadata;
-  const { paymentId: payment_id, appId: app_id } = after.terms;
-  const { step, due_at } = dueStep(after, at);
-  const chainIds = chainsOf(after, step);
-  const former = before ? chainsOf(before, dueStep(before, at).step) : [];
+  const { paymentId: payment_id } = after.terms;
+  const due_at = waitsUntil(after, stored.metadata.at);
+  const former = before && waitsUntil(before, stored.metadata.at) !== undefined ? awaitedChains(before) : [];
+  const due = due_at === undefined ? [] : awaitedChains(after).map((chain_id) => ({ payment_id, chain_id, due_at }));
   return [
-    ...chainIds.map((chain_id) => upsert('todo_payments', { payment_id, chain_id, step, due_at, app_id })),
+    ...due.map((row) => upsert('todo_payments', row)),
     ...former
-      .filter((chain_id) => !chainIds.includes(chain_id))
+      .filter((chain_id) => !due.some((row) => row.chain_id === chain_id))
       .map((chain_id) => remove('todo_payments', { payment_id, chain_id })),
   ];
 });
 
-function chainsOf(payment: Payment, step: string): readonly ChainId[] {
-  if (step === 'done') return [];
-  return step === 'expire' ? awaitedChains(payment) : [payment.terms.destination.chainId];
-}
-
-/** A payment that waits for its money is due for expiry at the end of its time. */
-function dueStep(payment: Payment, at: Instant): { step: string; due_at: string } {
+/** A payment is due for expiry at the end of its time; one that is past it, at once. */
+function waitsUntil(payment: Payment, at: Instant): Instant | undefined {
   const step = nextStep(payment, at);
-  return step.do === 'wait' ? { step: 'expire', due_at: step.until } : { step: step.do, due_at: at };
+  if (step.do === 'wait') return step.until;
+  return step.do === 'expire' ? at : undefined;
 }
 
 /** Which payment events each webhook type reports. An event has one webhook: of the first type here that reports it. */

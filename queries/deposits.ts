@@ -66,7 +66,7 @@ export const openDeposits = (
 ): Promise<readonly ListedDeposit[]> =>
   sql.query(
     `SELECT address, due_at AS at, payment_id AS key FROM todo_payments JOIN deposits USING (payment_id, chain_id)
-      WHERE chain_id = $1 AND step = 'expire' AND (due_at, payment_id) < (coalesce($2::timestamptz, 'infinity'), $3)
+      WHERE chain_id = $1 AND (due_at, payment_id) < (coalesce($2::timestamptz, 'infinity'), $3)
       ORDER BY due_at DESC, payment_id DESC LIMIT $4`,
     [chainId, after?.at ?? null, after?.key ?? '', max],
   );

@@ -17,7 +17,7 @@ export interface ReadModelFacts {
   /** Of the payments that are due by now; null when none is. */
   readonly oldestDuePayment: Instant | null;
   readonly oldestDueWebhook: Instant | null;
-  /** Funded payments of which nothing may be signed: their money has left its chain, or an operator holds them. */
+  /** Transfers of which nothing may be signed: their money has left its chain, an operator holds them, or less arrived than was ordered. */
   readonly held: bigint;
   /** Work that waits for an operator, by worker. */
   readonly parked: readonly { readonly worker: string; readonly count: bigint }[];
@@ -30,9 +30,13 @@ export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelF
       `SELECT set_name AS set, position, events, updated_at AS "updatedAt", stopped
          FROM ops.projections WHERE status = 'active' ORDER BY set_name`,
     ),
-    sql.query<{ at: Instant | null }>('SELECT min(due_at) AS at FROM todo_payments WHERE due_at <= $1', [now]),
+    sql.query<{ at: Instant | null }>(
+      `SELECT least((SELECT min(due_at) FROM todo_payments WHERE due_at <= $1),
+                    (SELECT min(due_at) FROM transfers WHERE step IN ('order', 'sign', 'broadcast', 'hold'))) AS at`,
+      [now],
+    ),
     sql.query<{ at: Instant | null }>('SELECT min(created_at) AS at FROM todo_webhooks'),
-    sql.query<{ count: bigint }>("SELECT count(*) AS count FROM todo_payments WHERE step = 'hold'"),
+    sql.query<{ count: bigint }>("SELECT count(*) AS count FROM transfers WHERE step = 'hold'"),
     sql.query<ReadModelFacts['parked'][number]>(
       'SELECT worker, count(*) AS count FROM ops.work_failures WHERE parked_at IS NOT NULL GROUP BY worker ORDER BY worker',
     ),

@@ -103,19 +103,21 @@ export interface ExpectedOfChain {
 export async function expectedOfChain(sql: Sql, chainId: number, after: Instant): Promise<ExpectedOfChain> {
   const [expected] = await sql.query<ExpectedOfChain>(
     `SELECT (SELECT min(block_number)::bigint FROM payins WHERE chain_id = $1 AND phase = 'detected') AS "oldestPending",
-            (SELECT min(due_at) FROM todo_payments WHERE chain_id = $1 AND step = 'expire' AND due_at >= $2) AS "nextExpiry"`,
+            (SELECT min(due_at) FROM todo_payments WHERE chain_id = $1 AND due_at >= $2) AS "nextExpiry"`,
     [chainId, after],
   );
   return expected ?? { oldestPending: null, nextExpiry: null };
 }
 
 /**
- * Whether some payment waits for what happens on a chain: for its money, for a payin to become final, for a step of its payout there, or
- * for its payout elsewhere, before which the money that funds it must not leave. @throws Unavailable
+ * Whether something waits for what happens on a chain: a payment for its money, a payin to become final, a transfer there for its next
+ * step, or a payout elsewhere, before which the money that funds it must not leave. @throws Unavailable
  */
 export async function isChainAwaited(sql: Sql, chainId: number): Promise<boolean> {
   const [row] = await sql.query<{ awaited: boolean }>(
     `SELECT EXISTS (SELECT FROM todo_payments WHERE chain_id = $1)
+         OR EXISTS (SELECT FROM transfers WHERE chain_id = $1 AND step IN ('order', 'sign', 'broadcast'))
+         OR EXISTS (SELECT FROM transfers WHERE chain_id = $1 AND step = 'hold')
          OR EXISTS (SELECT FROM payins WHERE chain_id = $1 AND phase = 'detected')
          OR EXISTS (SELECT FROM payments WHERE source_chain_id = $1 AND status IN
               ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')) AS awaited`,

@@ -1,8 +1,6 @@
 /** What was paid out and what is still owed. */
 import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { Instant } from '../domain/time.ts';
-import type { AssetRef } from '../domain/transfer/shapes.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
 
@@ -70,46 +68,6 @@ function inUnits({ chainId, tokenAddress, amount }: Sum): Obligation {
   return { chainId, tokenAddress, amount: parsed };
 }
 
-export interface RecentPayout extends PaymentKey {
-  readonly chainId: ChainId;
-  readonly appId: string;
-  readonly tokenAddress: string;
-  /** In whole tokens. */
-  readonly amount: string;
-  /** When it was settled; null while it is not. */
-  readonly settledAt: Instant | null;
-}
-
-/** Payouts that are signed and not settled, and those that were settled after `since`, the newest first. @throws Unavailable */
-export const recentPayouts = (sql: Sql, { since, max }: { readonly since: Instant; readonly max: number }) =>
-  sql.query<RecentPayout>(
-    `SELECT payment_id AS "paymentId", destination_chain_id AS "chainId", app_id AS "appId",
-            destination_token_address AS "tokenAddress", destination_amount AS amount, payout_confirmed_at AS "settledAt"
-       FROM payments
-      WHERE status = 'payment_payout_started' OR payout_confirmed_at > $1
-      ORDER BY payout_confirmed_at DESC NULLS FIRST LIMIT $2`,
-    [since, max],
-  );
-
-export interface UnsettledPayouts {
-  readonly chainId: ChainId;
-  readonly token: AssetRef;
-  /** Payments that are not counted. */
-  readonly but: readonly string[];
-}
-
-/** What payouts that are signed, and can land and are not settled, take of a token on a chain, in smallest units. @throws Unavailable */
-export async function signedAndUnsettled(sql: Sql, { chainId, token, but }: UnsettledPayouts): Promise<bigint> {
-  const [sum] = await sql.query<{ amount: string }>(
-    `SELECT coalesce(sum(destination_amount), 0) AS amount FROM payments
-      WHERE destination_chain_id = $1 AND destination_token_address = $2
-        AND status = 'payment_payout_started' AND payment_id <> ALL ($3)
-        AND NOT EXISTS (SELECT FROM todo_payments t WHERE t.payment_id = payments.payment_id AND t.step = 'hold')`,
-    [chainId, token.address, but],
-  );
-  return inUnits({ chainId, tokenAddress: token.address, amount: sum?.amount ?? '0' }).amount;
-}
-
 /** Payments that are funded and whose payout is not settled, the oldest first. @throws Unavailable */
 export const openPayouts = (sql: Sql, max: number): Promise<readonly PaymentKey[]> =>
   sql.query(
@@ -117,15 +75,4 @@ export const openPayouts = (sql: Sql, max: number): Promise<readonly PaymentKey[
       WHERE status IN ('payment_payin_completed', 'payment_bridging', 'payment_payout_started')
       ORDER BY payin_confirmed_at LIMIT $1`,
     [max],
-  );
-
-/** Payments whose payout on a chain was confirmed after `since`, oldest first. @throws Unavailable */
-export const settledPayouts = (
-  sql: Sql,
-  { chainId, since, max }: { readonly chainId: number; readonly since: Instant; readonly max: number },
-): Promise<readonly PaymentKey[]> =>
-  sql.query(
-    `SELECT payment_id AS "paymentId" FROM payments
-      WHERE destination_chain_id = $1 AND payout_confirmed_at > $2 ORDER BY payout_confirmed_at LIMIT $3`,
-    [chainId, since, max],
   );

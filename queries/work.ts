@@ -3,22 +3,14 @@ import type { Instant } from '../domain/time.ts';
 import type { WebhookEventType } from '../domain/webhook.ts';
 import type { Sql } from '../projections/sql.ts';
 
-export interface DuePayment {
+/** All that a worker needs: it loads the payment's stream before it acts. */
+export interface PaymentKey {
   readonly paymentId: string;
-  readonly appId: string;
-  readonly chainId: number;
-  readonly step: string;
 }
 
-/** All that a worker needs: it loads the payment's stream before it acts. */
-export type PaymentKey = Pick<DuePayment, 'paymentId'>;
-
-export interface DuePayments {
+interface Asked {
   /** Whose failures make an item wait. */
   readonly worker: string;
-  readonly chainIds: readonly number[];
-  /** Of `nextStep`, of a payout: requestPayout, sign, broadcast. */
-  readonly steps: readonly string[];
   readonly max: number;
   readonly now: Instant;
 }
@@ -28,39 +20,13 @@ export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 
-/**
- * The oldest of each app, then the second of each, and so on: no app's backlog is before the others' payments. Apps are found one after
- * the other in the index, and of each no more than `max` rows are read: a backlog of 100,000 is not numbered at each look.
- * @throws Unavailable
- */
-export const duePayments = (sql: Sql, due: DuePayments): Promise<readonly DuePayment[]> =>
-  sql.query(
-    `WITH RECURSIVE chains AS (SELECT unnest($3::integer[]) AS chain_id),
-       owing AS (
-         SELECT chain_id, (SELECT min(app_id) FROM todo_payments t WHERE t.chain_id = chains.chain_id AND t.step <> 'expire') AS app_id
-           FROM chains
-         UNION ALL
-         SELECT chain_id, (SELECT min(app_id) FROM todo_payments t
-                            WHERE t.chain_id = owing.chain_id AND t.app_id > owing.app_id AND t.step <> 'expire')
-           FROM owing WHERE app_id IS NOT NULL)
-     SELECT payment_id AS "paymentId", due.app_id AS "appId", due.chain_id AS "chainId", step
-       FROM (SELECT oldest.*, row_number() OVER (PARTITION BY oldest.app_id ORDER BY due_at, payment_id) AS nth
-               FROM owing, LATERAL (
-                 SELECT payment_id, app_id, chain_id, step, due_at FROM todo_payments AS todo
-                  WHERE todo.chain_id = owing.chain_id AND todo.app_id = owing.app_id AND step <> 'expire'
-                    AND due_at <= $2 AND step = ANY ($4) AND ${notWaiting('payment_id')}
-                  ORDER BY due_at, payment_id LIMIT $5) AS oldest) AS due
-      ORDER BY nth, due_at LIMIT $5`,
-    [due.worker, due.now, due.chainIds, due.steps, due.max],
-  );
-
 /** A pass of a chain whose saved cursor must be past what is due. */
 export interface ScannedPass {
   readonly chainId: number;
   readonly pass: string;
 }
 
-export interface DueExpiries extends Pick<DuePayments, 'worker' | 'max' | 'now'> {
+export interface DueExpiries extends Asked {
   /** Of each chain all that must have come past a payment's end. */
   readonly passes: readonly ScannedPass[];
 }
@@ -80,7 +46,7 @@ export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries)
      SELECT due.payment_id AS "paymentId"
        FROM scanned,
             LATERAL (SELECT payment_id, due_at FROM todo_payments AS todo
-                      WHERE todo.chain_id = scanned.chain_id AND step = 'expire' AND due_at <= scanned_to
+                      WHERE todo.chain_id = scanned.chain_id AND due_at <= scanned_to
                         AND ${notWaiting('payment_id')} AND ${depositExplained} AND ${depositRead}
                         AND NOT EXISTS (SELECT FROM todo_payments AS other LEFT JOIN scanned AS there USING (chain_id)
                                          WHERE other.payment_id = todo.payment_id
@@ -112,7 +78,7 @@ export interface DueWebhook {
   readonly url: string;
 }
 
-export interface DueWebhooks extends Pick<DuePayments, 'worker' | 'max' | 'now'> {
+export interface DueWebhooks extends Asked {
   /** At most so many of one app: the backlog of an app whose receiver hangs must not hide the others. */
   readonly perApp: number;
 }
@@ -130,10 +96,7 @@ export const dueWebhooks = (sql: Sql, { worker, max, now, perApp }: DueWebhooks)
   );
 
 /** Transfers assigned to a payment that has not recorded them, because of a crash in between. Oldest first. @throws Unavailable */
-export const unfinishedMatches = (
-  sql: Sql,
-  { worker, max, now }: { readonly worker: string; readonly max: number; readonly now: Instant },
-): Promise<readonly { readonly id: string }[]> =>
+export const unfinishedMatches = (sql: Sql, { worker, max, now }: Asked): Promise<readonly { readonly id: string }[]> =>
   sql.query(
     `SELECT u.transfer_id AS id FROM unmatched u
       WHERE u.verdict = 'assigned'

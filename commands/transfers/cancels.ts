@@ -3,9 +3,8 @@
  * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
  */
 import { isRefusal } from '../../domain/decider.ts';
-import { nextStep } from '../../domain/payment/next.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
+import { keyOf, moneyLeaves } from '../../domain/transfer/key.ts';
 import { canLand, isSpent, noncesUsedUp } from '../../domain/transfer/leg.ts';
 import type { LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
@@ -19,8 +18,7 @@ import {
   treasury,
   treasuryInstance,
 } from '../../domain/treasury/state.ts';
-import { currentState } from '../handle.ts';
-import { cancelsOf, stuckAfter_ms } from './knownFate.ts';
+import { cancelsOf, sentOf, stuckAfter_ms } from './knownFate.ts';
 import {
   type Chosen,
   type NumberingDeps,
@@ -29,6 +27,7 @@ import {
   objectionToSigning,
   stateOf,
 } from './numberingAccounts.ts';
+import { loadFrom, type TransferOwners } from './outgoing.ts';
 import {
   type NumberingAccount,
   PayoutBlocked,
@@ -76,7 +75,7 @@ async function cancel(
   const decide = (state: TreasuryState) =>
     cancelNonce(state, { nonce, hash, bytes, fee: unsigned.fee, now: clock.now() });
   const instance = treasuryInstance(rail.chainId, account);
-  const cancelled = await handle(treasury, instance, decide, { cause: `worker:payouts ${why}`, appId: null });
+  const cancelled = await handle(treasury, instance, decide, { cause: `worker:nonces ${why}`, appId: null });
   if (isRefusal(cancelled) || cancelled.appended === 0) return false;
   await rail.broadcast(bytes);
   return true;
@@ -84,7 +83,7 @@ async function cancel(
 
 /**
  * Gives up what was signed with a nonce, because no node takes it: a cancel outbids it, so that later nonces of the account can land.
- * Whichever of the two lands, the other is dead by it; then the payment's payout is signed anew. `tendNonces` sends the cancel again.
+ * Whichever of the two lands, the other is dead by it; then the transfer is signed anew. `tendNonces` sends the cancel again.
  * @returns false where nothing may be signed, or the nonce is cancelled already
  */
 export async function giveUpNonce(
@@ -117,7 +116,8 @@ export interface Trouble {
 }
 
 export interface TendDeps extends CancelDeps {
-  /** Signs one at a time with the payouts of the same accounts. */
+  readonly owners: TransferOwners;
+  /** Signs one at a time with the transfers of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** What could not be done for one nonce; the others go on. */
   readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
@@ -167,7 +167,7 @@ async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal):
   return trouble;
 }
 
-/** A cancelled nonce is used up by its cancel, or by a transfer that its payment had signed with it. */
+/** A cancelled nonce is used up by its cancel, or by a transfer that was signed with it. */
 async function tendCancel(
   deps: TendDeps,
   { numbering: { account } }: Chosen,
@@ -216,35 +216,41 @@ async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelle
   if (bytes !== null) await deps.rail.broadcast(bytes);
 }
 
-/** What a payment signed with a nonce of an account. */
+/** What a transfer signed with a nonce of an account. */
 async function attemptsWith(
-  { handle }: Pick<TendDeps, 'handle'>,
+  { owners }: Pick<TendDeps, 'owners'>,
   account: string,
   nonce: bigint,
   purpose: Purpose | null,
 ): Promise<readonly Sent[]> {
-  if (purpose?.kind !== 'payout') return [];
-  const leg = (await currentState(handle, paymentDecider, purpose.reference))?.payout;
-  const signed = leg?.attempts.map((attempt) => attempt.signed) ?? [];
-  return signed.filter((each) => each.account === account && each.nonce === nonce.toString());
+  const outgoing = purpose && (await loadFrom(owners, keyOf(purpose.reference)));
+  if (!outgoing) return [];
+  const { leg } = outgoing;
+  const signed = leg.attempts.map((attempt) => attempt.signed);
+  return sentOf(
+    leg.order,
+    signed.filter((each) => each.account === account && each.nonce === nonce.toString()),
+  );
 }
 
 /**
- * Whether the payment that holds a nonce will not use it, or not soon: it is closed or on hold, its attempts are spent, or it pays through
+ * Whether the transfer that holds a nonce will not use it, or not soon: it is over or on hold, its attempts are spent, or it goes through
  * another account. (That happens when its account was not configured for a while, or when two instances that were configured differently
  * chose an account each.)
  */
 async function isNeedless(
-  { handle, clock }: TendDeps,
+  { owners }: TendDeps,
   { nonce, purpose: { kind, reference, ordinal } }: Assignment,
   { numbering: { account }, accounts }: Chosen,
 ): Promise<boolean> {
-  if (kind !== 'payout') return false;
-  const payment = await currentState(handle, paymentDecider, reference);
-  const leg = payment?.payout;
-  if (!leg) return true;
+  const key = keyOf(reference);
+  // What has no owner here may be needed by whoever numbered it.
+  if (!owners[key.kind]) return false;
+  const outgoing = await loadFrom(owners, key);
+  if (!outgoing) return moneyLeaves(kind);
+  const { leg, step } = outgoing;
   const landing = leg.attempts.filter(canLand).map(({ signed }) => signed);
   if (landing.length > 0) return !landing.some((each) => each.account === account && each.nonce === nonce.toString());
-  if (nextStep(payment, clock.now()).do !== 'sign' || isSpent(leg)) return true;
+  if (step.do !== 'sign' || isSpent(leg)) return true;
   return numberingAccountFor(accounts, reference)?.account !== account || noncesUsedUp(leg) + 1 !== ordinal;
 }

@@ -1,11 +1,12 @@
 /**
- * What became of a payout's attempts, once it is known whose transaction used their nonce up. A nonce that is used up by a recorded cancel
+ * What became of a transfer's attempts, once it is known whose transaction used their nonce up. A nonce that is used up by a recorded cancel
  * ends them. One that is used up by a transaction that the log does not know ends nothing: the log has lost its end, or somebody else has
  * the key, and to sign anew could pay twice.
  */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
+import type { Order } from '../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
 import {
@@ -17,8 +18,7 @@ import {
 } from '../../domain/treasury/state.ts';
 import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
-import type { Fate, PayoutRail, Sent } from './ports.ts';
-import { isDecided } from './settle.ts';
+import { type Fate, isDecided, type PayoutRail, type Sent } from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -41,12 +41,12 @@ export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, accoun
   return signed.map(({ hash, bytes, signedAt }) => ({ ...nothing, hash, bytes: bytes ?? '', signedAt }));
 }
 
+/** A transfer's attempts, as a chain is asked about them. */
+export const sentOf = ({ form }: Pick<Order, 'form'>, attempts: readonly SignedAttempt[]): readonly Sent[] =>
+  form ? attempts.map((attempt) => ({ ...attempt, form })) : attempts;
+
 /** @param attempts that share one nonce; @returns a refusal when a transaction used it that is recorded nowhere: nothing is signed then */
-export async function knownFate(
-  deps: Deps,
-  attempts: readonly SignedAttempt[],
-  signal: AbortSignal,
-): Promise<Fate | Refusal> {
+export async function knownFate(deps: Deps, attempts: readonly Sent[], signal: AbortSignal): Promise<Fate | Refusal> {
   const fate = await deps.rail.fate(attempts, signal);
   const [attempt] = attempts;
   if (!attempt?.nonce) return fate;
@@ -65,7 +65,7 @@ export async function knownFate(
  * Whether the nonce is used up and the nodes cannot say by what: they remember accounts for a short while only. Asked when no attempt was
  * known for a while, for nodes that lag know it later.
  */
-async function isOver({ clock, rail }: Deps, attempt: SignedAttempt, signal: AbortSignal): Promise<boolean> {
+async function isOver({ clock, rail }: Deps, attempt: Sent, signal: AbortSignal): Promise<boolean> {
   if (epochMs(clock.now()) - epochMs(attempt.signedAt) < minute_ms) return false;
   return !(await rail.canLand(attempt, signal));
 }
@@ -74,7 +74,7 @@ async function isOver({ clock, rail }: Deps, attempt: SignedAttempt, signal: Abo
 async function afterwards(
   deps: Deps,
   used: UsedNonce,
-  attempts: readonly SignedAttempt[],
+  attempts: readonly Sent[],
   fate: Fate,
   signal: AbortSignal,
 ): Promise<Fate | Refusal> {
@@ -90,7 +90,7 @@ async function afterwards(
   return (await report(deps, { ...used, detail, proven: false })) ?? fate;
 }
 
-const deadBy = (attempts: readonly SignedAttempt[], detail: string): Fate => ({
+const deadBy = (attempts: readonly Sent[], detail: string): Fate => ({
   kind: 'dead',
   attempts: attempts.map(({ attempt }) => attempt),
   proof: { reason: 'nonceUsed', detail },
@@ -108,7 +108,7 @@ interface UsedNonce {
 async function fateBesideCancel(
   deps: Deps,
   { account, nonce }: UsedNonce,
-  attempts: readonly SignedAttempt[],
+  attempts: readonly Sent[],
   signal: AbortSignal,
 ): Promise<Fate | undefined> {
   const { cancelled } = await treasuryOf(deps, account);
@@ -132,7 +132,7 @@ async function report(
     treasury,
     treasuryInstance(rail.chainId, account),
     (state) => reportTaken(state, { ...used, now }),
-    { cause: 'worker:payouts nonce taken', appId: null },
+    { cause: 'worker:nonces nonce taken', appId: null },
   );
   if (isRefusal(reported)) return reported;
   return reported.state.taken.some(({ nonce }) => nonce === used.nonce) ? objectionTo(reported.state) : undefined;

@@ -1,6 +1,6 @@
-/** The accounts whose nonces number payouts: which one takes a payment, whether it may, and how a nonce is taken. */
+/** The accounts whose nonces number transfers: which one takes a transfer, whether it may, and how a nonce is taken. */
 import { hash } from 'node:crypto';
-import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { assert, type Cause, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { Moved, Purpose } from '../../domain/treasury/events.ts';
 import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../../domain/treasury/nonces.ts';
@@ -45,16 +45,16 @@ async function itself(
 }
 
 /**
- * Chooses the account that numbers a payment's transfer, the same one each time: a restart goes on with the nonce that was assigned.
- * An account that is added takes its share of all payments. One that is removed leaves its payments to the others. No other payment
- * changes its account (rendezvous hashing).
+ * Chooses the account that numbers a transfer, the same one each time: a restart goes on with the nonce that was assigned. An account
+ * that is added takes its share of all transfers. One that is removed leaves its transfers to the others. No other transfer changes its
+ * account (rendezvous hashing).
  */
 export const numberingAccountFor = (
   accounts: readonly NumberingAccount[],
-  paymentId: string,
+  reference: string,
 ): NumberingAccount | undefined =>
   accounts
-    .map((numbering) => ({ numbering, weight: hash('sha256', `${numbering.account} ${paymentId}`) }))
+    .map((numbering) => ({ numbering, weight: hash('sha256', `${numbering.account} ${reference}`) }))
     .toSorted((a, b) => (a.weight < b.weight ? 1 : -1))[0]?.numbering;
 
 /** The account that numbers a transfer, and all those of which it was chosen. */
@@ -69,6 +69,10 @@ export interface Wanted {
   readonly moves: Moved;
 }
 
+/** Who has the treasury's stream change: the worker, for that transfer. */
+export const causeOf = ({ kind, reference }: Pick<Purpose, 'kind' | 'reference'>): Cause =>
+  `worker:${kind}s ${reference}`;
+
 /** Takes the account's next nonce for a purpose, or finds the one that the purpose has already. */
 export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
@@ -77,7 +81,7 @@ export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wan
   const { account, minedNonce } = chosen.numbering;
   const at = { ...wanted, chainId: rail.chainId, account, minedNonce, now: clock.now() };
   const handled = await handle(treasury, treasuryInstance(rail.chainId, account), (state) => openAndAssign(state, at), {
-    cause: `worker:payouts ${wanted.purpose.reference}`,
+    cause: causeOf(wanted.purpose),
     appId: null,
   });
   if (isRefusal(handled)) return forgetting(deps, handled);
@@ -119,7 +123,7 @@ function refusalIn(
   return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
 }
 
-/** Whether the account that numbers a payment was lately seen with no nonce to give for it. Asks nobody: many may wait for the same account. */
+/** Whether the account that numbers a transfer was lately seen with no nonce to give for it. Asks nobody: many may wait for the same account. */
 export function wasBusy(
   { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
   wanted: Wanted,

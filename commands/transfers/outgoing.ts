@@ -5,25 +5,16 @@
 import type { Refusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { TransferKey, TransferKind } from '../../domain/transfer/key.ts';
-import type { TransferLeg } from '../../domain/transfer/leg.ts';
+import type { Owed } from '../../domain/transfer/owed.ts';
+import type { Outcome, Seen } from '../../domain/transfer/record.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import type { TransferStep } from '../../domain/transfer/step.ts';
-import type { SigningPurpose, TransferOrder } from './ports.ts';
-import type { Decided } from './settle.ts';
+import type { TransferOrder } from './ports.ts';
 
-/** A transfer as its stream has it now. */
-export interface Outgoing {
-  readonly key: TransferKey;
-  /** Whose limits it counts for; null for what is the treasury's own. */
-  readonly appId: string | null;
-  /** What limits count it as, and what nodes' nonces and signers know it by: its kind, and its key in one text (`referenceOf`). */
-  readonly purpose: Pick<SigningPurpose, 'kind' | 'reference'>;
-  /** Of one that is not ordered yet, the leg that it will have. */
-  readonly leg: TransferLeg;
-  /** The leg's order with what the chains need besides. What earlier attempts and other transfers mean for it the engine adds. */
+/** A transfer as its stream has it now, with what the engine needs to carry it out. */
+export interface Outgoing extends Owed {
+  /** The leg's order with what chains need besides. What earlier attempts and other transfers mean for it the engine adds. */
   readonly order: TransferOrder;
-  readonly step: TransferStep;
-  /** Whether what is signed may be outbid: not while an operator holds it. */
+  /** False while an operator holds it: what is signed may land, and is not outbid. */
   readonly mayOutbid: boolean;
   /** Since when it is owed: what cannot be made for long is tried more seldom. */
   readonly owedSince: Instant;
@@ -32,8 +23,11 @@ export interface Outgoing {
 /** How many events were appended; 0 when it was recorded before. */
 export type Recorded = Promise<{ readonly appended: number } | Refusal>;
 
-/** @throws PayoutBlocked when the money that the transfer is made from has left */
+/** @throws PayoutBlocked when the money that a transfer is made from has left */
 export type StillFunded = () => Promise<void>;
+
+/** Of a transfer that is made of no money that came in, or of which something may land already. */
+export const nothingToProve: StillFunded = async () => {};
 
 /**
  * The streams of one kind of transfers. Each method decides in the stream, at an exact revision: two instances may both ask, one of the two
@@ -50,9 +44,9 @@ export interface TransferOwner {
    */
   sign(key: TransferKey, attempt: SignedAttempt): Recorded;
   /** Appends what became of attempts: one settled, or landed short, or some can never land. */
-  settle(key: TransferKey, fate: Decided): Recorded;
+  conclude(key: TransferKey, outcome: Outcome): Recorded;
   /** Appends that the block of a settled attempt left its chain; its bytes are sent again. Nothing when another one was meant. */
-  unsettle(key: TransferKey, seen: { readonly hash: string; readonly blockHash: string }): Recorded;
+  orphan(key: TransferKey, seen: Seen): Recorded;
   /**
    * Proves, before anything is signed, that the money is there that the transfer is made from. Left out where it needs no proof.
    * @returns asks again right before the signature, for others may be in turn meanwhile
@@ -61,4 +55,8 @@ export interface TransferOwner {
   proveFunding?(key: TransferKey, signal: AbortSignal): Promise<StillFunded>;
 }
 
-export type TransferOwners = Readonly<Record<TransferKind, TransferOwner>>;
+/** A kind without an owner is left alone. */
+export type TransferOwners = Readonly<Partial<Record<TransferKind, TransferOwner>>>;
+
+export const loadFrom = async (owners: TransferOwners, key: TransferKey): Promise<Outgoing | undefined> =>
+  owners[key.kind]?.load(key);

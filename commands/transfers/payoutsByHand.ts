@@ -5,8 +5,7 @@ import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts
 import { liveAttempts } from '../../domain/transfer/leg.ts';
 import { type By, currentState, type Handle, type Handled } from '../handle.ts';
 import type { Clock } from '../ports.ts';
-import type { PayoutRail } from './ports.ts';
-import { isDecided } from './settle.ts';
+import { isDecided, type PayoutRail } from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;

@@ -1,7 +1,8 @@
 /** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
-import type { Cost, DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Outcome } from '../../domain/transfer/record.ts';
+import type { Cost, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import type { Dispute } from '../chainPorts.ts';
 import { TransientError } from '../ports.ts';
@@ -45,15 +46,10 @@ export type Fate =
   | { readonly kind: 'unknown' }
   /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
   | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
-  /**
-   * Final at the payout depth of configuration, for as many nodes as must agree: this attempt landed and succeeded. `arrived`: what a flush
-   * brought, which may be more or less than was ordered.
-   */
-  | ({ readonly kind: 'final'; readonly attempt: number; readonly arrived?: bigint } & Settled)
-  /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token. */
-  | ({ readonly kind: 'short'; readonly attempt: number; readonly arrived: bigint } & Settled)
-  /** None of the attempts of this nonce can land any more. */
-  | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
+  /** Decided: final at the payout depth of configuration, for as many nodes as must agree. */
+  | Outcome;
+
+export const isDecided = (fate: Fate): fate is Outcome => fate.kind !== 'unknown' && fate.kind !== 'pending';
 
 /** What was signed and maybe sent, as far as its fate depends on it. */
 export type Sent = Pick<

@@ -1,21 +1,18 @@
-/** A payout's first steps: ordered, and signed. What becomes of what was signed: settlePayout.ts. */
+/** A transfer's attempts are signed and recorded. How they are sent, and what becomes of them: the worker of transfers. */
 import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { unitsText } from '../../domain/money.ts';
-import * as payout from '../../domain/payment/payout.ts';
-import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
-import { failedAttempts, isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
+import { isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
 import { attemptsSpent } from '../../domain/transfer/rules.ts';
 import type { AssetRef, SignedAttempt } from '../../domain/transfer/shapes.ts';
-import type { Purpose } from '../../domain/treasury/events.ts';
 import { allowTransfer } from '../../domain/treasury/nonces.ts';
 import { outstandingMax, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import type { Handle, Handled } from '../handle.ts';
-import type { Clock, CrashPoint } from '../ports.ts';
+import type { CrashPoint } from '../ports.ts';
 import { isCancelled, releaseNonce } from './cancels.ts';
 import {
   type Chosen,
-  type NumberingMemory,
+  causeOf,
+  type NumberingDeps,
   numberingAccountFor,
   numberingAccountsOf,
   objectionToSigning,
@@ -25,6 +22,7 @@ import {
   type Wanted,
   wasBusy,
 } from './numberingAccounts.ts';
+import type { Outgoing, Recorded, StillFunded, TransferOwner } from './outgoing.ts';
 import {
   PayoutBlocked,
   type PayoutRail,
@@ -35,91 +33,67 @@ import {
   type Unsigned,
 } from './ports.ts';
 
-interface Deps {
-  readonly handle: Handle;
-  readonly clock: Clock;
-}
-
-export interface SignDeps extends Deps {
+export interface SignDeps extends NumberingDeps {
   readonly rail: PayoutRail;
   readonly signer: Signer;
   readonly crash: CrashPoint;
-  readonly memory: NumberingMemory;
   /** Asked last before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
-  readonly stillFunded: () => Promise<void>;
-  /** Where there are no nonces: what other payments' payouts that are signed and not settled take of a token, in smallest units. */
+  readonly stillFunded: StillFunded;
+  /** Where there are no nonces: what other transfers that are signed and not settled take of an asset, in smallest units. */
   readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
 }
 
-type Outcome = Promise<Handled<PaymentState> | Refusal>;
-
-/** Orders the payout of a funded payment; `[]` when it is ordered. */
-export const requestPayout = ({ handle, clock }: Deps, { terms }: Payment): Outcome =>
-  handle(paymentDecider, terms.paymentId, (state) => payout.requestPayout(state, clock.now()), {
-    cause: 'worker:payouts',
-    appId: terms.appId,
-  });
-
 /**
- * Signs the next attempt of a payment's payout and appends it. Nothing is sent here: only bytes read back from the
- * stream are.
+ * Signs the next attempt of a transfer and has its owner append it. Nothing is sent here: only bytes read back from the stream are.
  *
- * Crash after NonceAssigned: the restart finds the nonce by its purpose and goes on with it. After signing, before the
- * append: the signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append
- * of PayoutSigned succeeds, the other is refused by the stream's state.
+ * Crash after NonceAssigned: the restart finds the nonce by its purpose and goes on with it. After signing, before the append: the
+ * signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append succeeds, the other is refused
+ * by the stream's state.
  *
  * @throws PayoutBlocked, SigningRefused before any nonce is taken, when float, gas, the token or the signer forbid it now
  */
-export async function signPayout(deps: SignDeps, payment: Payment, signal: AbortSignal): Outcome {
-  const leg = payment.payout;
-  assert(leg !== null, 'a payout is signed after it was requested');
+export async function signTransfer(
+  deps: SignDeps,
+  owner: Pick<TransferOwner, 'sign'>,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Recorded {
+  const { key, leg } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
-  const order = orderOf(payment, leg);
+  const order = orderOf(outgoing);
+  const signing = signingFor(outgoing);
   const replaced = liveAttempts(leg).at(-1);
   const unsigned = replaced
     ? await bump(deps, order, replaced)
-    : await numbered(deps, { ...wantedBy(payment, leg), signing: signingFor(payment) }, order, signal);
+    : await numbered(deps, { ...wantedBy(outgoing), signing }, order, signal);
   if (isRefusal(unsigned)) return unsigned;
-  await deps.crash('payout.beforeSign');
-  const signed = await deps.signer.sign(unsigned, signingFor(payment));
-  await deps.crash('payout.afterSign');
-  const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
-  return deps.handle(paymentDecider, payment.terms.paymentId, (state) => payout.signPayout(state, attempt), {
-    cause: 'worker:payouts',
-    appId: payment.terms.appId,
-  });
+  await deps.crash(`${signing.kind}.beforeSign`);
+  const signed = await deps.signer.sign(unsigned, signing);
+  await deps.crash(`${signing.kind}.afterSign`);
+  return owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));
 }
 
-const orderOf = (
-  { terms: { paymentId, payoutReference, opensAccount } }: Payment,
-  leg: TransferLeg,
-): TransferOrder => ({
-  ...leg.order,
-  reference: paymentId,
-  ...(payoutReference === 'secret' && { referenceOrdinal: failedAttempts(leg) + 1 }),
+const orderOf = ({ order, leg }: Outgoing): TransferOrder => ({
+  ...order,
   ...(leg.attempts.length > 0 && { earlier: leg.attempts.map(({ signed }) => signed.hash) }),
-  ...(opensAccount !== undefined && { opensAccount }),
 });
 
-const signingFor = ({ terms: { paymentId, appId } }: Payment): SigningPurpose => ({
-  kind: 'payout',
-  reference: paymentId,
-  appId,
+const signingFor = ({ purpose, appId }: Outgoing): SigningPurpose => ({
+  ...purpose,
+  ...(appId !== null && { appId }),
 });
 
 /** What is wanted, and for whom it is signed. */
 type Signing = Wanted & { readonly signing: SigningPurpose };
 
-const wantedBy = ({ terms: { paymentId } }: Payment, leg: TransferLeg): Wanted => {
-  const purpose: Purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(leg) + 1 };
-  return { purpose, moves: { token: leg.order.token.address, amount: unitsText(leg.order.amount) } };
-};
+const wantedBy = ({ purpose, leg }: Outgoing): Wanted => ({
+  purpose: { ...purpose, ordinal: noncesUsedUp(leg) + 1 },
+  moves: { token: leg.order.token.address, amount: unitsText(leg.order.amount) },
+});
 
-/** Whether it is of no use to sign a payment's payout now: its account was seen busy, no longer ago than that. Asks nobody. */
-export const mustWait = (deps: Pick<SignDeps, 'clock' | 'memory'>, payment: Payment, lately_ms: number): boolean =>
-  payment.payout !== null &&
-  liveAttempts(payment.payout).length === 0 &&
-  wasBusy(deps, wantedBy(payment, payment.payout), lately_ms);
+/** Whether it is of no use to sign a transfer now: its account was seen busy, no longer ago than that. Asks nobody. */
+export const mustWait = (deps: Pick<SignDeps, 'clock' | 'memory'>, outgoing: Outgoing, lately_ms: number): boolean =>
+  liveAttempts(outgoing.leg).length === 0 && wasBusy(deps, wantedBy(outgoing), lately_ms);
 
 /** The same transfer with a higher fee. */
 async function bump(deps: SignDeps, order: TransferOrder, replaced: SignedAttempt): Promise<Unsigned | Refusal> {
@@ -177,7 +151,7 @@ async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, 
 async function withoutNonce(
   { handle, rail, clock, unsettled, stillFunded }: SignDeps,
   order: TransferOrder,
-  { purpose: { reference } }: Wanted,
+  { purpose }: Wanted,
 ): Promise<Unsigned | Refusal> {
   const { chainId, account } = rail;
   const allowed = () =>
@@ -185,11 +159,11 @@ async function withoutNonce(
       treasury,
       treasuryInstance(chainId, account),
       (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
-      { cause: `worker:payouts ${reference}`, appId: null },
+      { cause: causeOf(purpose), appId: null },
     );
   const refusal = await allowed();
   if (isRefusal(refusal)) return refusal;
-  const whole = { ...order, spokenFor: await unsettled(order.token, reference) };
+  const whole = { ...order, spokenFor: await unsettled(order.token, purpose.reference) };
   const prepared = await rail.prepare(whole, null, undefined, account);
   await stillFunded();
   // The chain was asked meanwhile: payouts may have been paused.

@@ -26,7 +26,7 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
- * by it.
+ * by it; all that may become of a transfer may become of a refund.
  */
 export const paymentSchemaVersion = 6;
 
@@ -183,6 +183,10 @@ export const paymentEventSchemas = {
   RefundSigned: Type.Object({ refund: Attempt, ...Signed }, closed),
   RefundDied: Type.Object({ refund: Attempt, attempt: Attempt, proof: DeathProof }, closed),
   RefundConfirmed: Type.Object({ refund: Attempt, ...Settled }, closed),
+  RefundOrphaned: Type.Object({ refund: Attempt, ...Orphaned }, closed),
+  RefundShort: Type.Object({ refund: Attempt, ...Short }, closed),
+  RefundAccepted: Type.Object({ refund: Attempt, reason: Reason, acceptedAt: Time }, closed),
+  RefundRetried: Type.Object({ refund: Attempt, reason: Reason, retriedAt: Time }, closed),
 } as const;
 
 type Schemas = typeof paymentEventSchemas;

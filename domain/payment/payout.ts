@@ -1,15 +1,20 @@
 /** The payout leg: ordered once, signed and recorded before it is sent, settled by what the destination chain shows. */
-import { type Decision, refuse } from '../decider.ts';
+import { type Decision, isRefusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { attemptsEverMax, isSpent, landedData, liveAttempts, type Settled, type Short } from '../transfer/leg.ts';
-import { checkDied, checkSettle, checkShort, checkSign, fallenShort } from '../transfer/rules.ts';
+import { liveAttempts, type TransferLeg } from '../transfer/leg.ts';
+import * as transfer from '../transfer/record.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostFunding } from './counting.ts';
 import type { PaymentEvent } from './events.ts';
 import type { PaymentState } from './state.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
+
+const recorded = (
+  p: PaymentState,
+  decide: (leg: TransferLeg) => Decision<transfer.LegEvent>,
+): Decision<PaymentEvent> => (p?.payout ? transfer.prefixed('Payout', decide(p.payout), {}) : noPayout);
 
 export function requestPayout(p: PaymentState, now: Instant): Decision<PaymentEvent> {
   if (!p?.funded || p.closed) return refuse('illegalStep', 'only a funded payment is paid out');
@@ -21,7 +26,6 @@ export function requestPayout(p: PaymentState, now: Instant): Decision<PaymentEv
   ];
 }
 
-/** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
 export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<PaymentEvent> {
   if (!p?.payout || p.closed) return noPayout;
   if (lostFunding(p) && liveAttempts(p.payout).length === 0) {
@@ -29,57 +33,21 @@ export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<Pa
   }
   if (p.payoutHeld !== null && !p.payout.attempts.some(({ signed }) => signed.hash === attempt.hash))
     return refuse('illegalStep', `an operator holds this payout (${p.payoutHeld}): npm run payouts -- retry`);
-  const checked = checkSign(p.payout, attempt);
-  return checked === 'ok' ? [{ type: 'PayoutSigned', data: attempt }] : checked;
+  return recorded(p, (leg) => transfer.sign(leg, attempt));
 }
 
-/** One proof may end several attempts: all that share the nonce. */
-export function buryPayout(p: PaymentState, attempts: readonly number[], proof: DeathProof): Decision<PaymentEvent> {
-  if (!p?.payout) return noPayout;
-  const events: PaymentEvent[] = [];
-  for (const attempt of attempts) {
-    const checked = checkDied(p.payout, attempt, proof);
-    if (checked === 'ok') events.push({ type: 'PayoutDied', data: { attempt, proof } });
-    else if ('refused' in checked) return checked;
-  }
-  return events;
-}
+export const buryPayout = (p: PaymentState, attempts: readonly number[], proof: DeathProof): Decision<PaymentEvent> =>
+  recorded(p, (leg) => transfer.bury(leg, attempts, proof));
 
-export function confirmPayout(p: PaymentState, settled: Settled): Decision<PaymentEvent> {
-  if (!p?.payout) return noPayout;
-  const checked = checkSettle(p.payout, settled);
-  const data = { ...landedData(settled), confirmedAt: settled.confirmedAt };
-  return checked === 'ok' ? [{ type: 'PayoutConfirmed', data }] : checked;
-}
+export const concludePayout = (p: PaymentState, outcome: transfer.Outcome, now: Instant): Decision<PaymentEvent> =>
+  recorded(p, (leg) => transfer.conclude(leg, outcome, now));
 
-/** Said only of what can leave its chain no more: nothing is paid again by itself. */
-export function reportShort(p: PaymentState, short: Short): Decision<PaymentEvent> {
-  if (!p?.payout) return noPayout;
-  const checked = checkShort(p.payout, short);
-  const data = { ...landedData(short), arrived: unitsText(short.arrived), seenAt: short.seenAt };
-  return checked === 'ok' ? [{ type: 'PayoutShort', data }] : checked;
-}
+export const orphanPayout = (p: PaymentState, seen: transfer.Seen): Decision<PaymentEvent> =>
+  p?.payout ? recorded(p, (leg) => transfer.orphan(leg, seen)) : [];
 
-/** An operator's decision: the receiver has it all, whatever its own transfer brought. @param reason as for `holdPayout` */
-export function acceptPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
-  const short = p?.payout?.short;
-  if (!short)
-    return p?.payout?.settled
-      ? []
-      : refuse('illegalStep', 'no transfer of this payout fell short: there is nothing to accept');
-  return [
-    { type: 'PayoutAccepted', data: { reason, acceptedAt: now } },
-    { type: 'PayoutConfirmed', data: { ...landedData(short), confirmedAt: now } },
-  ];
-}
-
-/** A settled payout's block left the chain: its bytes are sent again. */
-export function orphanPayout(p: PaymentState, seen: { hash: string; blockHash: string }): Decision<PaymentEvent> {
-  const settled = p?.payout?.settled;
-  if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
-  const { attempt, hash, blockHash } = settled;
-  return [{ type: 'PayoutOrphaned', data: { attempt, hash, blockHash } }];
-}
+/** @param reason as for `holdPayout` */
+export const acceptPayout = (p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> =>
+  recorded(p, (leg) => transfer.accept(leg, reason, now));
 
 /**
  * An operator's decision: nothing more is signed for this payout until he has it tried again. What is signed can still land and settle it.
@@ -93,11 +61,7 @@ export function holdPayout(p: PaymentState, reason: string, now: Instant): Decis
 /** An operator's decision: the payout goes on, after his hold, a hundred attempts, or a transfer that brought nothing. @param reason as for `holdPayout` */
 export function retryPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
   if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
-  const spent = p.payout !== null && isSpent(p.payout);
-  const short = p.payout?.short;
-  if (p.payout && short && short.arrived > 0n) return fallenShort(p.payout, short);
-  if (p.payoutHeld === null && !spent && !short) return [];
-  if (spent && p.payout.attempts.length >= attemptsEverMax)
-    return refuse('illegalStep', `${attemptsEverMax} attempts were signed: no more are allowed`);
+  const retried = p.payout ? recorded(p, (leg) => transfer.retry(leg, reason, now)) : [];
+  if (isRefusal(retried) || retried.length > 0 || p.payoutHeld === null) return retried;
   return [{ type: 'PayoutRetried', data: { reason, retriedAt: now } }];
 }

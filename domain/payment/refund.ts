@@ -1,13 +1,9 @@
-/** The refund leg: money goes back by the same rule as a payout, sign, record, then send. */
+/** What can go back of a payment, and what has. */
 import type { ChainId } from '../chains.ts';
-import { type Decision, refuse } from '../decider.ts';
-import { landedData, type Settled } from '../transfer/leg.ts';
-import { checkDied, checkSettle, checkSign } from '../transfer/rules.ts';
-import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { sumOf } from './counting.ts';
-import type { PaymentEvent, TokenRef } from './events.ts';
+import type { TokenRef } from './events.ts';
 import type { Funding } from './funding.ts';
-import type { Payment, PaymentState, Refund } from './state.ts';
+import type { Payment, Refund } from './state.ts';
 
 /** Money of a payment that no payout will use: it can only go back. */
 export interface Refundable {
@@ -53,33 +49,3 @@ export const isWhollyRefunded = (p: Payment): boolean =>
 /** What a refund takes of the money that is held: what is sent, and what sending it costs. */
 export const takenBy = ({ order, networkFee }: Pick<Refund, 'order' | 'networkFee'>): bigint =>
   order.amount + networkFee;
-
-const find = (p: PaymentState, refund: number): Refund | undefined => p?.refunds.find((leg) => leg.refund === refund);
-const noRefund = refuse('illegalStep', 'no such refund is ordered for this payment');
-
-export function signRefund(p: PaymentState, refund: number, attempt: SignedAttempt): Decision<PaymentEvent> {
-  const leg = find(p, refund);
-  if (!leg) return noRefund;
-  const checked = checkSign(leg, attempt);
-  return checked === 'ok' ? [{ type: 'RefundSigned', data: { refund, ...attempt } }] : checked;
-}
-
-export function buryRefund(
-  p: PaymentState,
-  refund: number,
-  attempt: number,
-  proof: DeathProof,
-): Decision<PaymentEvent> {
-  const leg = find(p, refund);
-  if (!leg) return noRefund;
-  const checked = checkDied(leg, attempt, proof);
-  return checked === 'ok' ? [{ type: 'RefundDied', data: { refund, attempt, proof } }] : checked;
-}
-
-export function confirmRefund(p: PaymentState, refund: number, settled: Settled): Decision<PaymentEvent> {
-  const leg = find(p, refund);
-  if (!leg) return noRefund;
-  const checked = checkSettle(leg, settled);
-  const data = { refund, ...landedData(settled), confirmedAt: settled.confirmedAt };
-  return checked === 'ok' ? [{ type: 'RefundConfirmed', data }] : checked;
-}

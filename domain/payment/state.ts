@@ -2,17 +2,8 @@
 import type { ChainId } from '../chains.ts';
 import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import {
-  decidedShort,
-  died,
-  fellShort,
-  newLeg,
-  settle,
-  signed,
-  type TransferLeg,
-  unsettle,
-  withMoreAttempts,
-} from '../transfer/leg.ts';
+import { newLeg, type TransferLeg } from '../transfer/leg.ts';
+import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { type Paid, paidFrom, sourceInForce, sourceOf } from './counting.ts';
 import type { PaymentCreated, PaymentEvent, PaymentEventData, TokenRef } from './events.ts';
 import { fundingOf } from './funding.ts';
@@ -137,24 +128,14 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
       const { chainId, token, receiverAddress: receiver, receiverMemo, amount } = event.data;
       return { ...p, payout: newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount) }) };
     }
-    case 'PayoutSigned':
-      return { ...p, payout: signed(ordered(p), event.data) };
-    case 'PayoutDied':
-      return { ...p, payout: died(ordered(p), event.data.attempt, event.data.proof) };
-    case 'PayoutOrphaned':
-      return { ...p, payout: unsettle(ordered(p)) };
-    case 'PayoutConfirmed':
-      return { ...p, payout: settle(ordered(p), event.data) };
-    case 'PayoutShort':
-      return { ...p, payout: fellShort(ordered(p), { ...event.data, arrived: BigInt(event.data.arrived) }) };
-    case 'PayoutAccepted':
-      return { ...p, payout: decidedShort(ordered(p), 'as all') };
     case 'PayoutHeld':
       return { ...p, payoutHeld: event.data.reason };
     case 'PayoutRetried':
-      return { ...p, payoutHeld: null, payout: p.payout && withMoreAttempts(decidedShort(p.payout, 'as nothing')) };
-    default:
-      return undefined;
+      return { ...p, payoutHeld: null, payout: p.payout && evolveLeg(p.payout, { ...event, type: 'Retried' }) };
+    default: {
+      const recorded = unprefixed('Payout', event);
+      return recorded && { ...p, payout: evolveLeg(ordered(p), recorded) };
+    }
   }
 }
 
@@ -172,23 +153,17 @@ function evolveClosing(p: Payment, event: PaymentEvent): Payment | undefined {
 }
 
 function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
-  const change = (refund: number, next: (leg: Refund) => Refund): Payment => ({
-    ...p,
-    refunds: p.refunds.map((leg) => (leg.refund === refund ? next(leg) : leg)),
-  });
   switch (event.type) {
     case 'RefundAddressSet':
       return withRefundAddress(p, event.data);
     case 'RefundRequested':
       return { ...p, refunds: [...p.refunds, newRefund(event.data)] };
-    case 'RefundSigned':
-      return change(event.data.refund, (leg) => signed(leg, event.data));
-    case 'RefundDied':
-      return change(event.data.refund, (leg) => died(leg, event.data.attempt, event.data.proof));
-    case 'RefundConfirmed':
-      return change(event.data.refund, (leg) => settle(leg, event.data));
-    default:
-      return undefined;
+    default: {
+      const recorded = unprefixed('Refund', event);
+      if (!recorded || !('refund' in event.data)) return undefined;
+      const { refund } = event.data;
+      return { ...p, refunds: p.refunds.map((leg) => (leg.refund === refund ? evolveLeg(leg, recorded) : leg)) };
+    }
   }
 }
 

@@ -81,9 +81,13 @@ export const Short = { ...Landed, ...CostThere, arrived: Amount, seenAt: Time };
 export const Orphaned = { attempt: Attempt, hash: Hash, blockHash: Hash };
 
 const SignedObject = Type.Object(SignedAttempt, closed);
+const SettledObject = Type.Object(Settled, closed);
+const ShortObject = Type.Object(Short, closed);
 
 export type AssetRef = Static<typeof AssetRef>;
 export type SignedAttempt = Static<typeof SignedObject>;
+export type SettledData = Static<typeof SettledObject>;
+export type ShortData = Static<typeof ShortObject>;
 export type DeathProof = Static<typeof DeathProof>;
 export type Cost = Static<typeof Cost>;
 export type LandedAt = Static<typeof LandedAt>;

@@ -22,13 +22,17 @@ CREATE INDEX IF NOT EXISTS payins_confirmed    ON payins (chain_id, block_number
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
-CREATE INDEX IF NOT EXISTS todo_payments_by_app ON todo_payments (chain_id, app_id, due_at, payment_id) WHERE step <> 'expire';
+CREATE INDEX IF NOT EXISTS transfers_due      ON transfers (chain_id, app_id, due_at, reference) WHERE step IN ('order', 'sign', 'broadcast');
+CREATE INDEX IF NOT EXISTS transfers_held     ON transfers (chain_id) WHERE step = 'hold';
+CREATE INDEX IF NOT EXISTS transfers_sent     ON transfers (chain_id, token_address) INCLUDE (amount, reference) WHERE step = 'broadcast';
+CREATE INDEX IF NOT EXISTS transfers_settled  ON transfers (chain_id, settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS transfers_unsettled ON transfers (reference) WHERE signed AND settled_at IS NULL;
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
 CREATE INDEX IF NOT EXISTS apps_by_developer  ON apps (developer_id) WHERE developer_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
 -- Solana: its accounts are looked at, not its blocks.
-CREATE INDEX IF NOT EXISTS todo_payments_watched ON todo_payments (due_at, payment_id) WHERE chain_id = 501 AND step = 'expire';
+CREATE INDEX IF NOT EXISTS todo_payments_watched ON todo_payments (due_at, payment_id) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS deposits_of_payments ON deposits (payment_id) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS deposits_watched    ON deposits (expires_at, address) WHERE chain_id = 501;
 CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);

@@ -144,14 +144,33 @@ COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose pay
 CREATE TABLE todo_payments (
   payment_id text        NOT NULL,
   chain_id   integer     NOT NULL,
-  step       text        NOT NULL,
   due_at     timestamptz NOT NULL,
-  app_id     text        NOT NULL,
   PRIMARY KEY (payment_id, chain_id)
 );
-COMMENT ON TABLE todo_payments IS 'Payments whose process is not over and what is next. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN todo_payments.step IS 'expire, requestPayout, sign, broadcast, or hold: the money has left its chain, an operator holds the payout, or it brought too little.';
-COMMENT ON COLUMN todo_payments.chain_id IS 'Where the step happens: the destination chain; for expire every chain that the payment can be paid on, each of which must have come past its end.';
+COMMENT ON TABLE todo_payments IS 'Payments that wait for their money, and until when. A hint: workers look at the stream before they act.';
+COMMENT ON COLUMN todo_payments.chain_id IS 'Every chain that the payment can be paid on, each of which must have come past its end.';
+
+CREATE TABLE transfers (
+  reference     text        PRIMARY KEY,
+  kind          text        NOT NULL,
+  chain_id      integer     NOT NULL,
+  token_address text        NOT NULL,
+  amount        numeric     NOT NULL,
+  app_id        text        NOT NULL,
+  step          text        NOT NULL,
+  due_at        timestamptz NOT NULL,
+  signed        boolean     NOT NULL,
+  settled_at    timestamptz
+);
+COMMENT ON TABLE transfers IS 'What leaves the treasury, or has left it, and what is next of each. A hint: workers look at the stream before they act.';
+COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>.';
+COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep or deployment.';
+COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
+COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
+COMMENT ON COLUMN transfers.app_id IS 'Whose limits it counts for; empty for the treasury''s own.';
+COMMENT ON COLUMN transfers.step IS 'order, sign, broadcast; hold: its money has left its chain, an operator holds it, or it brought too little; done.';
+COMMENT ON COLUMN transfers.due_at IS 'Since when the step is due.';
+COMMENT ON COLUMN transfers.signed IS 'Whether anything was ever signed for it.';
 
 CREATE TABLE todo_webhooks (
   delivery_id    text        PRIMARY KEY,

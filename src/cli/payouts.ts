@@ -19,7 +19,7 @@ import { openPayouts } from '../../queries/payouts.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { payoutWaits } from '../postgres/payoutWaits.ts';
 import type { Core } from '../roles/core.ts';
-import { payoutsWorkerName } from '../subscribers/payouts.ts';
+import { transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
@@ -74,7 +74,7 @@ async function retry(core: Core, byHand: ByHand): Promise<void> {
   tell(await retryPayout(core, byHand, operator()));
   const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
   if (!payment) return;
-  const worker = payoutsWorkerName(payment.terms.destination.chainId);
+  const worker = transfersWorkerName(payment.terms.destination.chainId);
   await createFailures(core.database).unpark(worker, byHand.paymentId, core.clock.now());
 }
 

@@ -32,7 +32,7 @@ export async function notePayoutWait(
 export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
   sql.query<PayoutWait & { readonly since: Instant }>(
     `SELECT w.payment_id AS "paymentId", w.chain_id AS "chainId", w.reason, w.message, w.since
-       FROM ops.payout_waits w JOIN todo_payments t USING (payment_id)
+       FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
       WHERE t.step = 'sign' AND w.payment_id = ANY ($1)`,
     [paymentIds],
   );
@@ -41,6 +41,6 @@ export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
 export const countPayoutWaits = (sql: Sql) =>
   sql.query<{ readonly chainId: number; readonly reason: string; readonly count: bigint }>(
     `SELECT w.chain_id AS "chainId", w.reason, count(*) AS count
-       FROM ops.payout_waits w JOIN todo_payments t USING (payment_id)
+       FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
       WHERE t.step = 'sign' GROUP BY 1, 2`,
   );

@@ -80,7 +80,7 @@ const requestedStreams = 1_000;
 const askChains_ms = 3_000;
 const notified = [
   'projected',
-  'todo_payments',
+  'transfers',
   'todo_webhooks',
   'todo_cashback',
   'settings',

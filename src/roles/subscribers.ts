@@ -2,32 +2,20 @@
 import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
-import { inTurn } from '../../commands/inTurn.ts';
-import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
-import { type ChainId, chainOf } from '../../domain/chains.ts';
-import { assert } from '../../domain/decider.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
-import { recentPayouts, settledPayouts, signedAndUnsettled } from '../../queries/payouts.ts';
-import { dueExpiries, duePayments, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
-import { createSpentLately, type SpentLately } from '../chains/money/spending.ts';
-import { openSigners, type Signers } from '../chains/open.ts';
+import { createSpentLately } from '../chains/money/spending.ts';
+import { openSigners } from '../chains/open.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
-import { notePayoutWait } from '../postgres/payoutWaits.ts';
 import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
-import { createFundingProof } from '../subscribers/fundingProof.ts';
-import { noncesWorker } from '../subscribers/nonces.ts';
 import { followForNotices } from '../subscribers/notices.ts';
-import { payoutAuditWorker } from '../subscribers/payoutAudit.ts';
-import { payoutsWorker, payoutsWorkerName } from '../subscribers/payouts.ts';
-import { createRecall } from '../subscribers/recallSpent.ts';
-import { createUnderway } from '../subscribers/underway.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
@@ -36,12 +24,9 @@ import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
+import { transferAudits, transferWorkers } from './transfers.ts';
 import { webhookSender } from './webhooks.ts';
 
-/** As many as the signers remember. */
-const recentMax = 100_000;
-const auditIdle_ms = 30_000;
-const noncesIdle_ms = 5_000;
 const unmatchedIdle_ms = 30_000;
 
 /** Resolves when the signal has aborted and what was begun has ended. */
@@ -60,8 +45,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
       run(`payins:${chain.ingester.chainId}`, NEVER, ...payinWorkers(core, failures, chain, changes)),
     ),
     // An instance without the treasury's keys leaves the payouts to one that has them.
-    ...(signers.size > 0 ? [run('payouts', told('todo_payments'), ...payouts(core, signers, lately))] : []),
-    run('payoutAudit', NEVER, ...payoutAudits(core)),
+    ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
+    run('payoutAudit', NEVER, ...transferAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),
@@ -70,69 +55,6 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     notices(core, signal),
     runChainHealth(core, signal),
   ]);
-}
-
-/** One worker per chain, all in one instance: the signers' hourly limit counts over all chains. */
-function payouts(
-  { workHandle, clock, crash, chains, database, telemetry }: Core,
-  signers: Signers,
-  lately: SpentLately,
-): readonly RoleWorker[] {
-  const steps = ['requestPayout', 'sign', 'broadcast'];
-  const turn = inTurn();
-  const recall = createRecall({
-    clock,
-    lately,
-    recent: (since) => recentPayouts(database, { since, max: recentMax }),
-    async attemptsOf(paymentId) {
-      const payment = await currentState(workHandle, paymentDecider, paymentId);
-      return payment?.payout?.attempts.map(({ signed }) => signed) ?? [];
-    },
-  });
-  return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
-    const signer = signers.get(chainOf(chainId).family);
-    assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
-    const worker = payoutsWorkerName(chainId);
-    const memory = numberingMemory();
-    const oneByOne = <T>(work: () => Promise<T>) => turn(worker, work);
-    const signing = { handle: workHandle, clock, rail, signer, memory, inTurn: oneByOne };
-    const payouts = {
-      worker: payoutsWorker({
-        ...signing,
-        crash,
-        poll_ms,
-        proveFunding: createFundingProof(chains),
-        due: async (max, now) => {
-          await recall();
-          return await duePayments(database, { worker, chainIds: [chainId], steps, max, now });
-        },
-        refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
-        alarm: (paymentId, reason, message) => telemetry.alarm(reason, { chainId, paymentId }, message),
-        noteWait: (paymentId, reason, message) =>
-          void notePayoutWait(database, { paymentId, chainId, reason, message }, clock.now()).catch(() => {}),
-        underway: createUnderway((token, but) => signedAndUnsettled(database, { chainId, token, but }), clock),
-      }),
-    };
-    const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
-    return [payouts, nonces];
-  });
-}
-
-function payoutAudits({ workHandle, chains, database, telemetry }: Core): readonly RoleWorker[] {
-  return [...chains].map(([chainId, { rail }]) => ({
-    worker: payoutAuditWorker({
-      handle: workHandle,
-      rail,
-      settledSince: (since, max) => settledPayouts(database, { chainId, since, max }),
-      alarm: (paymentId, hash) =>
-        telemetry.alarm(
-          'payoutOrphaned',
-          { chainId, paymentId, hash },
-          'a settled payout left its chain: its bytes are sent again',
-        ),
-    }),
-    idle_ms: auditIdle_ms,
-  }));
 }
 
 /** Filled by an instance that has the seed. */

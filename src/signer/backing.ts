@@ -2,6 +2,7 @@
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState, type Handle, readStream } from '../../commands/handle.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
+import { nothingToProve } from '../../commands/transfers/outgoing.ts';
 import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -13,9 +14,10 @@ import type { Deposit } from '../../domain/payment/shapes.ts';
 import { isSameAsset } from '../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
+import type { Owed } from '../../domain/transfer/owed.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
 import { unmatched } from '../../domain/unmatched.ts';
-import { nothingToProve, type ProveFunding } from '../subscribers/fundingProof.ts';
+import type { ProveFunding } from '../subscribers/transfers/fundingProof.ts';
 import { type Backing, notOrdered, type Ordered } from './orders.ts';
 
 export interface BackingDeps {
@@ -47,7 +49,7 @@ export function createBacking(deps: BackingDeps): Backing {
     return payment;
   }
 
-  async function payout(id: string): Promise<Backed> {
+  async function payout(id: string, owed: Owed): Promise<Backed> {
     const payment = await paymentOf(id);
     const { funded, terms } = payment;
     if (!funded) throw notOrdered(`payment ${id} is not paid`);
@@ -57,7 +59,7 @@ export function createBacking(deps: BackingDeps): Backing {
       throw notOrdered(`payment ${id} pays out more than it received`);
     return {
       funding: { paymentId: id, transferIds: funded.transferIds },
-      prove: (signal) => proveFunding(payment, signal),
+      prove: (signal) => proveFunding(payment, owed, signal),
     };
   }
 
@@ -129,16 +131,17 @@ export function createBacking(deps: BackingDeps): Backing {
     );
   }
 
-  return async ({ kind, id }, { leg: { order }, purpose }) => {
+  return async ({ kind, id }, owed) => {
+    const { order } = owed.leg;
     switch (kind) {
       case 'payout':
-        return payout(id);
+        return payout(id, owed);
       case 'refund':
         return refund(id, order);
       case 'unmatchedRefund':
         return unmatchedRefund(id, order);
       case 'operation':
-        return operation(order, purpose.kind === 'withdrawal');
+        return operation(order, owed.purpose.kind === 'withdrawal');
     }
   };
 }

@@ -52,7 +52,7 @@ export function createOrders({ handle, owners, backing }: OrdersDeps): Orders {
 
   async function transfer({ unsigned, purpose }: Asked): Promise<Ordered> {
     const key = keyOf(purpose.reference);
-    const outgoing = await owners[key.kind].load(key);
+    const outgoing = await owners[key.kind]?.load(key);
     if (!outgoing || outgoing.purpose.kind !== purpose.kind || outgoing.appId !== (purpose.appId ?? null))
       throw notOrdered(`the log has no such ${purpose.kind}: ${purpose.reference}`);
     if (!isOrdered(unsigned.order, outgoing.leg.order))

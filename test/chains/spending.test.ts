@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { ChainBroken } from '../../commands/codec.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import type { TransferOwner } from '../../commands/transfers/outgoing.ts';
 import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
-import { createRecall } from '../../src/subscribers/recallSpent.ts';
+import { createRecall } from '../../src/subscribers/transfers/recall.ts';
 
 const limits: SpendingLimits = {
   perTransfer_usd: 100n,
@@ -15,6 +16,12 @@ const limits: SpendingLimits = {
   appShare_percent: 50,
   coinPerHour: new Map([[501, 1_000n]]),
 };
+
+const transferOf = (id: string) => ({
+  key: { kind: 'payout', id, part: 1 } as const,
+  kind: 'payout' as const,
+  chainId: 501 as const,
+});
 
 describe('what the signers may spend in an hour', () => {
   let now_ms: number;
@@ -71,14 +78,15 @@ describe('what the signers may spend in an hour', () => {
 
   it('is known after a restart from what the log shows, each payout once', async () => {
     const recorded = (paymentId: string, appId: string, amount: string, minutesAgo: number | null) => ({
-      ...{ paymentId, appId, amount, chainId: 501 as const, tokenAddress: chainOf(501).tokens[0]?.address ?? '' },
+      ...transferOf(paymentId),
+      ...{ appId, amount, tokenAddress: chainOf(501).tokens[0]?.address ?? '' },
       settledAt: minutesAgo === null ? null : instant(now_ms - minutesAgo * minute_ms),
     });
     let asked = 0;
     const recall = createRecall({
       clock,
       lately,
-      attemptsOf: async () => [],
+      owners: {},
       recent: async () => {
         asked += 1;
         return [recorded('a1', 'app_a', '39.0000000001', 50), recorded('a2', 'app_a', '10', null)];
@@ -108,13 +116,18 @@ describe('what the signers may spend in an hour', () => {
         lately,
         recent: async () =>
           Object.keys(signed).map((paymentId) => ({
-            ...{ paymentId, appId: 'app_a', chainId: 501, tokenAddress: 't', amount: '1', settledAt: null },
+            ...transferOf(paymentId),
+            ...{ appId: 'app_a', tokenAddress: 't', amount: '1', settledAt: null },
           })),
-        async attemptsOf(paymentId) {
-          read.push(paymentId);
-          const attempts = signed[paymentId] ?? [];
-          if (attempts instanceof Error) throw attempts;
-          return attempts;
+        owners: {
+          payout: {
+            async load({ id }) {
+              read.push(id);
+              const attempts = signed[id] ?? [];
+              if (attempts instanceof Error) throw attempts;
+              return { leg: { attempts: attempts.map((each) => ({ signed: each, fate: 'live' })) } } as never;
+            },
+          } as Partial<TransferOwner> as TransferOwner,
         },
       });
       return { recall, read };

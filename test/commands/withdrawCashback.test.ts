@@ -56,7 +56,7 @@ describe('withdrawing cashback', () => {
     const answer = await withdraw('november', 600n);
     const payment = await paymentOf(answer);
     assert.equal(statusOf(payment), 'payment_payin_completed');
-    assert.equal(nextStep(payment, world.clock.now()).do, 'requestPayout');
+    assert.equal(nextStep(payment, world.clock.now()).do, 'order');
     const [ordered] = requestPayout(payment, world.clock.now()) as readonly { data: object }[];
     assert.partialDeepStrictEqual(ordered?.data, {
       chainId: 8453,

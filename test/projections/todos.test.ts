@@ -7,6 +7,7 @@ import { deposits } from '../../projections/deposits.ts';
 import { hourlyStats } from '../../projections/hourlyStats.ts';
 import type { Moved, Projection, RowChange, Seen } from '../../projections/projection.ts';
 import { todoPayments, todoWebhooks } from '../../projections/todos.ts';
+import { transfersOfPayments } from '../../projections/transfers.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import * as p from '../support/payments.ts';
 
@@ -32,53 +33,73 @@ describe('the to-do list of payments', () => {
   const todo = (history: readonly PaymentEvent[]) => {
     const [change] = afterLast(todoPayments, history);
     if (change?.op !== 'upsert') return change?.op;
-    const { step, chain_id, due_at } = change.row;
-    return { step, chain_id, due_at };
+    const { chain_id, due_at } = change.row;
+    return { chain_id, due_at };
   };
 
   it('has a payment that waits for its money due at the end of its time, on the source chain', () => {
-    assert.deepEqual(todo(p.unpaid), { step: 'expire', chain_id: 8453, due_at: p.expires_at });
+    assert.deepEqual(todo(p.unpaid), { chain_id: 8453, due_at: p.expires_at });
   });
   it('has a payment with a choice due on every chain whose deposit was disclosed, and on no other', () => {
     const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
     const dueOn = (history: readonly PaymentEvent[]) =>
       afterLast(todoPayments, history).map((change) => [
         change.op,
-        ...('row' in change ? [change.row.step, change.row.chain_id] : [change.key.chain_id]),
+        'row' in change ? change.row.chain_id : change.key.chain_id,
       ]);
     const evm = [
-      ['upsert', 'expire', 8453],
-      ['upsert', 'expire', 137],
+      ['upsert', 8453],
+      ['upsert', 137],
     ];
     assert.deepEqual(dueOn([created]), evm);
-    assert.deepEqual(dueOn([created, p.chose(p.solanaUsdc)]), [...evm, ['upsert', 'expire', 501]]);
+    assert.deepEqual(dueOn([created, p.chose(p.solanaUsdc)]), [...evm, ['upsert', 501]]);
     assert.deepEqual(dueOn([created, p.chose(p.solanaUsdc), ...p.paid.slice(1)]), [
-      ['upsert', 'requestPayout', 1],
       ['remove', 8453],
       ['remove', 137],
       ['remove', 501],
     ]);
   });
-  it('has a funded payment due at once, on the destination chain', () => {
-    assert.deepEqual(todo(p.paid), { step: 'requestPayout', chain_id: 1, due_at: at(p.paid) });
-    assert.deepEqual(todo(p.ordered), { step: 'sign', chain_id: 1, due_at: at(p.ordered) });
-    assert.deepEqual(todo(p.sent), { step: 'broadcast', chain_id: 1, due_at: at(p.sent) });
-  });
-  it('has nothing left of a payment that is paid out, expired or bounced', () => {
-    assert.equal(todo(p.done), 'remove');
+  it('has nothing left of a payment that is funded, expired or bounced', () => {
+    assert.equal(todo(p.paid), 'remove');
     assert.equal(todo([...p.unpaid, p.expired()]), 'remove');
     assert.equal(todo([...p.unpaid, p.bounced('amountTooLow', '1.00')]), 'remove');
   });
-  it('keeps a payment whose money has left, until as much is final again', () => {
-    const held = [...p.ordered, p.orphaned(), p.lost()];
-    const step = (...more: readonly PaymentEvent[]) => (todo([...held, ...more]) as { step: string }).step;
-    assert.equal(step(), 'hold');
-    assert.equal(step(p.detected()), 'hold');
-    assert.equal(step(p.detected(), p.confirmed()), 'sign');
-  });
+});
 
+describe('the list of transfers', () => {
+  const listed = (history: readonly PaymentEvent[]) =>
+    rows(afterLast(transfersOfPayments, history)).map(({ kind, chain_id, step, due_at }) => ({
+      kind,
+      chain_id,
+      step,
+      due_at,
+    }));
+  const payout = (step: string, history: readonly unknown[]) => [
+    { kind: 'payout', chain_id: 1, step, due_at: at(history) },
+  ];
+
+  it('has a payout of each funded payment, on the destination chain', () => {
+    assert.deepEqual(listed(p.unpaid), []);
+    assert.deepEqual(listed(p.paid), payout('order', p.paid));
+    assert.deepEqual(listed(p.ordered), payout('sign', p.ordered));
+    assert.deepEqual(listed(p.sent), payout('broadcast', p.sent));
+    assert.deepEqual(listed(p.done), payout('done', p.done));
+  });
+  it('holds a payout whose money has left, until as much is final again', () => {
+    const gone = [...p.ordered, p.orphaned(), p.lost()];
+    assert.deepEqual(listed([...p.ordered, p.orphaned()]), payout('hold', gone.slice(0, -1)));
+    assert.deepEqual(listed(gone), []);
+    const back = [...gone, p.detected(), p.confirmed()];
+    assert.deepEqual(listed(back), payout('sign', back));
+  });
   it('has a payout again that left its chain', () => {
-    assert.deepEqual(todo([...p.done, p.unsettled()]), { step: 'broadcast', chain_id: 1, due_at: p.minute(8) });
+    const again = [...p.done, p.unsettled()];
+    assert.deepEqual(listed(again), payout('broadcast', again));
+  });
+  it('has each refund, on the chain that the money came on', () => {
+    const bounced = [...p.unpaid, p.detected(), p.confirmed(), p.bounced('amountTooLow', '10.01')];
+    const ordered = [...bounced, p.refundRequested('10.01')];
+    assert.deepEqual(listed(ordered), [{ kind: 'refund', chain_id: 8453, step: 'sign', due_at: at(ordered) }]);
   });
 });
 

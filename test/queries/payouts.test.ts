@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  openObligations,
-  openPayouts,
-  openPromises,
-  settledPayouts,
-  signedAndUnsettled,
-} from '../../queries/payouts.ts';
+import { openObligations, openPayouts, openPromises } from '../../queries/payouts.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
@@ -35,27 +29,9 @@ describe('payouts', () => {
     ]);
   });
 
-  it('sums what signed payouts will take of a token, without those that are named, or have landed short', async () => {
-    await given.payments(p.sent, p.sent, p.done, p.ordered, [...p.sent, p.short('9.90')]);
-    const { token } = p.ethereumUsdc;
-    const sum = (but: string[], chainId: 1 | 56 = 1) => signedAndUnsettled(given.database, { chainId, token, but });
-    assert.equal(await sum([]), p.of('20.00', p.ethereumUsdc));
-    assert.equal(await sum([paymentIdOf(1)]), p.of('10.00', p.ethereumUsdc));
-    assert.equal(await sum([paymentIdOf(1), paymentIdOf(2)]), 0n);
-  });
-
   it('names payouts that are not settled, those that fell short among them', async () => {
     await given.payments(p.unpaid, p.paid, p.sent, p.done, [...p.sent, p.short('0')]);
     const found = await openPayouts(given.database, 5);
     assert.deepEqual(found.map(({ paymentId }) => paymentId).sort(), [2, 3, 5].map(paymentIdOf));
-  });
-
-  it('names the payouts of a chain that were settled lately', async () => {
-    await given.payments(p.sent, p.done);
-    const settled = (since: number, chainId = 1) =>
-      settledPayouts(given.database, { chainId, since: p.minute(since), max: 5 });
-    assert.deepEqual(await settled(8), [{ paymentId: paymentIdOf(2) }]);
-    assert.deepEqual(await settled(9), []);
-    assert.deepEqual(await settled(8, 8453), []);
   });
 });

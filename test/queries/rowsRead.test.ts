@@ -9,7 +9,7 @@ import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts'
 import { getOverview } from '../../queries/overview.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats } from '../../queries/reports.ts';
-import { duePayments } from '../../queries/work.ts';
+import { dueTransfers } from '../../queries/transfers.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
@@ -91,8 +91,9 @@ describe('an app with very many payments', () => {
       `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id)`,
     );
     await database.query(
-      `INSERT INTO ${work}.todo_payments (payment_id, chain_id, step, due_at, app_id)
-       SELECT $1::text || '-' || n, 1, 'sign', $3::timestamptz - n * interval '1 minute', $1 FROM generate_series(1, $2::int) AS n`,
+      `INSERT INTO ${work}.transfers (reference, kind, chain_id, token_address, amount, app_id, step, due_at, signed)
+       SELECT $1::text || '-' || n, 'payout', 1, 'token', 1, $1, 'sign', $3::timestamptz - n * interval '1 minute', false
+         FROM generate_series(1, $2::int) AS n`,
       [appId, payments, now],
     );
     await copy(`${reports}.transactions`, `jsonb_build_object('payment_id', id, 'tx_hash', id)`);
@@ -194,11 +195,10 @@ describe('an app with very many payments', () => {
     for (const n of [1, 299, many]) await bounded(1, list({ paymentId: `large-${n}` }));
   });
   it('has as few of its due payouts read as an app with few: of each the oldest', async () => {
-    const steps = ['requestPayout', 'sign', 'broadcast'];
-    const due = { worker: 'payouts:1', chainIds: [1], steps, max: 16, now };
-    const { rows } = await readBy((sql) => duePayments(sql, due));
+    const due = { worker: 'payouts:1', chainId: 1, max: 16, now } as const;
+    const { rows } = await readBy((sql) => dueTransfers(sql, due));
     assert.ok(rows <= 16 * Object.keys(apps).length + 20, `${rows} rows`);
-    const named = (await duePayments(database, due)).map(({ appId }) => appId);
+    const named = (await dueTransfers(database, due)).map(({ appId }) => appId);
     assert.deepEqual([...new Set(named)].sort(), ['large', 'small']);
   });
   it('has pages of an export read row by row, each once', async () => {

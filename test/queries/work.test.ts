@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Pass } from '../../commands/chainPorts.ts';
-import { Unavailable } from '../../commands/ports.ts';
-import { BroadcastRefused } from '../../commands/transfers/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
-import { type DuePayments, dueExpiries, duePayments, dueWebhooks } from '../../queries/work.ts';
-import { ChainUnavailable, RpcFailed } from '../../src/chains/evm/rpc.ts';
+import { dueExpiries, dueWebhooks } from '../../queries/work.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
@@ -17,18 +14,6 @@ import { addressOf, givenReadModels } from './given.ts';
 
 describe('the to-do list', () => {
   const given = givenReadModels();
-
-  const all = { worker: 'payouts', chainIds: [1, 8453], steps: ['requestPayout', 'sign', 'broadcast'], max: 10 };
-  const due = async (more: Partial<DuePayments> = {}) =>
-    (await duePayments(given.database, { ...all, now: p.minute(10), ...more })).map(({ paymentId }) => paymentId);
-
-  it('names payments of these chains and steps, once they are due', async () => {
-    await given.payments(p.unpaid, p.paid, p.sent, p.done);
-    assert.deepEqual((await due()).sort(), [paymentIdOf(2), paymentIdOf(3)]);
-    assert.deepEqual(await due({ steps: ['broadcast'] }), [paymentIdOf(3)]);
-    assert.deepEqual(await due({ chainIds: [8453] }), []);
-    assert.equal((await due({ max: 1 })).length, 1);
-  });
 
   it('names a payment with several sources once, when the chains of all that were disclosed have come past its end', async () => {
     const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
@@ -132,36 +117,6 @@ describe('the to-do list', () => {
     assert.deepEqual(await expiries(), [paymentIdOf(2)]);
     for (const minute of [63, 64]) await failures.failed(unreadableName(8453), 'a', new Error('no'), p.minute(minute));
     assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
-  });
-
-  it('leaves out what waits after a failure or is parked, for that worker alone', async () => {
-    await given.payments(p.paid, p.paid);
-    const failures = createFailures(given.database, { attemptsMax: 2 });
-    await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(10));
-    assert.deepEqual(await due(), [paymentIdOf(2)]);
-    assert.equal((await due({ worker: 'other' })).length, 2);
-    assert.equal((await due({ now: p.minute(11) })).length, 2);
-
-    await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(11));
-    assert.deepEqual(await due({ now: p.minute(9_999) }), [paymentIdOf(2)]);
-    assert.ok(await failures.unpark('payouts', paymentIdOf(1), p.minute(10)));
-    assert.equal((await due()).length, 2);
-  });
-
-  it('never sets aside what waits for a chain or a store, however often it is tried', async () => {
-    await given.payments(p.paid);
-    const failures = createFailures(given.database, { attemptsMax: 2 });
-    const outages = [
-      new Unavailable('away'),
-      new ChainUnavailable(8453, []),
-      new RpcFailed('node 1', 'eth_call', 'unreachable', 'timed out'),
-      new BroadcastRefused('fee below the base fee'),
-    ];
-    for (const [minute, outage] of [...outages, ...outages].entries()) {
-      await failures.failed('payouts', paymentIdOf(1), outage, p.minute(minute));
-      assert.deepEqual(await due({ now: p.minute(minute) }), []);
-      assert.deepEqual(await due({ now: p.minute(minute + 1) }), [paymentIdOf(1)]);
-    }
   });
 
   it('names webhooks until their one attempt begins', async () => {

@@ -17,7 +17,7 @@ import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
-import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
+import { buryPayout, concludePayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
 import { nextNumber, setRefundAddress } from '../../domain/payment/refundAddress.ts';
 import { requestRefunds } from '../../domain/payment/refundOrder.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
@@ -219,7 +219,7 @@ function onPayment(state: PaymentState, step: Step, now: Instant): Decision<Paym
     case 'bury':
       return live ? buryPayout(state, [live.attempt], p.nonceUsed) : [];
     case 'confirmPayout':
-      return live ? confirmPayout(state, { ...p.landed(live, 200 + step.n), confirmedAt: now }) : [];
+      return live ? concludePayout(state, p.final(p.landed(live, 200 + step.n)), now) : [];
     case 'orphanPayout': {
       const settled = state.payout?.settled;
       return settled ? orphanPayout(state, { hash: settled.hash, blockHash: settled.blockHash }) : [];

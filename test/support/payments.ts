@@ -276,6 +276,10 @@ export const landed = ({ attempt, hash }: SignedAttempt, block: number | string 
   confirmedAt: minute(9),
 });
 
+/** What a chain says of an attempt that landed. */
+export const final = ({ attempt, hash, blockNumber, blockHash }: ReturnType<typeof landed>) =>
+  ({ kind: 'final', attempt, hash, blockNumber: BigInt(blockNumber), blockHash }) as const;
+
 export const nonceUsed: DeathProof = { reason: 'nonceUsed', detail: 'another transaction used the nonce, final' };
 export const reverted: DeathProof = { reason: 'reverted', detail: 'reverted in block 200, final' };
 

@@ -1,7 +1,7 @@
 import { inTurn } from '../../commands/inTurn.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
-import { createUnderway } from '../../src/subscribers/underway.ts';
+import { createUnderway } from '../../src/subscribers/transfers/underway.ts';
 
 /** What the workers of one treasury share in a process that has just begun. */
 export function sharedBySigners(clock: Pick<Clock, 'now'>) {

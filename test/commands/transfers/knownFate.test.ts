@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { giveUpNonce } from '../../../commands/transfers/cancels.ts';
 import { knownFate } from '../../../commands/transfers/knownFate.ts';
 import { type Fate, PayoutBlocked } from '../../../commands/transfers/ports.ts';
-import { settlePayout } from '../../../commands/transfers/settle.ts';
 import { explainNoncesOf } from '../../../commands/treasuryAccount.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { minute_ms } from '../../../domain/time.ts';
@@ -77,7 +76,7 @@ describe('a nonce that another transaction has used', () => {
     const fate = await world.fateOf('b');
     assert.ok(!isRefusal(fate) && fate.kind === 'dead');
     assert.match(fate.proof.detail, new RegExp(hashOf('lost')));
-    await accepted(settlePayout(world.deps(), await world.load('b'), fate));
+    await accepted(world.owners().payout.conclude({ kind: 'payout', id: 'b', part: 1 }, fate));
     await accepted(world.sign({ paymentId: 'b' }));
     const [again] = liveAttempts((await world.load('b')).payout as never);
     assert.equal(again?.nonce, '8');
@@ -90,9 +89,9 @@ describe('a nonce that another transaction has used', () => {
     await world.record('b', [died(1, { reason: 'validityPassed', detail: 'ledger 9 closed later' })]);
     world.around.minedNonce = 7n;
     world.around.blocked = new PayoutBlocked('refusedByToken', 'frozen');
-    const known = await world.load('b');
-    await assert.rejects(world.sign({ paymentId: 'b', known }), PayoutBlocked);
-    const [attempt] = known.payout?.attempts ?? [];
+    const known = await world.outgoing('b');
+    await assert.rejects(world.sign({ known }), PayoutBlocked);
+    const [attempt] = known.leg.attempts;
     assert.ok(attempt);
     world.around.fate = (sent) => {
       const cancel = sent.find((each) => each.attempt === 0);

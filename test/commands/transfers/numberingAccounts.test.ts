@@ -170,8 +170,8 @@ describe('signing through several numbering accounts', () => {
     });
 
     it('signs a payment once though two instances are configured differently', async () => {
-      const { sign, attempts, start, load, around } = await world();
-      const known = await load(first);
+      const { sign, attempts, start, outgoing, around } = await world();
+      const known = await outgoing(first);
       await accepted(sign(first));
       around.accounts = without('channel-a');
       assert.equal(await refusalOf(sign(first, { known, handle: start() })), 'illegalStep');

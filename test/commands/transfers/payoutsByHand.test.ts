@@ -18,7 +18,7 @@ async function world() {
   const around = { canLand: false, fate: { kind: 'pending', mined: true } as Fate };
   const rail = { canLand: async () => around.canLand, fate: async () => around.fate };
   const deps = () => ({ handle: signing.start(), clock: signing.clock, rail });
-  const refusal = async (answer: ReturnType<typeof buryPayout>) => {
+  const refusal = async (answer: Promise<unknown>) => {
     const outcome = await answer;
     return isRefusal(outcome) ? outcome.refused : 'none';
   };

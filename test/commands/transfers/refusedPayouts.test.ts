@@ -102,7 +102,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     assert.equal(world.around.feeLevel, prepared);
 
     // Whoever waits for the same account asks nobody for a while, but who has a nonce or outbids goes on.
-    const waits = async (paymentId: string) => mustWait(world, await world.load(paymentId), 1_000);
+    const waits = async (paymentId: string) => mustWait(world, await world.outgoing(paymentId), 1_000);
     assert.deepEqual([await waits('payment-0'), await waits('payment-1')], [true, false]);
     world.pass(1_000);
     assert.equal(await waits('payment-0'), false);

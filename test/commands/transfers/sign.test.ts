@@ -17,10 +17,11 @@ const attemptsOf = async ({ load }: Pick<World, 'load'>, paymentId = first) =>
 describe('signing a payout', () => {
   it('takes the next nonce for it, signs, and records the bytes before anybody could send them', async () => {
     const world = await signingWorld();
-    const { state } = await accepted(world.sign());
+    await accepted(world.sign());
+    const { payout } = await world.load();
     assert.deepEqual(await world.typesIn(treasuryStream), ['TreasuryOpened', 'NonceAssigned']);
     assert.deepEqual(await assignments(world), ['7 payout first 1']);
-    const [signed] = state?.payout ? liveAttempts(state.payout) : [];
+    const [signed] = payout ? liveAttempts(payout) : [];
     assert.equal(signed?.nonce, '7');
     assert.equal(signed?.amount, '10000000');
     assert.equal(world.around.signatures, 1);
@@ -29,8 +30,9 @@ describe('signing a payout', () => {
   it('prepares what it signs once, and signs it under the nonce that it took since', async () => {
     const world = await signingWorld();
     const before = world.around.feeLevel;
-    const { state } = await accepted(world.sign());
-    const [signed] = state?.payout ? liveAttempts(state.payout) : [];
+    await accepted(world.sign());
+    const { payout } = await world.load();
+    const [signed] = payout ? liveAttempts(payout) : [];
     assert.deepEqual([signed?.nonce, signed?.fee], ['7', feeCaps(before + 20)]);
     assert.equal(world.around.feeLevel, before + 20);
   });
@@ -195,7 +197,7 @@ describe('signing a payout', () => {
           let scheduled = false;
           const at = (name: string) => (scheduled ? order.schedule(Promise.resolve(), name).then(() => {}) : undefined);
           const world = await signingWorld({ store: memoryEventStore({ at }) });
-          const known = await world.load();
+          const known = await world.outgoing();
           scheduled = true;
           const both = Promise.all([world.sign({ known }), world.sign({ known })]);
           await order.waitIdle();
@@ -233,7 +235,7 @@ describe('signing a payout', () => {
 
   it('changes nothing for a worker that knows an older payment', async () => {
     const world = await signingWorld();
-    const known = await world.load();
+    const known = await world.outgoing();
     await accepted(world.sign());
     await world.record(first, [died(1)]);
     const refusal = await world.sign({ known });
@@ -244,7 +246,7 @@ describe('signing a payout', () => {
 
   it('changes nothing of a payment that was bounced meanwhile', async () => {
     const world = await signingWorld();
-    const known = await world.load();
+    const known = await world.outgoing();
     await world.record(first, [bounced('payoutImpossible', '10.01')]);
     const refusal = await world.sign({ known });
     assert.equal(isRefusal(refusal) && refusal.refused, 'illegalStep');

@@ -4,6 +4,8 @@ import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
 import { tendNonces } from '../../../commands/transfers/cancels.ts';
 import { numberingMemory } from '../../../commands/transfers/numberingAccounts.ts';
+import { nothingToProve, type Outgoing, type TransferOwner } from '../../../commands/transfers/outgoing.ts';
+import { payoutOwner } from '../../../commands/transfers/owners/payments.ts';
 import type { Fate, Sent } from '../../../commands/transfers/ports.ts';
 import {
   type NumberingAccount,
@@ -14,7 +16,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../commands/transfers/ports.ts';
-import { signPayout } from '../../../commands/transfers/sign.ts';
+import { signTransfer } from '../../../commands/transfers/sign.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
@@ -148,15 +150,20 @@ export async function signingWorld({ store = processes().store, payments = [firs
       ordered.map((event) => withId(event, paymentId)),
     );
 
+  const ownerOf = (handle: Handle) => payoutOwner({ handle, clock, proveFunding: async () => nothingToProve });
+  const owners = () => ({ payout: ownerOf(start()) });
+  const outgoing = (paymentId = first) => outgoingOf(ownerOf(start()), paymentId);
+
   /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
   async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
-    const payment = known ?? (await loaded(handle, paymentId));
+    const owner = ownerOf(handle);
+    const outgoing = known ?? (await outgoingOf(owner, paymentId));
     const stillFunded = async () => {
       if (around.left) throw around.left;
     };
     const unsettled = async () => around.unsettled;
     const deps = { handle, clock, rail, signer, crash, memory, unsettled, stillFunded };
-    return await signPayout(deps, payment, new AbortController().signal);
+    return await signTransfer(deps, owner, outgoing, new AbortController().signal);
   }
 
   /** One round over the nonces that are outstanding. @returns what needs an operator */
@@ -166,7 +173,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
       throw error;
     };
     const trouble = await tendNonces(
-      { handle, clock, rail, signer, memory, inTurn, failed },
+      { handle, clock, rail, signer, memory, inTurn, failed, owners: { payout: ownerOf(handle) } },
       new AbortController().signal,
     );
     return trouble.map(({ account, nonce, reason }) => `${reason} ${account} ${nonce}`);
@@ -177,14 +184,36 @@ export async function signingWorld({ store = processes().store, payments = [firs
   };
 
   const load = (paymentId = first) => loaded(start(), paymentId);
-  return { around, start, sign, tend, pass, clock, memory, rail, signer, load, record, typesIn, store };
+  return {
+    around,
+    start,
+    sign,
+    tend,
+    pass,
+    clock,
+    memory,
+    rail,
+    signer,
+    owners,
+    outgoing,
+    load,
+    record,
+    typesIn,
+    store,
+  };
 }
 
 interface Worker {
   readonly paymentId?: string;
   readonly handle?: Handle;
   readonly crash?: CrashPoint;
-  readonly known?: Payment;
+  readonly known?: Outgoing;
+}
+
+async function outgoingOf(owner: TransferOwner, id: string): Promise<Outgoing> {
+  const outgoing = await owner.load({ kind: 'payout', id, part: 1 });
+  if (!outgoing) throw new Error(`payment ${id} owes nothing`);
+  return outgoing;
 }
 
 async function loaded(handle: Handle, paymentId: string): Promise<Payment> {

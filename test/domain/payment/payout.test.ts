@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { buryPayout, confirmPayout, orphanPayout, requestPayout, signPayout } from '../../../domain/payment/payout.ts';
+import { buryPayout, concludePayout, orphanPayout, requestPayout, signPayout } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   attempt,
@@ -11,6 +11,7 @@ import {
   done,
   expired,
   feeCaps,
+  final,
   funded,
   hashOf,
   landed,
@@ -46,7 +47,7 @@ const burying =
 const settling =
   (signedAttempt = attempt(), block = 200) =>
   (state: State) =>
-    confirmPayout(state, landed(signedAttempt, block));
+    concludePayout(state, final(landed(signedAttempt, block)), minute(9));
 const leaving =
   (block: number | string = 200, hash = attempt().hash) =>
   (state: State) =>
@@ -166,7 +167,7 @@ describe('a payout', () => {
         .thenRefused('illegalStep', /operator/);
       given(sent).when(settling(bump)).thenRefused('illegalStep');
       given(sent)
-        .when((state) => confirmPayout(state, { ...landed(attempt()), hash: hashOf('another') }))
+        .when((state) => concludePayout(state, { ...final(landed(attempt())), hash: hashOf('another') }, minute(9)))
         .thenRefused('illegalStep', /another hash/);
       given(paid).when(settling()).thenRefused('illegalStep');
     });

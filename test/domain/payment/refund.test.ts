@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { buryRefund, confirmRefund, refundable, signRefund } from '../../../domain/payment/refund.ts';
+import { refundable } from '../../../domain/payment/refund.ts';
+import { buryRefund, concludeRefund, signRefund } from '../../../domain/payment/refunding.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   bnbUsdc,
@@ -13,10 +14,12 @@ import {
   event,
   expired,
   feeCaps,
+  final,
   funded,
   landed,
   lost,
   merchantWallet,
+  minute,
   nonceUsed,
   of,
   orphaned,
@@ -129,13 +132,13 @@ describe('a refund', () => {
         .when((state) => signRefund(state, 1, bump))
         .then([refundSigned(1, bump)]);
       given([...history, refundSigned(1, first)])
-        .when((state) => buryRefund(state, 1, 1, nonceUsed))
+        .when((state) => buryRefund(state, 1, [1], nonceUsed))
         .then([event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })]);
       given([...history, refundSigned(1, first), event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })])
         .when((state) => signRefund(state, 1, second))
         .then([refundSigned(1, second)]);
       given([...history, refundSigned(1, first)])
-        .when((state) => confirmRefund(state, 1, landed(first)))
+        .when((state) => concludeRefund(state, 1, final(landed(first)), minute(9)))
         .then([refundSettled(1, first)]);
       given([...history, refundSigned(1, first), refundSettled(1, first)])
         .when((state) => signRefund(state, 1, second))
@@ -159,10 +162,10 @@ describe('a refund', () => {
         .when((state) => signRefund(state, 2, first))
         .thenRefused('illegalStep');
       given(history)
-        .when((state) => buryRefund(state, 2, 1, nonceUsed))
+        .when((state) => buryRefund(state, 2, [1], nonceUsed))
         .thenRefused('illegalStep');
       given([...unpaid, expired()])
-        .when((state) => confirmRefund(state, 1, landed(first)))
+        .when((state) => concludeRefund(state, 1, final(landed(first)), minute(9)))
         .thenRefused('illegalStep');
     });
   });

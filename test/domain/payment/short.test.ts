@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
 import { nextStep } from '../../../domain/payment/next.ts';
-import {
-  acceptPayout,
-  buryPayout,
-  confirmPayout,
-  reportShort,
-  retryPayout,
-  signPayout,
-} from '../../../domain/payment/payout.ts';
+import { acceptPayout, buryPayout, concludePayout, retryPayout, signPayout } from '../../../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';
 import {
@@ -16,6 +9,7 @@ import {
   done,
   event,
   feeCaps,
+  final,
   landed,
   minute,
   nonceUsed,
@@ -34,8 +28,8 @@ const { given } = specification(paymentDecider);
 const reporting =
   (arrived: string, signing = attempt()) =>
   (state: PaymentState) => {
-    const { confirmedAt: seenAt, ...where } = landed(signing);
-    return reportShort(state, { ...where, arrived: of(arrived), seenAt });
+    const where = landed(signing);
+    return concludePayout(state, { ...final(where), kind: 'short', arrived: of(arrived) }, where.confirmedAt);
   };
 const accepting = (state: PaymentState) => acceptPayout(state, 'the rest went by hand', minute(12));
 const retrying = (state: PaymentState) => retryPayout(state, 'it was not', minute(11));
@@ -71,7 +65,7 @@ describe('a payout that brought less than was ordered', () => {
       assert.deepEqual(nextStep(payment, minute(20)), { do: 'hold' });
       for (const one of [bump, next]) given(history).when(signing(one)).thenRefused('illegalStep', /of 10/);
       given(history)
-        .when((state) => confirmPayout(state, landed(attempt())))
+        .when((state) => concludePayout(state, final(landed(attempt())), minute(9)))
         .thenRefused('illegalStep');
       given(history)
         .when((state) => buryPayout(state, [1], nonceUsed))
@@ -111,7 +105,7 @@ describe('a payout that brought less than was ordered', () => {
       .when(signing(third))
       .then([signed(third)]);
     given([...again, signed(third)])
-      .when((state) => confirmPayout(state, landed(third)))
+      .when((state) => concludePayout(state, final(landed(third)), minute(9)))
       .then([settled(third)]);
   });
 });

@@ -3,6 +3,8 @@ import { Keypair } from '@stellar/stellar-sdk';
 import { currentState } from '../../../../commands/handle.ts';
 import type { CrashPoint } from '../../../../commands/ports.ts';
 import { numberingAccountFor } from '../../../../commands/transfers/numberingAccounts.ts';
+import { nothingToProve } from '../../../../commands/transfers/outgoing.ts';
+import { payoutOwner } from '../../../../commands/transfers/owners/payments.ts';
 import type { NumberingAccount } from '../../../../commands/transfers/ports.ts';
 import { createPayment } from '../../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
@@ -10,8 +12,7 @@ import { paymentDecider } from '../../../../domain/payment/state.ts';
 import { addFault } from '../../../../sandbox/stellar/controls.ts';
 import type { FaultKind } from '../../../../sandbox/stellar/faults.ts';
 import { createStellarPayoutRail } from '../../../../src/chains/stellar/payouts/rail.ts';
-import { nothingToProve } from '../../../../src/subscribers/fundingProof.ts';
-import { payoutsWorker } from '../../../../src/subscribers/payouts.ts';
+import { transfersWorker } from '../../../../src/subscribers/transfers/worker.ts';
 import * as p from '../../../support/payments.ts';
 import { sharedBySigners } from '../../../support/payouts.ts';
 import { accepted, crashAt, processes } from '../../../support/processes.ts';
@@ -240,9 +241,9 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
     async act(crash: CrashPoint = () => {}) {
       const handle = start({ crash });
       const { rail, signer } = world;
-      const worker = payoutsWorker({
+      const worker = transfersWorker({
         ...sharedBySigners(clock),
-        proveFunding: async () => nothingToProve,
+        owners: { payout: payoutOwner({ handle, clock, proveFunding: async () => nothingToProve }) },
         poll_ms: 50,
         handle,
         clock,
@@ -252,7 +253,9 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
         due: async () => [],
         alarm: () => {},
       });
-      await Promise.allSettled(payments.map((paymentId) => worker.act({ paymentId }, signal)));
+      await Promise.allSettled(
+        payments.map((id) => worker.act({ key: { kind: 'payout', id, part: 1 }, appId: null }, signal)),
+      );
     },
     paid: () => Promise.all(receivers.map((receiver) => world.lab.balance(receiver))),
     async settled() {

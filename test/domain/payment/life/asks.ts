@@ -9,8 +9,8 @@ import { type PaymentEvent, type Transfer, transferId } from '../../../../domain
 import { nextStep } from '../../../../domain/payment/next.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
-import * as refunds from '../../../../domain/payment/refund.ts';
 import { nextNumber, setRefundAddress } from '../../../../domain/payment/refundAddress.ts';
+import * as refunding from '../../../../domain/payment/refunding.ts';
 import { type RefundOrder, requestRefunds } from '../../../../domain/payment/refundOrder.ts';
 import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
 import type { Instant } from '../../../../domain/time.ts';
@@ -25,6 +25,7 @@ import {
   depositOn,
   ethereumUsdt,
   feeCaps,
+  final,
   hashOf,
   landed,
   merchantWallet,
@@ -189,15 +190,15 @@ const landedOf = (leg: TransferLeg | null | undefined, n: number, block: number)
 const confirmPayout = (n: number, block: number): Ask =>
   ask(`payout attempt ${n} is final in block ${block}`, (p) => {
     const settled = landedOf(p.payout, n, block);
-    return (state) => payouts.confirmPayout(state, settled);
+    return (state) => payouts.concludePayout(state, final(settled), settled.confirmedAt);
   });
 
 /** Nothing of it arrived, or half. */
 const reportShort = (n: number, arrives: boolean): Ask =>
   ask(`payout attempt ${n} brought ${arrives ? 'half' : 'nothing'}`, (p) => {
-    const { confirmedAt: seenAt, ...where } = landedOf(p.payout, n, 0);
+    const landed = landedOf(p.payout, n, 0);
     const arrived = arrives ? (p.payout?.order.amount ?? 0n) / 2n : 0n;
-    return (state) => payouts.reportShort(state, { ...where, arrived, seenAt });
+    return (state) => payouts.concludePayout(state, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
   });
 
 /** All attempts of a nonce die together; a mistaken caller may name others. */
@@ -220,14 +221,33 @@ const signRefund = (refund: number, manner: Manner): Ask =>
   ask(`sign refund ${refund}, ${manner}`, (p) => {
     const leg = refundLeg(p, refund);
     const attempt = leg ? attemptOn(leg, manner) : none;
-    return (state) => refunds.signRefund(state, refund, attempt);
+    return (state) => refunding.signRefund(state, refund, attempt);
   });
 const buryRefund = (refund: number, n: number): Ask =>
-  ask(`refund ${refund} attempt ${n} is dead`, () => (state) => refunds.buryRefund(state, refund, n, nonceUsed));
+  ask(`refund ${refund} attempt ${n} is dead`, () => (state) => refunding.buryRefund(state, refund, [n], nonceUsed));
 const confirmRefund = (refund: number, n: number): Ask =>
   ask(`refund ${refund} attempt ${n} is final`, (p) => {
     const settled = landedOf(refundLeg(p, refund), n, 0);
-    return (state) => refunds.confirmRefund(state, refund, settled);
+    return (state) => refunding.concludeRefund(state, refund, final(settled), settled.confirmedAt);
+  });
+
+const shortRefund = (refund: number, n: number, arrives: boolean): Ask =>
+  ask(`refund ${refund} attempt ${n} brought ${arrives ? 'half' : 'nothing'}`, (p) => {
+    const leg = refundLeg(p, refund);
+    const landed = landedOf(leg, n, 0);
+    const arrived = arrives ? (leg?.order.amount ?? 0n) / 2n : 0n;
+    return (state) =>
+      refunding.concludeRefund(state, refund, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
+  });
+const orphanRefund = (refund: number): Ask =>
+  ask(`the block with refund ${refund} leaves`, (p) => {
+    const { hash, blockHash } = refundLeg(p, refund)?.settled ?? { ...none, blockHash: '' };
+    return (state) => refunding.orphanRefund(state, refund, { hash, blockHash });
+  });
+const decideRefund = (refund: number, what: 'accept' | 'retry'): Ask =>
+  ask(`${what} refund ${refund}`, (_, now) => {
+    const decide = what === 'accept' ? refunding.acceptRefund : refunding.retryRefund;
+    return (state) => decide(state, refund, 'by hand', now);
   });
 
 /** What the subscribers would do next, all going well. */
@@ -238,7 +258,7 @@ export const advance: Ask = ask('advance', (p, now) => {
       return see(0, 0, true).of(p, now);
     case 'expire':
       return (state) => expire(state, { scannedTo: () => now, now });
-    case 'requestPayout':
+    case 'order':
       return (state) => payouts.requestPayout(state, now);
     case 'sign':
       return signPayout('right').of(p, now);
@@ -302,6 +322,7 @@ const advanceRefunds: Ask = ask('advance refunds', (p, now) => {
   const open = p.refunds.find(({ settled }) => !settled);
   if (p.refundAddresses.length === 0) return address(1).of(p, now);
   if (!open) return refundAll.of(p, now);
+  if (open.short) return decideRefund(open.refund, open.short.arrived > 0n ? 'accept' : 'retry').of(p, now);
   const live = liveAttempts(open).at(-1);
   return (live ? confirmRefund(open.refund, live.attempt) : signRefund(open.refund, 'right')).of(p, now);
 });
@@ -324,7 +345,7 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => buryPayout(...t)) },
   { weight: 2, arbitrary: block.map(orphanPayout) },
   { weight: 1, arbitrary: fc.constant(bounce) },
-  { weight: 1, arbitrary: fc.constantFrom(hold, retry, accept) },
+  { weight: 2, arbitrary: fc.constantFrom(hold, retry, accept) },
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => reportShort(...t)) },
   { weight: 4, arbitrary: fc.constant(advanceRefunds) },
   { weight: 1, arbitrary: fc.nat(1).map(address) },
@@ -333,4 +354,12 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(small, manner).map((t) => signRefund(...t)) },
   { weight: 1, arbitrary: fc.tuple(small, small).map((t) => buryRefund(...t)) },
   { weight: 2, arbitrary: fc.tuple(small, small).map((t) => confirmRefund(...t)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant(1), fc.constant(1), fc.boolean()).map((t) => shortRefund(...t)) },
+  { weight: 1, arbitrary: small.map(orphanRefund) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constant(1), fc.constantFrom('accept' as const, 'retry' as const))
+      .map((t) => decideRefund(...t)),
+  },
 );

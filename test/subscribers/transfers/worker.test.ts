@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { currentState } from '../../commands/handle.ts';
+import { currentState } from '../../../commands/handle.ts';
+import { nothingToProve } from '../../../commands/transfers/outgoing.ts';
+import { payoutOwner } from '../../../commands/transfers/owners/payments.ts';
 import {
   BroadcastRefused,
   type Fate,
@@ -9,19 +11,19 @@ import {
   type Signer,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/transfers/ports.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
-import { plus } from '../../domain/time.ts';
-import { liveAttempts } from '../../domain/transfer/leg.ts';
-import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
-import { nothingToProve } from '../../src/subscribers/fundingProof.ts';
-import { payoutsWorker } from '../../src/subscribers/payouts.ts';
-import { feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../support/payments.ts';
-import { sharedBySigners } from '../support/payouts.ts';
-import { accepted, processes } from '../support/processes.ts';
+} from '../../../commands/transfers/ports.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { plus } from '../../../domain/time.ts';
+import { liveAttempts } from '../../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { ChainUnavailable } from '../../../src/chains/node/nodes.ts';
+import { transfersWorker } from '../../../src/subscribers/transfers/worker.ts';
+import { feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../../support/payments.ts';
+import { sharedBySigners } from '../../support/payouts.ts';
+import { accepted, processes } from '../../support/processes.ts';
 
-const { paymentId } = terms();
+const { paymentId, appId } = terms();
+const item = { key: { kind: 'payout', id: paymentId, part: 1 }, appId } as const;
 const { signal } = new AbortController();
 const second = 1_000;
 
@@ -290,12 +292,12 @@ describe('paying out', () => {
     pass(1_700 * second);
     assert.deepEqual(await due(), []);
     pass(200 * second);
-    assert.deepEqual(await due(), [{ paymentId }]);
+    assert.deepEqual(await due(), [item]);
 
     around.blocked = new PayoutBlocked('float', 'too little');
     await act();
     pass(6 * second);
-    assert.deepEqual(await due(), [{ paymentId }]);
+    assert.deepEqual(await due(), [item]);
   });
 });
 
@@ -367,27 +369,29 @@ async function paying() {
     known.attempts = found.payout ? liveAttempts(found.payout) : [];
     return found;
   };
+  const proveFunding = async () => {
+    if (around.unproven) throw around.unproven;
+    return nothingToProve;
+  };
   const restart = () => {
-    const worker = payoutsWorker({
+    const handle = start();
+    const worker = transfersWorker({
       ...sharedBySigners(clock),
-      proveFunding: async () => {
-        if (around.unproven) throw around.unproven;
-        return nothingToProve;
-      },
+      owners: { payout: payoutOwner({ handle, clock, proveFunding }) },
       poll_ms: second,
-      handle: start(),
+      handle,
       clock,
       crash: () => {},
       rail,
       signer,
-      due: async () => [{ paymentId }],
+      due: async () => [item],
       alarm: (_, reason) => void around.alarms.push(reason),
       refused: (kind, detail) => void around.refused.push(`${kind} ${detail}`),
     });
     return {
       due: () => worker.due(10, clock.now()),
       async act() {
-        await worker.act({ paymentId }, signal).finally(payment);
+        await worker.act(item, signal).finally(payment);
       },
     };
   };

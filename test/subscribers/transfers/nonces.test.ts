@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { PayoutBlocked } from '../../commands/transfers/ports.ts';
-import { minute_ms } from '../../domain/time.ts';
-import { noncesWorker } from '../../src/subscribers/nonces.ts';
-import { first, signingWorld } from '../commands/transfers/signing.ts';
-import { held } from '../support/payments.ts';
-import { sharedBySigners } from '../support/payouts.ts';
-import { Crashed, crashAt } from '../support/processes.ts';
+import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
+import { minute_ms } from '../../../domain/time.ts';
+import { noncesWorker } from '../../../src/subscribers/transfers/nonces.ts';
+import { first, signingWorld } from '../../commands/transfers/signing.ts';
+import { held } from '../../support/payments.ts';
+import { sharedBySigners } from '../../support/payouts.ts';
+import { Crashed, crashAt } from '../../support/processes.ts';
 
 const { signal } = new AbortController();
 
@@ -17,8 +17,9 @@ describe('looking after nonces', () => {
     await signing.record(first, [held()]);
     const alarms: string[] = [];
     const { clock, rail, signer, start } = signing;
+    const owners = signing.owners();
     const alarm = (reason: string) => void alarms.push(reason);
-    const worker = noncesWorker({ ...sharedBySigners(clock), handle: start(), clock, rail, signer, alarm });
+    const worker = noncesWorker({ ...sharedBySigners(clock), handle: start(), clock, rail, signer, owners, alarm });
     const round = async () => {
       const due = await worker.due(10, clock.now());
       for (const chainId of due) await worker.act(chainId, signal);

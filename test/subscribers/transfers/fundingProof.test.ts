@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import type { Agreement } from '../../commands/chainPorts.ts';
-import { PayoutBlocked } from '../../commands/transfers/ports.ts';
-import type { Transfer } from '../../domain/payment/events.ts';
-import { createFundingProof } from '../../src/subscribers/fundingProof.ts';
-import * as p from '../support/payments.ts';
+import type { Agreement } from '../../../commands/chainPorts.ts';
+import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
+import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
+import { payoutOwed } from '../../../domain/payment/owed.ts';
+import { createFundingProof, type ProveFunding } from '../../../src/subscribers/transfers/fundingProof.ts';
+import * as p from '../../support/payments.ts';
 
 const { signal } = new AbortController();
+
+async function proveWith(prove: ProveFunding, history: readonly PaymentEvent[]) {
+  const payment = p.paymentAfter(history);
+  return prove(payment, payoutOwed(payment) ?? assert.fail('nothing is owed'), signal);
+}
 
 describe('before a payout is signed', () => {
   const asked: { transfer: Transfer; usd: bigint }[] = [];
@@ -32,7 +38,7 @@ describe('before a payout is signed', () => {
       ],
     ]);
   const prove = (history: Parameters<typeof p.paymentAfter>[0], agreement: Agreement = { agreed: true }) =>
-    createFundingProof(chainThat(agreement))(p.paymentAfter(history), signal);
+    proveWith(createFundingProof(chainThat(agreement)), history);
   beforeEach(() => {
     isThere = true;
     for (const calls of [asked, looked]) calls.splice(0);
@@ -74,6 +80,6 @@ describe('before a payout is signed', () => {
 
   it('it is refused when no node of the chain is configured any more', async () => {
     const proof = createFundingProof(new Map());
-    await assert.rejects(proof(p.paymentAfter(p.ordered), signal), /no node of Base is configured/);
+    await assert.rejects(proveWith(proof, p.ordered), /no node of Base is configured/);
   });
 });

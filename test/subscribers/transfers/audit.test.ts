@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
-import { currentState } from '../../commands/handle.ts';
-import type { PayoutRail } from '../../commands/transfers/ports.ts';
-import { nextStep } from '../../domain/payment/next.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
-import { plus } from '../../domain/time.ts';
-import { payoutAuditWorker } from '../../src/subscribers/payoutAudit.ts';
-import { attempt, done, minute, sent, terms } from '../support/payments.ts';
-import { accepted, processes } from '../support/processes.ts';
+import { currentState } from '../../../commands/handle.ts';
+import { nothingToProve } from '../../../commands/transfers/outgoing.ts';
+import { payoutOwner } from '../../../commands/transfers/owners/payments.ts';
+import type { PayoutRail } from '../../../commands/transfers/ports.ts';
+import { nextStep } from '../../../domain/payment/next.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { plus } from '../../../domain/time.ts';
+import { auditWorker } from '../../../src/subscribers/transfers/audit.ts';
+import { attempt, done, minute, sent, terms } from '../../support/payments.ts';
+import { accepted, processes } from '../../support/processes.ts';
 
 const { paymentId } = terms();
+const item = { key: { kind: 'payout', id: paymentId, part: 1 } } as const;
 const { signal } = new AbortController();
 
 describe('looking again at settled payouts', () => {
   it('leaves one alone whose block stands', async () => {
     const { worker, around, step } = await audited(done);
-    await worker.act({ paymentId }, signal);
+    await worker.act(item, signal);
     assert.equal(await step(), 'done');
     assert.deepEqual(around.alarms, []);
   });
@@ -22,7 +25,7 @@ describe('looking again at settled payouts', () => {
   it('has one sent again whose block left the chain, and tells the operator once', async () => {
     const { worker, around, step } = await audited(done);
     around.stands = false;
-    await Promise.all([worker.act({ paymentId }, signal), worker.act({ paymentId }, signal)]);
+    await Promise.all([worker.act(item, signal), worker.act(item, signal)]);
     assert.equal(await step(), 'broadcast');
     assert.deepEqual(around.alarms, [attempt().hash]);
   });
@@ -30,7 +33,7 @@ describe('looking again at settled payouts', () => {
   it('asks no chain for what is not settled any more', async () => {
     const { worker, around, step } = await audited(sent);
     around.stands = false;
-    await worker.act({ paymentId }, signal);
+    await worker.act(item, signal);
     assert.equal(await step(), 'broadcast');
     assert.equal(around.asked, 0);
   });
@@ -46,7 +49,7 @@ describe('looking again at settled payouts', () => {
 });
 
 async function audited(history: typeof done) {
-  const { start } = processes();
+  const { start, clock } = processes();
   const handle = start();
   await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
   const around = { stands: true, asked: 0, alarms: [] as string[], since: '' };
@@ -57,12 +60,12 @@ async function audited(history: typeof done) {
       return around.stands;
     },
   } as Partial<PayoutRail> as PayoutRail;
-  const worker = payoutAuditWorker({
-    handle,
+  const worker = auditWorker({
+    owners: { payout: payoutOwner({ handle, clock, proveFunding: async () => nothingToProve }) },
     rail,
     async settledSince(since) {
       around.since = since;
-      return [{ paymentId }];
+      return [item];
     },
     alarm: (_, hash) => void around.alarms.push(hash),
   });

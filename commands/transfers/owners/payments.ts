@@ -1,0 +1,95 @@
+/** Payments own their payouts and their refunds. */
+import type { Decision } from '../../../domain/decider.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { owedBy } from '../../../domain/payment/owed.ts';
+import { concludePayout, orphanPayout, requestPayout, signPayout } from '../../../domain/payment/payout.ts';
+import { concludeRefund, orphanRefund, signRefund } from '../../../domain/payment/refunding.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { failedAttempts } from '../../../domain/transfer/leg.ts';
+import type { Owed } from '../../../domain/transfer/owed.ts';
+import { currentState, type Handle } from '../../handle.ts';
+import type { Clock } from '../../ports.ts';
+import { nothingToProve, type Outgoing, type StillFunded, type TransferOwner } from '../outgoing.ts';
+
+interface Deps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Looks once more whether the money is there that a transfer of the payment is made from. @throws PayoutBlocked */
+  readonly proveFunding: (payment: Payment, owed: Owed, signal: AbortSignal) => Promise<StillFunded>;
+}
+
+export function payoutOwner(deps: Deps): TransferOwner {
+  const { clock } = deps;
+  const { load, record, proveFunding } = ofPayments(deps, 'payout');
+  return {
+    load,
+    proveFunding,
+    order: (key) => record(key, '', (p) => requestPayout(p, clock.now())),
+    sign: (key, attempt) => record(key, '', (p) => signPayout(p, attempt)),
+    conclude: (key, outcome) => record(key, ` ${outcome.kind}`, (p) => concludePayout(p, outcome, clock.now())),
+    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (p) => orphanPayout(p, seen)),
+  };
+}
+
+export function refundOwner(deps: Deps): TransferOwner {
+  const { clock } = deps;
+  const { load, record, proveFunding } = ofPayments(deps, 'refund');
+  return {
+    load,
+    proveFunding,
+    sign: (key, attempt) => record(key, '', (p) => signRefund(p, key.part, attempt)),
+    conclude: (key, outcome) =>
+      record(key, ` ${outcome.kind}`, (p) => concludeRefund(p, key.part, outcome, clock.now())),
+    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (p) => orphanRefund(p, key.part, seen)),
+  };
+}
+
+function ofPayments({ handle, proveFunding }: Deps, kind: 'payout' | 'refund') {
+  const find = async (key: TransferKey) => {
+    const payment = await currentState(handle, paymentDecider, key.id);
+    const owed = payment ? owedBy(payment).find(({ purpose }) => purpose.reference === referenceOf(key)) : undefined;
+    return payment && owed && { payment, owed };
+  };
+
+  return {
+    async load(key: TransferKey): Promise<Outgoing | undefined> {
+      const found = await find(key);
+      return found ? outgoing(found.payment, found.owed) : undefined;
+    },
+
+    async proveFunding(key: TransferKey, signal: AbortSignal): Promise<StillFunded> {
+      const found = await find(key);
+      return found ? proveFunding(found.payment, found.owed, signal) : nothingToProve;
+    },
+
+    /** @param about what the chain said, for whoever reads the event's cause */
+    async record(key: TransferKey, about: string, decide: (p: PaymentState) => Decision<PaymentEvent>) {
+      const payment = await currentState(handle, paymentDecider, key.id);
+      const facts = { cause: `worker:${kind}s${about}`, appId: payment?.terms.appId ?? null } as const;
+      return handle(paymentDecider, key.id, decide, facts);
+    },
+  };
+}
+
+function outgoing(payment: Payment, owed: Owed): Outgoing {
+  const { terms, funded, payoutHeld, refunds } = payment;
+  const isPayout = owed.key.kind === 'payout';
+  const { opensAccount, payoutReference } = terms;
+  // Refunds are younger than secret references. Whom they go to, nobody's fee has paid an account for.
+  const isSecret = !isPayout || payoutReference === 'secret';
+  return {
+    ...owed,
+    order: {
+      ...owed.leg.order,
+      reference: owed.purpose.reference,
+      ...(isSecret && { referenceOrdinal: failedAttempts(owed.leg) + 1 }),
+      ...(isPayout && opensAccount !== undefined && { opensAccount }),
+    },
+    mayOutbid: !isPayout || payoutHeld === null,
+    owedSince:
+      refunds.find(({ refund }) => !isPayout && refund === owed.key.part)?.requestedAt ??
+      funded?.fundedAt ??
+      terms.createdAt,
+  };
+}

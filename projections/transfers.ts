@@ -1,0 +1,34 @@
+import { formatAmount } from '../domain/money.ts';
+import { owedBy } from '../domain/payment/owed.ts';
+import type { Instant } from '../domain/time.ts';
+import type { Owed } from '../domain/transfer/owed.ts';
+import { ofStates, type RowChange, upsert } from './projection.ts';
+
+/** Each transfer that a payment owes or has made, and its next step. */
+export const transfersOfPayments = ofStates('transfersOfPayments', 'payment', ({ before, after, stored }) =>
+  transferRows(before ? owedBy(before) : [], owedBy(after), stored.metadata.at),
+);
+
+/** Rows of those that changed. @param at when the last of the events was written that changed them: the next step is due since then */
+export function transferRows(before: readonly Owed[], after: readonly Owed[], at: Instant): readonly RowChange[] {
+  const known = new Map(before.map((owed) => [owed.purpose.reference, owed]));
+  return after
+    .filter((owed) => !isSame(known.get(owed.purpose.reference), owed))
+    .map((owed) => upsert('transfers', inColumns(owed, at)));
+}
+
+const isSame = (before: Owed | undefined, { leg, step }: Owed): boolean =>
+  before !== undefined && before.leg === leg && before.step.do === step.do;
+
+const inColumns = ({ purpose, appId, leg, step }: Owed, at: Instant) => ({
+  reference: purpose.reference,
+  kind: purpose.kind,
+  chain_id: leg.order.chainId,
+  token_address: leg.order.token.address,
+  amount: formatAmount(leg.order.amount, leg.order.token.decimals),
+  app_id: appId ?? '',
+  step: step.do,
+  due_at: at,
+  signed: leg.attempts.length > 0,
+  settled_at: leg.settled?.confirmedAt,
+});

@@ -1,0 +1,92 @@
+/** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
+import { inTurn } from '../../commands/inTurn.ts';
+import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
+import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
+import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { assert } from '../../domain/decider.ts';
+import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
+import { dueTransfers, recentTransfers, settledTransfers, unsettledOf } from '../../queries/transfers.ts';
+import type { SpentLately } from '../chains/money/spending.ts';
+import type { Signers } from '../chains/open.ts';
+import { notePayoutWait } from '../postgres/payoutWaits.ts';
+import { auditWorker } from '../subscribers/transfers/audit.ts';
+import { createFundingProof } from '../subscribers/transfers/fundingProof.ts';
+import { noncesWorker } from '../subscribers/transfers/nonces.ts';
+import { createRecall } from '../subscribers/transfers/recall.ts';
+import { createUnderway } from '../subscribers/transfers/underway.ts';
+import { transfersWorker, transfersWorkerName } from '../subscribers/transfers/worker.ts';
+import type { Core } from './core.ts';
+import type { RoleWorker } from './roleWorkers.ts';
+
+/** As many as the signers remember. */
+const recentMax = 100_000;
+const auditIdle_ms = 30_000;
+const noncesIdle_ms = 5_000;
+
+/** Every stream that may owe a transfer; the only list of them. */
+export function transferOwners({ workHandle: handle, clock, chains }: Core): TransferOwners {
+  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains) };
+  return { payout: payoutOwner(ofPayments), refund: refundOwner(ofPayments) };
+}
+
+/** All in one instance: the signers' hourly limit counts over all chains. */
+export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {
+  const { workHandle, clock, crash, chains, database, telemetry } = core;
+  const turn = inTurn();
+  const owners = transferOwners(core);
+  const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
+    recentTransfers(database, { since, max: recentMax });
+  const recall = createRecall({ clock, lately, owners, recent });
+  return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
+    const signer = signers.get(chainOf(chainId).family);
+    assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
+    const worker = transfersWorkerName(chainId);
+    const memory = numberingMemory();
+    const oneByOne = <T>(work: () => Promise<T>) => turn(worker, work);
+    const signing = { handle: workHandle, clock, rail, signer, memory, owners, inTurn: oneByOne };
+    const transfers = {
+      worker: transfersWorker({
+        ...signing,
+        crash,
+        poll_ms,
+        due: async (max, now) => {
+          await recall();
+          return await dueTransfers(database, { worker, chainId, max, now });
+        },
+        refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
+        alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
+        noteWait: (key, reason, message) => {
+          const wait = { paymentId: referenceOf(key), chainId, reason, message };
+          void notePayoutWait(database, wait, clock.now()).catch(() => {});
+        },
+        underway: createUnderway((token, but) => unsettledOf(database, { chainId, token, but }), clock),
+      }),
+    };
+    const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
+    return [transfers, nonces];
+  });
+}
+
+export function transferAudits(core: Core): readonly RoleWorker[] {
+  const { chains, database, telemetry } = core;
+  const owners = transferOwners(core);
+  return [...chains].map(([chainId, { rail }]) => ({
+    worker: auditWorker({
+      owners,
+      rail,
+      settledSince: (since, max) => settledTransfers(database, { chainId, since, max }),
+      alarm: (key, hash) =>
+        telemetry.alarm(
+          `${key.kind}Orphaned`,
+          { ...factsOf(chainId, key), hash },
+          'a settled transfer left its chain: its bytes are sent again',
+        ),
+    }),
+    idle_ms: auditIdle_ms,
+  }));
+}
+
+/** What alarms name a transfer by. */
+const factsOf = (chainId: ChainId, key: TransferKey) =>
+  key.kind === 'payout' ? { chainId, paymentId: key.id } : { chainId, transfer: referenceOf(key) };

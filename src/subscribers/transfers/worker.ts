@@ -1,0 +1,190 @@
+/** Drives each transfer that is owed on one chain until it is settled: whatever its owner's step says, one step after the other. */
+import { giveUpNonce } from '../../../commands/transfers/cancels.ts';
+import { knownFate, sentOf } from '../../../commands/transfers/knownFate.ts';
+import { loadFrom, nothingToProve, type Outgoing, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
+import { type Fate, isDecided, PayoutBlocked, SigningRefused } from '../../../commands/transfers/ports.ts';
+import { mustWait, type SignDeps, signTransfer } from '../../../commands/transfers/sign.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
+import { epochMs, type Instant } from '../../../domain/time.ts';
+import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import type { Worker } from '../worker.ts';
+import { createTransferNews, type TransferNewsDeps } from './news.ts';
+import { createSending, rebroadcast_ms, type SendingDeps } from './sending.ts';
+import type { Underway } from './underway.ts';
+import { createWaits } from './waits.ts';
+
+export interface TransfersDeps
+  extends Omit<SignDeps, 'unsettled' | 'stillFunded'>,
+    Omit<TransferNewsDeps, 'clock'>,
+    Pick<SendingDeps, 'refused'> {
+  readonly owners: TransferOwners;
+  readonly underway: Underway;
+  /** Transfers on this chain whose next step is to be taken, due and not parked. */
+  readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
+  /** How often the chain is asked what became of an attempt. */
+  readonly poll_ms: number;
+  /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+export interface TransferItem {
+  readonly key: TransferKey;
+  /** Whose share of the workers it takes; null for the treasury's own, which have one together. */
+  readonly appId: string | null;
+}
+
+const concurrency = 16;
+/** Of these, one app has so many at most. */
+const perAppMax = 12;
+
+/** order, sign, broadcast, and one more after a proven death. */
+const stepsPerActMax = 6;
+/** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
+const bumpAfter_ms = 90_000;
+
+const waitsFor: ReadonlySet<string> = new Set([
+  'treasuryBusy',
+  'treasuryPaused',
+  'treasuryBehindChain',
+  'attemptsSpent',
+]);
+
+/** A step could not be made now; the item is tried again later and shows as failed until then. */
+export class StepRefused extends Error {
+  override readonly name = 'StepRefused';
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(`${refusal.refused}: ${refusal.message}`);
+    this.refusal = refusal;
+  }
+}
+
+/** Each chain has its own: nodes that do not answer hold up no other chain's transfers. Its failures were first noted when all were payouts. */
+export const transfersWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
+
+export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
+  const { clock, rail, owners, poll_ms, inTurn, underway } = deps;
+  const waits = createWaits(clock, poll_ms);
+  const sending = createSending(deps);
+  const news = createTransferNews(deps);
+
+  return {
+    name: transfersWorkerName(rail.chainId),
+    concurrency,
+    async due(max, now) {
+      // Those that wait are in the list as well: it is asked for so many more, and they crowd out no other.
+      const items = await deps.due(max + waits.count(now), now);
+      return items.filter(({ key }) => waits.isDue(referenceOf(key), now)).slice(0, max);
+    },
+    nextDue: waits.next,
+    keyOf: ({ key }) => referenceOf(key),
+    share: { max: perAppMax, of: ({ appId }) => appId ?? '' },
+    async act({ key }, signal) {
+      for (let steps = 0; steps < stepsPerActMax && !signal.aborted; steps += 1) {
+        const outgoing = await loadFrom(owners, key);
+        if (!outgoing || !(await take(outgoing, signal))) return;
+      }
+    },
+  };
+
+  /** @returns whether the transfer moved on, so that its next step may be due at once */
+  async function take(outgoing: Outgoing, signal: AbortSignal): Promise<boolean> {
+    const { key, step } = outgoing;
+    switch (step.do) {
+      case 'order':
+        return accepted((await ownerOf(outgoing).order?.(key)) ?? { appended: 0 });
+      case 'sign':
+        return await sign(outgoing, signal);
+      case 'broadcast':
+        return await follow(outgoing, step.attempts, signal);
+      default:
+        return false;
+    }
+  }
+
+  function ownerOf({ key }: Outgoing) {
+    const owner = owners[key.kind];
+    assert(owner !== undefined, 'what was loaded has an owner');
+    return owner;
+  }
+
+  async function sign(outgoing: Outgoing, signal: AbortSignal): Promise<boolean> {
+    const { key, purpose, leg } = outgoing;
+    const owner = ownerOf(outgoing);
+    if (mustWait(deps, outgoing, poll_ms)) return wait(outgoing, 'treasuryBusy', 'the account was busy a moment ago');
+    if (waits.isAppFull(outgoing))
+      return wait(outgoing, 'appPerHour', 'the app has used up its share of what an hour allows');
+    try {
+      // What can land already is paid whatever becomes of the money.
+      const lands = liveAttempts(leg).length > 0;
+      const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
+      const signing = { ...deps, unsettled: underway.of, stillFunded };
+      const outcome = await inTurn(() => signTransfer(signing, owner, outgoing, signal));
+      if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
+      const signed = accepted(outcome);
+      underway.signed(purpose.reference, leg.order.token, leg.order.amount);
+      return signed;
+    } catch (error) {
+      if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
+      return wait(outgoing, error.reason, error.message);
+    }
+  }
+
+  function wait(outgoing: Outgoing, reason: string, message: string): false {
+    news.waits(outgoing, reason, message);
+    waits.wait(outgoing, reason);
+    return false;
+  }
+
+  async function follow(outgoing: Outgoing, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
+    const { key, purpose, leg } = outgoing;
+    const fate = await knownFate(deps, sentOf(leg.order, attempts), signal);
+    if (isRefusal(fate)) return wait(outgoing, fate.refused, fate.message);
+    if (isDecided(fate)) {
+      underway.ended(purpose.reference);
+      const moved = accepted(await ownerOf(outgoing).conclude(key, fate));
+      if (moved && fate.kind === 'short') news.fellShort(outgoing, fate);
+      return moved;
+    }
+    if (fate.kind === 'pending' && fate.dispute) news.tellOnce(outgoing, fate.dispute.reason, fate.dispute.message);
+    news.ifStuck(outgoing, attempts[0], fate);
+    const latest = attempts.at(-1);
+    const isMined = fate.kind === 'pending' && fate.mined;
+    const signed = latest && !isMined ? await push(outgoing, latest, fate, signal) : undefined;
+    if (signed !== undefined) return signed;
+    waits.pause(purpose.reference, Math.min(poll_ms, rebroadcast_ms));
+    return false;
+  }
+
+  /**
+   * Sends the latest attempt again; outbids it when that is in vain for long, and gives its nonce up when no node takes it for longer.
+   * @returns whether it was outbid; undefined when it was not yet to be
+   */
+  async function push(
+    outgoing: Outgoing,
+    latest: SignedAttempt,
+    fate: Fate,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
+    const maySign = outgoing.mayOutbid && !isSpent(outgoing.leg);
+    const late = maySign && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
+    // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
+    const outbid = late && latest.nonce !== null && (fate.kind === 'pending' || sending.hasSent(latest));
+    const failure = await sending.send(outgoing, latest).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (fate.kind === 'unknown' && sending.isRefusedForLong(outgoing))
+      await news.unlessBlocked(outgoing, () => inTurn(() => giveUpNonce(deps, latest)));
+    if (failure && !outbid) throw failure.error;
+    return outbid ? await sign(outgoing, signal) : undefined;
+  }
+}
+
+function accepted(outcome: { readonly appended: number } | Refusal): boolean {
+  if (isRefusal(outcome)) throw new StepRefused(outcome);
+  return outcome.appended > 0;
+}
