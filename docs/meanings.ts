@@ -121,6 +121,9 @@ export const meanings: {
     NonceUsedUp: 'The cancelled nonce is used up for good, by a transaction that is recorded',
     NonceTaken: 'A transaction that is recorded nowhere has used the nonce up: the account signs nothing any more',
     NoncesExplained: 'An operator has found out what used the nonces below: the account signs again',
+    OutflowSeen:
+      'A transaction that nothing here records took money from the account, which signs nothing until it is adopted',
+    TransactionAdopted: 'An operator says what a transaction was that nothing here records',
     SweepSigned: 'A signed collection of deposits into the treasury, recorded before it is broadcast',
     SweepConfirmed: 'The collection is final on its chain',
     PayoutsPaused:

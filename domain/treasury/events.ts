@@ -1,11 +1,12 @@
 /** Every event of a treasury account, as it is stored. */
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
-import { Address, Amount, closed, Hash, Height, Id, oneOf, Text, Time } from '../schema.ts';
+import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
 import { purposeKinds } from '../transfer/key.ts';
 import { LandedAt } from '../transfer/shapes.ts';
 
-/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost. */
+/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
+ * that nothing here records. */
 export const treasurySchemaVersion = 3;
 
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
@@ -22,6 +23,17 @@ const Purpose = Type.Object(
 
 const Moved = Type.Object({ token: Address, amount: Amount }, closed);
 const Bytes = Type.String({ minLength: 2, maxLength: 65_536 });
+/** What a transaction did to the account; negative for what left it. */
+const Change = Type.Object(
+  {
+    /** A token by its contract; `coin` for the chain's own. The fee is not in it. */
+    asset: Address,
+    amount: Type.String({ pattern: '^-?(0|[1-9][0-9]{0,77})$' }),
+    /** Who got or gave it; null where nobody did, or several may have. */
+    counterparty: nullable(Address),
+  },
+  closed,
+);
 const Reason = Type.String({ minLength: 1, maxLength: 400 });
 
 export const treasuryEventSchemas = {
@@ -76,6 +88,29 @@ export const treasuryEventSchemas = {
   ),
   /** An operator knows what used the nonces below `upTo` that the log does not know of. */
   NoncesExplained: Type.Object({ upTo: Height, reason: Reason, explainedAt: Time }, closed),
+  /** A transaction of the account that nothing here records moved money away. On chains whose nonces do not tell of it. */
+  OutflowSeen: Type.Object({ hash: Hash, blockNumber: Height, detail: Text(400), seenAt: Time }, closed),
+  /** An operator knows what a transaction was that nothing here records. */
+  TransactionAdopted: Type.Object(
+    {
+      hash: Hash,
+      /** The one that it used up of the account; null for another account's, and where there are none. */
+      nonce: nullable(Height),
+      blockNumber: Height,
+      blockHash: Hash,
+      /** Of its block. */
+      time: Time,
+      succeeded: Type.Boolean(),
+      /** Of the chain's coin, in smallest units, as far as the account paid it. */
+      fee: Amount,
+      changes: Type.Array(Change, { maxItems: 50 }),
+      /** What the account's next transaction gets; null where there are no nonces. */
+      nextNonce: nullable(Height),
+      reason: Reason,
+      adoptedAt: Time,
+    },
+    closed,
+  ),
   SweepSigned: Type.Object({ nonce: Height, hash: Hash, bytes: Bytes, signedAt: Time }, closed),
   SweepConfirmed: Type.Object({ nonce: Height, hash: Hash, confirmedAt: Time }, closed),
   PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
@@ -89,3 +124,4 @@ export type TreasuryEvent = {
 }[TreasuryEventType];
 export type Purpose = Static<typeof Purpose>;
 export type Moved = Static<typeof Moved>;
+export type TransactionAdopted = Static<Schemas['TransactionAdopted']>;

@@ -5,19 +5,25 @@ import type { TreasuryEvent } from './events.ts';
 import type { TakenNonce, TreasuryState } from './state.ts';
 
 const reconcile =
-  'the log has lost its end or the key was used elsewhere; nothing is signed until an operator has found that transaction and explains it (npm run treasury -- explain)';
+  'the log has lost its end or the key was used elsewhere; nothing is signed until an operator knows that transaction (npm run treasury -- adopt)';
 
 /** While it lasts, no signature is made: of no transfer, fee bump or cancel. What is recorded may still be sent. */
-export function objectionTo({ paused, taken }: TreasuryState): Refusal | undefined {
-  const [strange] = taken;
+export function objectionTo(state: TreasuryState): Refusal | undefined {
+  const [strange] = state.taken;
   if (strange)
     return refuse('treasuryBehindChain', `${strange.detail}, and the log knows of no such one: ${reconcile}`);
-  return whilePaused({ paused });
+  return whilePaused(state);
 }
 
-/** Payouts are paused for a treasury and all accounts that number its transfers, in its own stream. */
-export const whilePaused = ({ paused }: Pick<TreasuryState, 'paused'>): Refusal | undefined =>
-  paused === null ? undefined : refuse('treasuryPaused', `payouts are paused (${paused}): npm run treasury -- resume`);
+/** The same in a treasury's own stream, for all accounts that number its transfers. */
+export function whilePaused({ paused, outflows }: Pick<TreasuryState, 'paused' | 'outflows'>): Refusal | undefined {
+  const [strange] = outflows;
+  if (strange)
+    return refuse('treasuryBehindChain', `${strange.detail}, and the log knows of no such one: ${reconcile}`);
+  return paused === null
+    ? undefined
+    : refuse('treasuryPaused', `payouts are paused (${paused}): npm run treasury -- resume`);
+}
 
 /** Refuses when the chain has mined transactions of the account that the log does not know. @param minedNonce its next nonce there */
 export function behindChain({ nextNonce }: TreasuryState, minedNonce: bigint): Refusal | undefined {
@@ -37,13 +43,13 @@ export const minedUnsigned = (nonce: bigint, what: string): Refusal =>
 
 /**
  * A transaction used a nonce up that is no recorded attempt and no recorded cancel. The account signs nothing from then on.
- * `[]` when that is known, or explained.
+ * `[]` when that is known, adopted or explained.
  */
 export function reportTaken(
-  { taken, explainedTo }: TreasuryState,
+  { taken, adopted, explainedTo }: TreasuryState,
   { nonce, detail, proven, now }: TakenNonce & { now: Instant },
 ): Decision<TreasuryEvent> {
-  if (nonce < explainedTo || taken.some((known) => known.nonce === nonce)) return [];
+  if (nonce < explainedTo || [...taken, ...adopted].some((known) => known.nonce === nonce)) return [];
   const data = { nonce: nonce.toString(), detail: detail.slice(0, 400), proven, seenAt: now };
   return [{ type: 'NonceTaken', data }];
 }
@@ -60,7 +66,7 @@ export function explainNonces(
   { minedNonce, reason, now }: { minedNonce: bigint; reason: string; now: Instant },
 ): Decision<TreasuryEvent> {
   if (!state.opened) return refuse('illegalStep', 'nothing was ever paid from here: there is nothing to explain');
-  const known = state.taken.length === 0 && behindChain(state, minedNonce) === undefined;
+  const known = state.taken.length + state.outflows.length === 0 && behindChain(state, minedNonce) === undefined;
   if (known && minedNonce <= state.explainedTo) return [];
   return [{ type: 'NoncesExplained', data: { upTo: minedNonce.toString(), reason, explainedAt: now } }];
 }

@@ -47,6 +47,18 @@ export interface TakenNonce {
   readonly proven: boolean;
 }
 
+/** A transaction that nothing here recorded before an operator did. */
+export interface Adopted {
+  readonly hash: string;
+  readonly nonce: bigint | null;
+}
+
+/** A transaction that moved money of the account and that nothing here records. */
+export interface Outflow {
+  readonly hash: string;
+  readonly detail: string;
+}
+
 export interface TreasuryState {
   /** False until the first event is seen. */
   readonly opened: boolean;
@@ -63,6 +75,10 @@ export interface TreasuryState {
   readonly explained: readonly TakenNonce[];
   /** What used the nonces below is known, if not here. */
   readonly explainedTo: bigint;
+  /** Money left by these, and nothing here says why: nothing is signed until an operator has adopted or explained them. */
+  readonly outflows: readonly Outflow[];
+  /** The latest, and outflows that were explained. */
+  readonly adopted: readonly Adopted[];
 }
 
 /** What one outstanding nonce leaves at most; the rest is room for two hundred pauses and resumptions among them. */
@@ -80,6 +96,8 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
     taken: [],
     explained: [],
     explainedTo: 0n,
+    outflows: [],
+    adopted: [],
   },
   evolve(state, event) {
     const opened = { ...state, opened: true };
@@ -90,6 +108,12 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':
         return { ...opened, paused: null };
+      case 'OutflowSeen': {
+        const { hash, detail } = event.data;
+        return { ...opened, outflows: [...opened.outflows, { hash, detail }] };
+      }
+      case 'TransactionAdopted':
+        return withAdopted(opened, event.data);
       default:
         return evolveNonce(opened, event);
     }
@@ -147,6 +171,26 @@ function withCancel(state: TreasuryState, data: DataOf<'NonceCancelled'>): Treas
   };
 }
 
+/** Its nonce is used up: whoever had it gets another one, and what was signed with it can land no more. */
+function withAdopted(state: TreasuryState, data: DataOf<'TransactionAdopted'>): TreasuryState {
+  const { hash, blockNumber } = data;
+  const nonce = data.nonce === null ? null : BigInt(data.nonce);
+  const adopted = [...state.adopted, { hash, nonce }].slice(-window);
+  const outflows = state.outflows.filter((outflow) => outflow.hash !== hash);
+  if (nonce === null) return { ...state, adopted, outflows };
+  const detail = `transaction ${hash} in block ${blockNumber} used nonce ${nonce}`;
+  return {
+    ...state,
+    adopted,
+    outflows,
+    nextNonce: data.nextNonce === null ? state.nextNonce : BigInt(data.nextNonce),
+    assigned: without(state.assigned, nonce),
+    cancelled: without(state.cancelled, nonce),
+    taken: without(state.taken, nonce),
+    explained: [...without(state.explained, nonce), { nonce, detail, proven: true }].slice(-window),
+  };
+}
+
 function explained(state: TreasuryState, upTo: bigint): TreasuryState {
   const from = <T extends { readonly nonce: bigint }>(all: readonly T[]) => all.filter(({ nonce }) => nonce >= upTo);
   return {
@@ -157,6 +201,8 @@ function explained(state: TreasuryState, upTo: bigint): TreasuryState {
     taken: from(state.taken),
     explained: [...state.explained, ...state.taken.filter(({ nonce }) => nonce < upTo)].slice(-window),
     explainedTo: state.explainedTo < upTo ? upTo : state.explainedTo,
+    outflows: [],
+    adopted: [...state.adopted, ...state.outflows.map(({ hash }) => ({ hash, nonce: null }))].slice(-window),
   };
 }
 
