@@ -11,16 +11,9 @@ import type { HeadWatch } from '../src/subscribers/headWatch.ts';
 import { restsOf } from '../src/subscribers/payins.ts';
 import { evmGround, type Ground, solanaGround, stellarGround } from './grounds.ts';
 import { table, whole } from './table.ts';
+import { monthly, tariffs } from './tariffs.ts';
 import { watchedHeads } from './watchedHeads.ts';
 
-/** Dollars for a million units, and units of a search for logs and of any other call; published prices of 2025, to be checked. */
-const tariffs = [
-  { name: 'Alchemy, pay as you go', perMillion_usd: 0.45, search: 60, read: 20 },
-  { name: 'QuickNode, Build', perMillion_usd: 0.61, search: 20, read: 20 },
-  { name: 'Infura, Developer', perMillion_usd: 0.11, search: 255, read: 80 },
-] as const;
-
-const month_s = 30 * 24 * 3_600;
 const warmUp_ms = 30_000;
 const tick_ms = 100;
 /** As the subscriber asks about transfers. */
@@ -83,10 +76,8 @@ export async function benchCalls({ seconds, chains = '' }: { seconds: number; ch
 
 function rowOf(name: string, kind: Kind, counted: Counted, seconds: number): readonly string[] {
   const { search, read, requests } = counted;
-  const prices = tariffs.map((tariff) => {
-    const units = (search * tariff.search + read * tariff.read) / seconds;
-    return whole((units * month_s * tariff.perMillion_usd) / 1_000_000);
-  });
+  const family = name.startsWith('Solana') ? 'solana' : name === 'Stellar' ? 'stellar' : 'evm';
+  const prices = monthly((search + read) / seconds, family).map((usd) => (usd === null ? '–' : whole(usd)));
   const rates = [search + read, search, requests].map((count) => (count / seconds).toFixed(1));
   const row = [name, kind, ...rates, ...prices];
   console.log(row.join(' | '));
