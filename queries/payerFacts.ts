@@ -2,6 +2,7 @@
 import type { ChainId } from '../domain/chains.ts';
 import { isChoiceOpen } from '../domain/payment/choose.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
+import { type OwnMoney, ownersOf } from '../domain/payment/refundShares.ts';
 import { type Situation, situationOf } from '../domain/payment/situation.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
@@ -15,6 +16,8 @@ export interface PayerFacts {
   readonly situation: Situation;
   /** Whether its payer may choose now what to pay from. */
   readonly choiceOpen: boolean;
+  /** Whose money is held, and where each has said that it goes back to. */
+  readonly owners: readonly OwnMoney[];
   /** In and out, oldest first. */
   readonly transactions: readonly PaymentTransaction[];
   /** Another one when anything of this has changed. */
@@ -46,5 +49,6 @@ export async function payerFacts(deps: PayerFactsDeps, paymentId: string, now: I
   const situation = situationOf(payment, now, chain);
   const version = [events.length, situation.kind, situation.depth?.confirmations ?? ''].join(' ');
   const choiceOpen = isChoiceOpen(payment, now);
-  return { payment: view, situation, choiceOpen, transactions: transactionsOf(payment), version, now };
+  const owners = ownersOf(payment);
+  return { payment: view, situation, choiceOpen, owners, transactions: transactionsOf(payment), version, now };
 }

@@ -1,4 +1,5 @@
-// The receipt: times of the reader's own zone, and a button that prints.
+// Pages that do not change by themselves: times of the reader's own zone, buttons that copy and print.
+import './copy.js';
 import './localTime.js';
 import './framed.js';
 

@@ -8,7 +8,8 @@ export interface FieldBase {
   readonly name: string;
   readonly label: string;
   readonly hint?: Content;
-  readonly optional?: boolean;
+  /** unsaid: its hint says so. */
+  readonly optional?: boolean | 'unsaid';
   /** Tells apart two fields of one name on a page. */
   readonly id?: string;
 }
@@ -131,7 +132,7 @@ function described(field: FieldBase) {
 
 const around = (field: FieldBase, input: VNode): VNode =>
   html`<div class="field">
-    <label for=${idOf(field)}>${field.label}${field.optional && html`<small class="muted"> optional</small>`}</label>
+    <label for=${idOf(field)}>${field.label}${field.optional === true && html`<small class="muted"> optional</small>`}</label>
     ${input}
     ${errorOf(field)}
     ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}

@@ -6,6 +6,7 @@ import { countdown } from './countdown.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import type { PayModel } from './model.ts';
+import { moneyBack } from './moneyBack.ts';
 import { outcome } from './outcome.ts';
 import { payFrom } from './payFrom.ts';
 import { story } from './story.ts';
@@ -37,6 +38,7 @@ export function payPage(model: PayModel): VNode {
       ${toPay(model)}
       ${story(model)}
       ${outcome(model)}
+      ${moneyBack(model)}
       ${help(model)}
       <p class="visually-hidden" id="said" data-say=${title}></p>
       <p hidden id="version" data-live="part" data-standing=${kind}>${facts.version}</p>

@@ -13,7 +13,10 @@ export type LineName =
   | 'contract'
   | 'sender'
   | 'inUnits'
-  | 'command';
+  | 'command'
+  | 'to'
+  | 'refundMemo'
+  | 'refundWords';
 
 /** @param copied null where there is nothing to copy */
 export const line = (say: Say, name: LineName, value: Content, copied: string | null = null): VNode =>

@@ -2,17 +2,20 @@
 import type { VNode } from 'preact';
 import { isChoiceOpen } from '../../../domain/payment/choose.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { ownersOf } from '../../../domain/payment/refundShares.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
 import { walletLinkOf } from '../../../src/chains/families.ts';
+import { emptyForm } from '../../../web/parts/form.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
 import type { PayModel, Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
+import { refundPage } from '../../../web/pay/refund.ts';
 import { troublePage } from '../../../web/pay/trouble.ts';
 import * as p from '../../support/payments.ts';
 import { linkPages, linkPath } from './linkPages.ts';
@@ -130,6 +133,7 @@ export const stories = {
   tooHigh: {
     history: [p.created({ type: 'anyAmount' }), p.detected(), p.confirmed(), p.bounced('amountTooHigh', '10.01')],
   },
+  refundAddressKnown: { history: [...tooLow, p.refundAddressSet(p.merchantWallet, { transfer: half })], at: closed },
   unpayable: { history: [...p.paid, p.bounced('payoutImpossible', '10.01')] },
   refunding: { history: refunding, at: closed },
   refunded: { history: [...refunding, p.refundSettled(1, refund)], at: closed },
@@ -165,6 +169,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
       payment: shown,
       situation,
       choiceOpen: isChoiceOpen(payment, at),
+      owners: ownersOf(payment),
       transactions: transactionsOf(payment),
       version: `${history.length} ${situation.kind}`,
       now: at,
@@ -177,6 +182,19 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
   };
 }
 
+function refundPages(model: PayModel): Readonly<Record<string, VNode>> {
+  const asking = { ...model, toSign: null, form: emptyForm };
+  const { text, sender } = p.signedAddress(p.merchantWallet);
+  const toSign = { text, number: 1, sender, address: p.merchantWallet, memo: null };
+  return {
+    refundAsked: refundPage(asking),
+    refundWrong: refundPage({ ...asking, form: { values: { to: '0x12' }, errors: { to: 'wrong' } } }),
+    refundSigned: refundPage({ ...model, toSign, form: emptyForm }),
+    refundUnsigned: refundPage({ ...model, toSign, form: { values: {}, errors: { signature: 'wrong' } } }),
+    refundLater: refundPage({ ...model, toSign, form: { values: {}, errors: { '': 'later' } } }),
+  };
+}
+
 /** By name. @param say makes the texts of others: specs put hostile ones in their place */
 export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<Record<string, VNode>> {
   const models = Object.entries<Story>(stories).map(
@@ -184,6 +202,7 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
   );
   const around = payModel(stories.waiting, language, say, mode);
   const expired = payModel(stories.expired, language, say, mode);
+  const low = payModel(stories.tooLow, language, say, mode);
   const bare = { ...around, shop: { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: null } };
   return {
     ...Object.fromEntries(models.map(([name, model]) => [name, payPage(model)])),
@@ -192,6 +211,7 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
     waitingBare: payPage(bare),
     receipt: receiptPage(payModel(stories.completed, language, say, mode)),
     noReceipt: receiptPage(around),
+    ...refundPages(low),
     ...linkPages(around, around.shop, say),
     linkUnknown: troublePage({ ...around, path: linkPath }, 'linkUnknown'),
     unknown: troublePage(around, 'unknown'),

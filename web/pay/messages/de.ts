@@ -122,6 +122,27 @@ export const de: Messages = {
     '{amount} kamen von einem anderen als dem genannten Konto. Sie sind sicher verwahrt, und {merchant} kann sie zurücksenden.',
   gone: 'Der Block mit Ihrer Überweisung ist nicht mehr in der Kette. Meist kommt sie von selbst wieder: Warten Sie, bevor Sie noch einmal zahlen.',
 
+  refundSay: 'Sagen, wohin es zurückgeht',
+  refundChange: 'Andere Adresse',
+  refundKnown: 'Es geht an {address} zurück, sobald {merchant} es sendet.',
+  refundTitle: 'Wohin Ihr Geld zurückgeht',
+  refundText:
+    'Sagen Sie, wohin, und unterschreiben Sie es mit dem Konto, das bezahlt hat: dann kann es niemand sonst woandershin senden. Was das Senden kostet, wird abgezogen. Ein Konto bei einer Börse kann nicht unterschreiben: Fragen Sie {merchant}.',
+  refundFrom: 'Konto, das bezahlt hat',
+  refundTo: 'Adresse auf {chain}',
+  refundMemo: 'Memo',
+  refundMemoHint: 'Nur wenn der Empfänger eines verlangt.',
+  refundShow: 'Text zum Unterschreiben zeigen',
+  refundSign: 'Unterschreiben Sie diesen Text in Ihrer Wallet, mit {address}, und fügen Sie die Unterschrift ein.',
+  refundWords: 'Text zum Unterschreiben',
+  refundSignature: 'Unterschrift',
+  refundSave: 'Adresse speichern',
+  refundWrongTo: 'Das ist keine Adresse auf {chain}.',
+  refundWrongMemo: 'Dieses Memo kann dorthin nicht gesendet werden.',
+  refundWrongSignature: 'Das ist nicht die Unterschrift dieses Kontos unter diesem Text.',
+  refundLater:
+    'Das kann jetzt nicht gespeichert werden, und nichts hat sich geändert. Versuchen Sie es gleich noch einmal.',
+
   stepDone: 'Erledigt:',
   stepNow: 'Jetzt:',
   stepNext: 'Danach:',
