@@ -12,6 +12,7 @@ import type { ProfileChange } from '../domain/merchant/profile.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
 import * as webhooks from '../domain/merchant/webhook.ts';
+import type { StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handled } from './handle.ts';
 import { changeLogo, changeProfile } from './merchantProfile.ts';
@@ -32,7 +33,7 @@ import {
 import { readPayFromSetting } from './payFrom.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
-import { readFee, readPolicy, readRoute, type StatedFee, type StatedPolicy, type StatedRoute } from './statedPolicy.ts';
+import { readFee, readPolicy, readRoute, type StatedFee, type StatedRoute } from './statedPolicy.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 

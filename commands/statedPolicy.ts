@@ -3,23 +3,9 @@ import { findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { FeeTier } from '../domain/merchant/events.ts';
 import type { FeeRoute } from '../domain/merchant/fees.ts';
-import { formatAmount, microUsdDecimals, unitsText } from '../domain/money.ts';
-import type { AmountPolicy, Verdict } from '../domain/payment/amountPolicy.ts';
+import { unitsText } from '../domain/money.ts';
+import type { AmountPolicy, StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import { readMicroUsd } from './paymentAmounts.ts';
-
-/** What is left out is held, forgives nothing, or is not taken. */
-export interface StatedPolicy {
-  readonly tolerance?: { readonly basisPoints: number; readonly most: string };
-  readonly under?: Verdict;
-  readonly over?: AmountPolicy['over'];
-  readonly late?: Verdict;
-  readonly lateWithinMinutes?: number;
-  readonly wrongToken?: Verdict;
-  readonly wrongChain?: Verdict;
-}
-
-/** An amount policy as people read it. */
-export type ShownPolicy = Required<StatedPolicy>;
 
 export function readPolicy(stated: StatedPolicy): AmountPolicy | Refusal {
   const { tolerance = { basisPoints: 0, most: '0' }, lateWithinMinutes = 0 } = stated;
@@ -36,15 +22,6 @@ export function readPolicy(stated: StatedPolicy): AmountPolicy | Refusal {
     wrongChain,
   };
 }
-
-export const shownPolicy = ({ tolerance, lateWithin_minutes, ...verdicts }: AmountPolicy): ShownPolicy => ({
-  ...verdicts,
-  tolerance: {
-    basisPoints: tolerance.basisPoints,
-    most: formatAmount(BigInt(tolerance.most_microUsd), microUsdDecimals),
-  },
-  lateWithinMinutes: lateWithin_minutes,
-});
 
 /** From one chain to another, as people name them; left out for every chain. */
 export interface StatedRoute {

@@ -1,5 +1,6 @@
 /** What can be told of a payment, one fact at a time. */
 import type { ChainId, TokenSymbol } from '../domain/chains.ts';
+import type { PolicyRule, Verdict } from '../domain/payment/amountPolicy.ts';
 import type { Standing } from '../domain/payment/counting.ts';
 import type { BounceCode, PaymentEventData } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
@@ -67,6 +68,14 @@ export type PaymentFact =
       /** What the destination's token cannot express. */
       readonly dust: Money;
       readonly payout: Money;
+    }
+  /** What the app's policy said; `amount` is what that is about: what was forgiven, what pays although it was not agreed, what is held or goes back. */
+  | {
+      readonly type: 'policyApplied';
+      readonly rule: PolicyRule;
+      readonly verdict: Verdict;
+      readonly money: Money;
+      readonly chainId: ChainId;
     }
   | ({
       readonly type: 'ordered';

@@ -20,6 +20,10 @@ export function factOf(event: PaymentEvent, after: Payment, now: Payment): Payme
       return { type: 'payinRegistered', txHash: event.data.txHash, senderAddress: event.data.senderAddress };
     case 'PaymentFunded':
       return funded(event.data, after);
+    case 'PolicyApplied': {
+      const { rule, verdict, amount, token, chainId } = event.data;
+      return { type: 'policyApplied', rule, verdict, money: money(amount, token), chainId };
+    }
     case 'PaymentExpired':
       return { type: 'expired', chainTime: event.data.chainTime };
     case 'PaymentBounced':

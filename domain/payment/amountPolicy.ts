@@ -3,6 +3,7 @@
  * its stream alone explains each decision.
  */
 import Type, { type Static } from 'typebox';
+import { formatAmount, microUsdDecimals } from '../money.ts';
 import { Amount, closed, oneOf } from '../schema.ts';
 import { SourceTerms } from './shapes.ts';
 
@@ -71,3 +72,26 @@ export const isSamePolicy = (a: AmountPolicy, b: AmountPolicy): boolean =>
   a.tolerance.most_microUsd === b.tolerance.most_microUsd &&
   a.lateWithin_minutes === b.lateWithin_minutes &&
   (['under', 'over', 'late', 'wrongToken', 'wrongChain'] as const).every((rule) => a[rule] === b[rule]);
+
+/** As people state it, amounts in dollars: what is left out is held, forgives nothing, or is not taken. */
+export interface StatedPolicy {
+  readonly tolerance?: { readonly basisPoints: number; readonly most: string };
+  readonly under?: Verdict;
+  readonly over?: AmountPolicy['over'];
+  readonly late?: Verdict;
+  readonly lateWithinMinutes?: number;
+  readonly wrongToken?: Verdict;
+  readonly wrongChain?: Verdict;
+}
+
+/** As people read it. */
+export type ShownPolicy = Required<StatedPolicy>;
+
+export const shownPolicy = ({ tolerance, lateWithin_minutes, ...verdicts }: AmountPolicy): ShownPolicy => ({
+  ...verdicts,
+  tolerance: {
+    basisPoints: tolerance.basisPoints,
+    most: formatAmount(BigInt(tolerance.most_microUsd), microUsdDecimals),
+  },
+  lateWithinMinutes: lateWithin_minutes,
+});

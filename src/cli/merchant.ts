@@ -9,6 +9,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../../domain/merchant/events.ts';
 import { type Instant, parseInstant } from '../../domain/time.ts';
 import { type AuditDeps, listChanges, listKeys } from '../../queries/merchantAudit.ts';
+import { addTerms } from './appTerms.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { addPeople } from './people.ts';
@@ -164,6 +165,7 @@ program
   .description('open or close a wallet_ app for creation without a key')
   .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
 
+addTerms(program, run);
 addPeople(program);
 
 await runProgram(() => program.parseAsync());

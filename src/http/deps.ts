@@ -158,6 +158,7 @@ export type OwnersCommands = Pick<
   | 'setWebhookUrl'
   | 'setEmbeddingSites'
   | 'setPayFrom'
+  | 'setPolicy'
   | 'rotateSecret'
   | 'issueKey'
   | 'renameKey'

@@ -58,8 +58,9 @@ export const creatorResource = (view: PaymentView, page: PageFields): PaymentRes
 });
 
 /** What webhooks leave out. */
-const additions = (view: PaymentView): Pick<PaymentResponse, 'payFrom' | 'refunds'> => ({
+const additions = (view: PaymentView): Pick<PaymentResponse, 'payFrom' | 'refunds' | 'amounts'> => ({
   payFrom: payFromOf(view),
+  amounts: amountsOf(view),
   refunds: view.refunds.map(refundResource),
 });
 
@@ -71,10 +72,16 @@ export const refundResource = ({ chainId, ...refund }: RefundView): RefundRespon
 const payFromOf = ({ payFrom }: PaymentView): PaymentResponse['payFrom'] =>
   payFrom?.map(({ chainId, ...source }) => ({ ...source, chainId: String(chainId) })) ?? null;
 
+const amountsOf = ({ amountExpected, amountCame, amountDelta }: PaymentView): PaymentResponse['amounts'] => ({
+  expected: amountExpected,
+  received: amountCame,
+  delta: amountDelta,
+});
+
 const ofTheApp = { metadata: null, webhookUrl: null, webhookSecretSource: null } as const;
 
 /**
- * `data` of a webhook, the same schema for both events: the payment but metadata, webhookUrl, webhookSecretSource,
+ * `data` of a webhook, the same schema for both events: the payment but amounts, metadata, webhookUrl, webhookSecretSource,
  * paymentLink, merchant, payFrom and refunds (service reference 6).
  *
  * @param view of the payment folded up to the event that the webhook tells of

@@ -1,4 +1,7 @@
 /** An app's settings as the API shows them. */
+import type { FeeTier } from '../../domain/merchant/events.ts';
+import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
+import { shownPolicy } from '../../domain/payment/amountPolicy.ts';
 import type { ShownWallet } from '../../queries/apps.ts';
 import type { Settings } from '../../queries/settings.ts';
 import type { SettingsResponse } from './schemas/settings.ts';
@@ -25,9 +28,18 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
     embeddingSites: [...settings.embeddingSites],
     payFrom: settings.payFrom.map(({ chainId, tokenSymbol }) => ({ chainId: String(chainId), tokenSymbol })),
+    policy: shownPolicy(settings.policy),
+    fees: settings.fees.map(feeResource),
     keylessAllowed: settings.keylessAllowed,
   };
 }
+
+const feeResource = ({ sourceChainId, destinationChainId, fixed_microUsd, basisPoints }: FeeTier) => ({
+  sourceChainId: sourceChainId && String(sourceChainId),
+  destinationChainId: destinationChainId && String(destinationChainId),
+  fixed: formatAmount(BigInt(fixed_microUsd), microUsdDecimals),
+  basisPoints,
+});
 
 const walletResource = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: ShownWallet) => ({
   chainId: String(chainId),

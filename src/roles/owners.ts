@@ -47,6 +47,7 @@ export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands
     setWebhookUrl: limited(merchants.setWebhookUrl),
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
     setPayFrom: limited(merchants.setPayFrom),
+    setPolicy: limited(merchants.setPolicy),
     rotateSecret: limited(merchants.rotateSecret),
     issueKey: limited(merchants.issueKey),
     renameKey: limited(merchants.renameKey),

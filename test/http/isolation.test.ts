@@ -145,6 +145,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'POST /merchant-api/me/settlement/cancel': () => [{ path: `${me}/settlement/cancel`, answered: [401, 409] }],
   'POST /merchant-api/me/webhook': () => [{ path: `${me}/webhook`, body: { webhookUrl: null }, answered: ownOnly }],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
+  'POST /merchant-api/me/policy': () => [{ path: `${me}/policy`, body: { over: 'refund' }, answered: ownOnly }],
   'POST /merchant-api/me/pay-from': () => [{ path: `${me}/pay-from`, body: { payFrom: [] }, answered: ownOnly }],
   'POST /merchant-api/me/embedding': () => [{ path: `${me}/embedding`, body: { sites: [] }, answered: ownOnly }],
   'POST /merchant-api/me/keys': () => [{ path: `${me}/keys`, body: { name: 'till' }, answered: [401, 201] }],

@@ -18,6 +18,16 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/branding': { name: 'mine now' },
+  '/policy': {
+    basisPoints: '0',
+    most: '0',
+    under: 'hold',
+    over: 'refund',
+    late: 'hold',
+    lateWithinMinutes: '0',
+    wrongToken: 'hold',
+    wrongChain: 'hold',
+  },
   '/pay-from': { 'from-8453-USDC': 'true' },
   '/embedding': { sites: 'https://mine.example' },
 };

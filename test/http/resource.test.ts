@@ -57,11 +57,12 @@ describe('the payment resource', () => {
       ...page,
       payFrom: null,
       refunds: [],
+      amounts: { expected: '10.01', received: '10.01', delta: '0.00' },
     });
   });
 
   it('goes into webhooks without what belongs to the app, and with every other field', () => {
-    const left = [...ofTheApp, 'payFrom', 'refunds'];
+    const left = [...ofTheApp, 'payFrom', 'refunds', 'amounts'];
     const expected = Object.fromEntries(Object.entries(full).filter(([name]) => !left.includes(name)));
     assert.deepEqual(webhookData(sampleView), expected);
   });

@@ -214,6 +214,7 @@ describe('HTTP: an app’s settings', () => {
       ['/settlement', second],
       ['/settlement/cancel'],
       ['/pay-from', { payFrom: [{ chainId: '8453', tokenSymbol: 'USDC' }] }],
+      ['/policy', { over: 'refund' }],
       ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
       ['/webhook/rotate'],

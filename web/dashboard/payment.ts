@@ -77,6 +77,12 @@ function factPairs({ payment }: PaymentModel): VNode {
       payoutWord(payment),
       html`<span>${amount(payment.destinationAmount, payment.destinationTokenSymbol)} on ${chainName(payment.destinationChainId)}</span>`,
     ],
+    differs(payment)
+      ? [
+          'Expected',
+          html`<span>${amount(payment.amountExpected, payment.sourceTokenSymbol)}; ${amount(payment.amountCame, payment.sourceTokenSymbol)} came, ${signed(payment.amountDelta)}</span>`,
+        ]
+      : null,
     payment.sourceFee === null ? null : ['Fee', amount(payment.sourceFee, payment.sourceTokenSymbol)],
     some(excess) ? ['Too much, held', amount(excess, payment.sourceTokenSymbol)] : null,
     some(refunded) ? ['Sent back', amount(refunded, payment.sourceTokenSymbol)] : null,
@@ -113,6 +119,13 @@ function factPairs({ payment }: PaymentModel): VNode {
         ],
   ]);
 }
+
+/** Something came, and it is not what was agreed. */
+const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
+  Number(amountCame) > 0 && amountDelta !== null && Number(amountDelta) !== 0;
+
+const signed = (delta: string | null): string =>
+  delta?.startsWith('-') ? `${delta.slice(1)} too little` : `${delta} too much`;
 
 const endedOtherwise = ({ status }: PaymentView): boolean =>
   status === 'payment_expired' || status === 'payment_bounced' || status === 'payment_refunded';

@@ -37,6 +37,8 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
       return payinTold(entry, mode);
     case 'funded':
       return ['Money counted', fundedText(entry)];
+    case 'policyApplied':
+      return policyTold(entry);
     case 'ordered':
     case 'signed':
     case 'died':
@@ -125,6 +127,28 @@ function fundedText({ received, payout, fee, excess, dust }: Entry<'funded'>): s
     isNone(dust) ? null : `${money(dust)} too small to be paid out`,
   ];
   return `${money(received)} received: ${parts.filter((part) => part !== null).join(', ')}`;
+}
+
+const rules: Readonly<Record<Entry<'policyApplied'>['rule'], string>> = {
+  tolerance: 'A little too little',
+  under: 'Too little when the time was over',
+  over: 'Too much',
+  late: 'Too late',
+  wrongToken: 'Another token than agreed',
+  wrongChain: 'Another chain than agreed',
+};
+
+/** By what the owner has set for other amounts. */
+function policyTold({ rule, verdict, money: about, chainId }: Entry<'policyApplied'>): Told {
+  const missing = rule === 'tolerance' || rule === 'under';
+  const text = {
+    accept: missing
+      ? 'less was sent: taken, as you have set it'
+      : `on ${chainName(chainId)}: taken, as you have set it`,
+    hold: `on ${chainName(chainId)}: held until you decide`,
+    refund: `on ${chainName(chainId)}: goes back as soon as the payer has proven an address`,
+  }[verdict];
+  return [rules[rule], `${money(about)} ${text}`, verdict !== 'accept'];
 }
 
 const isNone = ({ amount }: Money): boolean => /^[0.]*$/.test(amount);

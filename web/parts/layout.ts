@@ -16,6 +16,7 @@ export type Section =
   | 'keys'
   | 'settlement'
   | 'payFrom'
+  | 'policy'
   | 'branding'
   | 'embedding'
   | 'audit';
@@ -29,6 +30,7 @@ const sections: readonly (readonly [Section, string, IconName])[] = [
   ['keys', 'API keys', 'keys'],
   ['settlement', 'Settlement', 'settlement'],
   ['payFrom', 'Pay from', 'choose'],
+  ['policy', 'Other amounts', 'balance'],
   ['branding', 'Branding', 'branding'],
   ['embedding', 'Embedding', 'embedding'],
   ['audit', 'Audit trail', 'audit'],

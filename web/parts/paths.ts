@@ -64,6 +64,8 @@ export const appPaths = (appId: string) => {
     embedding: here('embedding'),
     /** GET and POST */
     payFrom: here('pay-from'),
+    /** GET and POST */
+    policy: here('policy'),
     audit: here('audit'),
     /** Server-sent events: any message means that the page is to be read again. */
     live: here('live'),

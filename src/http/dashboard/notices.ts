@@ -31,6 +31,7 @@ const flashes = {
   logoRemoved: done('The logo is removed.'),
   sitesSaved: done('The sites are saved. They count for every page of a payment from now on, open ones aside.'),
   payFromSaved: done('What payers may choose is saved. New payments offer it; older ones keep theirs.'),
+  policySaved: done('What happens with other amounts is saved. New payments go by it; older ones keep theirs.'),
   registrationDiscarded: done('The registration is thrown away.'),
 } as const satisfies Record<string, Flash>;
 

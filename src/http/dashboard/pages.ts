@@ -14,6 +14,7 @@ import { newLinkPages } from './pages/newLink.ts';
 import { overviewPages } from './pages/overview.ts';
 import { payFromPages } from './pages/payFrom.ts';
 import { paymentPages } from './pages/payments.ts';
+import { policyPages } from './pages/policy.ts';
 import { registerPages } from './pages/register.ts';
 import { personalPages } from './pages/sessions.ts';
 import { settlementPages } from './pages/settlement.ts';
@@ -38,6 +39,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...brandingPages(deps, frames),
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
+    ...policyPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),
   ];

@@ -19,6 +19,7 @@ export const settingsRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
   ...webhook(deps),
   embedding(deps),
   payFrom(deps),
+  policy(deps),
 ];
 
 const answers: Route['answers'] = {
@@ -160,6 +161,25 @@ const payFrom = (deps: HttpDeps): AnyRoute =>
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setPayFrom(appId, body.payFrom, by)),
+  });
+
+const policy = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/policy`,
+    auth: 'owner',
+    body: schemas.PolicyRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setPolicy',
+      tag,
+      summary: 'Set what happens with money that is not what was agreed',
+      description:
+        'Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/policies.md.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
   });
 
 const embedding = (deps: HttpDeps): AnyRoute =>

@@ -104,8 +104,21 @@ const PayFromSource = Shape(
   { title: 'PayFromSource', description: 'amount is what the customer pays there, fee included; null for anyAmount.' },
 );
 const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
+const Amounts = Shape(
+  {
+    expected: DecimalOrNull,
+    received: Decimal,
+    delta: Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$' }),
+  },
+  {
+    title: 'Amounts',
+    description:
+      'In the token of source, fee included. received: all that came of it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.',
+  },
+);
 const paymentProperties = {
   ...webhookProperties,
+  amounts: Amounts,
   metadata: orNull(Metadata),
   webhookUrl: NullableText,
   webhookSecretSource: orNull(WebhookSecretSource),
@@ -136,7 +149,7 @@ export type PaymentResponse = Static<typeof PaymentResponse>;
 export const WebhookPayment = Shape(webhookProperties, {
   title: 'WebhookPayment',
   description:
-    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink, merchant, payFrom and refunds, which webhooks leave out.',
+    'PaymentResponse without amounts, metadata, webhookUrl, webhookSecretSource, paymentLink, merchant, payFrom and refunds, which webhooks leave out.',
 });
 export type WebhookPayment = Static<typeof WebhookPayment>;
 

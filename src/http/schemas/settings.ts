@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { embeddingSitesMax, siteMax } from '../../../domain/merchant/embedding.ts';
 import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
 import { contactMax, profileNameMax, returnUrlPlaceholders } from '../../../domain/merchant/profile.ts';
+import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import { historyCursorPattern } from '../../../queries/appHistory.ts';
 import {
@@ -11,8 +12,10 @@ import {
   ChainId,
   ChainIdInput,
   closed,
+  Decimal,
   Memo,
   NullableText,
+  oneOf,
   orNull,
   Time,
   TimeOrNull,
@@ -104,6 +107,46 @@ export const PayFromRequest = Shape(
   },
 );
 
+const Verdict = oneOf(verdicts, {
+  title: 'Verdict',
+  description: 'accept: it pays. hold: it stays here until somebody decides. refund: it goes back',
+});
+const OverVerdict = oneOf(overVerdicts, { title: 'OverVerdict' });
+const policyProperties = {
+  under: Verdict,
+  over: OverVerdict,
+  late: Verdict,
+  wrongToken: Verdict,
+  wrongChain: Verdict,
+  tolerance: Shape(
+    {
+      basisPoints: Integer({ minimum: 0, maximum: toleranceMax.basisPoints }),
+      most: Decimal,
+    },
+    {
+      ...closed,
+      title: 'Tolerance',
+      description: 'An amount may be short by both at most, and pays: you get that much less. most: in dollars',
+    },
+  ),
+  lateWithinMinutes: Integer({ minimum: 0, maximum: lateMax_minutes }),
+};
+
+export const PolicyRequest = Type.Partial(Shape(policyProperties), {
+  ...closed,
+  title: 'PolicyRequest',
+  description:
+    'The whole policy: what is left out is held, and forgives nothing. lateWithinMinutes belongs to late accept: how long after the end of a payment.',
+  examples: [
+    {
+      tolerance: { basisPoints: 50, most: '0.50' },
+      over: 'refund',
+      late: 'accept',
+      lateWithinMinutes: 120,
+    },
+  ],
+});
+
 export const EmbeddingRequest = Shape(
   {
     sites: List(Type.String({ maxLength: siteMax }), {
@@ -166,6 +209,25 @@ export const SettingsResponse = Shape(
     payFrom: List(Shape({ chainId: ChainId, tokenSymbol: TokenSymbol }, { title: 'PayFromChoice' }), {
       description: 'What payers may choose to pay from, besides what each payment says itself.',
     }),
+    policy: Shape(policyProperties, {
+      title: 'Policy',
+      description: 'What happens with money that is not what was agreed, of payments created now.',
+    }),
+    fees: List(
+      Shape(
+        {
+          sourceChainId: orNull(ChainId),
+          destinationChainId: orNull(ChainId),
+          fixed: Decimal,
+          basisPoints: Integer({ minimum: 0 }),
+        },
+        { title: 'FeeTier' },
+      ),
+      {
+        description:
+          'Fees that the operator agreed with you, in dollars and basis points; null stands for every chain. The most particular one holds; a payout that costs more raises the fixed part.',
+      },
+    ),
     keylessAllowed: Type.Boolean({ description: 'Whether anybody may create payments of it without a key.' }),
   },
   { title: 'SettingsResponse', description: 'An app’s settings as they are now. Every field is always there.' },

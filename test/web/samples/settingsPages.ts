@@ -1,6 +1,8 @@
 /** Pages of an app's settings. */
+
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
+import { holdAll, shownPolicy } from '../../../domain/payment/amountPolicy.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
 import { auditPage } from '../../../web/dashboard/audit.ts';
 import { brandingPage } from '../../../web/dashboard/branding.ts';
@@ -8,6 +10,7 @@ import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
 import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
+import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
 import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlement.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/form.ts';
@@ -123,6 +126,24 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       payFrom: [{ chainId: 8453, tokenSymbol: 'USDC' }],
       chains,
       form: emptyForm,
+    }),
+    policy: policyPage({
+      ...frame,
+      fees: [
+        { sourceChainId: 8453, destinationChainId: null, fixed_microUsd: '0', basisPoints: 5, belowCost: false },
+        { sourceChainId: null, destinationChainId: 1, fixed_microUsd: '250000', basisPoints: 0, belowCost: true },
+      ],
+      form: policyForm(
+        shownPolicy({ ...holdAll, over: 'refund', late: 'accept', lateWithin_minutes: 120, wrongToken: 'accept' }),
+      ),
+    }),
+    policyRefused: policyPage({
+      ...frame,
+      fees: [],
+      form: {
+        values: { ...policyForm(shownPolicy(holdAll)).values, most: say('many') },
+        errors: { most: say('This must be an amount like 10.00 with at most 6 decimals.') },
+      },
     }),
     embedding: embeddingPage({
       ...frame,
