@@ -84,20 +84,38 @@ export const lateDeposits = (
     [chainId, since, after?.at ?? null, after?.key ?? '', max],
   );
 
-/** A deposit of a payment that has ended. */
-export interface EndedDeposit {
+/** A deposit that money came to. */
+export interface PaidDeposit {
+  /** As its chain spells it. */
   readonly address: string;
   readonly paymentId: string;
 }
 
-/** Deposits on a chain whose payments have these statuses, a page at a time. @param after the last address of the page before @throws Unavailable */
-export const endedDeposits = (
+export interface PaidPage {
+  /** Of their payments: only those that are over. */
+  readonly statuses: readonly string[];
+  /** The last payment of the page before; empty for the first page. */
+  readonly after: string;
+  readonly max: number;
+  /** Left out: whenever the money came. */
+  readonly since?: Instant;
+}
+
+/**
+ * Deposits that received money on a chain for good, also for a payment that had recorded as many transfers as it takes, one page after the
+ * other. Whether it is there still only the chain knows. @throws Unavailable
+ */
+export const paidDeposits = (
   sql: Sql,
   chainId: number,
-  { statuses, after, max }: { readonly statuses: readonly string[]; readonly after: string; readonly max: number },
-): Promise<readonly EndedDeposit[]> =>
+  { statuses, after, max, since }: PaidPage,
+): Promise<readonly PaidDeposit[]> =>
   sql.query(
-    `SELECT address, payment_id AS "paymentId" FROM deposits JOIN payments USING (payment_id)
-      WHERE chain_id = $1 AND status = ANY ($2) AND address > $3 ORDER BY address LIMIT $4`,
-    [chainId, statuses, after, max],
+    `SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (
+       SELECT payment_id, to_address, block_time FROM payins WHERE chain_id = $1 AND phase = 'confirmed' AND payment_id > $3
+       UNION ALL
+       SELECT beyond_payment, to_address, block_time FROM unmatched WHERE chain_id = $1 AND beyond_payment > $3
+     ) AS paid JOIN payments USING (payment_id)
+      WHERE status = ANY ($2) AND block_time >= coalesce($5::timestamptz, '-infinity') ORDER BY payment_id LIMIT $4`,
+    [chainId, statuses, after, max, since ?? null],
   );

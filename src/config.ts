@@ -45,6 +45,8 @@ export interface Config {
   readonly signing: SignerSettings;
   readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
+  readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
   /** How long an owner's change of the settlement wallet waits. */
   readonly settlementCoolDown_hours: number;
   /** Of money that operators send out of the treasury. */
@@ -134,6 +136,10 @@ export function readConfig(env: Env): Config {
     fee: {
       fixed_microUsd: read.microUsd('FEE_FIXED_USD', '0.01'),
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
+    },
+    sweeps: {
+      every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
+      least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),
     },
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),
     withdrawals: {

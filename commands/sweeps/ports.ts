@@ -46,6 +46,9 @@ export interface DepositSweep {
   readonly account: string;
   /** How many deposits `held` takes at most. */
   readonly heldMax: number;
+  /** How many transactions are under way at most, so that payouts have room beside them, and how many deposits one takes at most. */
+  readonly partsMax: number;
+  readonly depositsMax: number;
   /**
    * @param gasPriceMax in smallest units of the coin, for one of gas; null for the chain's own limit, as on chains without gas
    * @throws PayoutBlocked when nothing can be swept on the chain now
@@ -58,4 +61,6 @@ export interface DepositSweep {
    * are left for another plan.
    */
   plan(held: readonly HeldDeposit[], partsMax: number, signal: AbortSignal): Promise<SweepPlan>;
+  /** What must stand on the chain before deposits can be swept, where that takes anything. */
+  readonly forwarder?: { readonly address: string; isThere(signal: AbortSignal): Promise<boolean> };
 }

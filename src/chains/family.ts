@@ -1,9 +1,10 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
 import type { Observable } from 'rxjs';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
-import type { Chain, ChainFamily, ChainId, Token } from '../../domain/chains.ts';
+import type { DepositSweep } from '../../commands/sweeps/ports.ts';
+import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
-import type { Payment } from '../../domain/payment/state.ts';
+import type { PaymentState } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Reader } from '../environment/reader.ts';
@@ -48,8 +49,6 @@ export interface Family<T extends Treasury = Treasury> {
   isOwnDeposit(treasury: T, paymentId: string, deposit: Deposit): Promise<boolean>;
   /** For a family whose wallets sign texts. */
   readonly messages?: MessageScheme;
-  /** For a family whose deposits hold money that has to be taken to the treasury. */
-  openSweep?(setting: ChainSettings, treasury: T, deps: SweepDeps): DepositSweep;
 }
 
 /** One configured chain: what watches it and what pays out on it share its nodes. */
@@ -65,6 +64,8 @@ export interface OpenChain {
   readonly pushes?: Observable<Push>;
   /** Why nodes of the configuration cannot serve the chain, a sentence each; those that do not answer in time are left out. */
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
+  /** Where deposits hold money that has to be taken to the treasury. @param paymentOf throws Unavailable */
+  openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */
   acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
 }
@@ -140,29 +141,4 @@ export interface SignerDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** What all families may spend together. */
   readonly spending: Spending;
-}
-
-export interface SweepDeps {
-  readonly signer: Signer;
-  readonly clock: Pick<Clock, 'sleep'>;
-}
-
-/** What became of a token that a deposit holds. */
-export type Swept =
-  | { readonly kind: 'swept'; readonly token: Token; readonly amount: bigint; readonly hash: string }
-  /** It was left in the deposit, and nothing was sent. */
-  | { readonly kind: 'left'; readonly why: string };
-
-/** Takes what deposits hold to the treasury. */
-export interface DepositSweep {
-  /** How many addresses one call of `held` takes. */
-  readonly heldMax: number;
-  /** Those of the deposits that may hold something, in the same order. */
-  held(addresses: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
-  /**
-   * Takes every token of the catalogue; doing it again does nothing.
-   * @returns one for each token that the deposit holds; none when it was never paid, or swept before
-   * @throws PayoutBlocked, SigningRefused, ChainUnavailable
-   */
-  sweep(payment: Payment, signal: AbortSignal): Promise<readonly Swept[]>;
 }

@@ -1,5 +1,6 @@
 /** What an operator may set of one chain. Without a node the chain is not served. */
 import type { Chain, ChainId } from '../../domain/chains.ts';
+import { parseAmount } from '../../domain/money.ts';
 import type { Reader } from '../environment/reader.ts';
 import { type CoinSettings, readCoin } from './money/coins.ts';
 import { usuallyAgree } from './node/agreement.ts';
@@ -40,6 +41,8 @@ export interface ChainSettings extends DepthSettings, GasSettings {
   readonly largeFrom_usd?: bigint;
   readonly exposureMax_usd?: bigint;
   readonly poll_ms?: number;
+  /** Most that sweeps by schedule pay for one of gas, in wei. */
+  readonly sweepGasPriceMax?: bigint;
   readonly coin: CoinSettings;
 }
 
@@ -87,6 +90,8 @@ export function readChainSettings(
   read.check(choosesDepth || exposureMax_usd === undefined, `EXPOSURE_USD_${id}: ${name} has one finality for all`);
   const gas = readGas(read, id);
   read.check(choosesDepth || Object.keys(gas).length === 0, `GAS_MAX_${id}: ${name} has no gas`);
+  const sweepGasPriceMax = readGwei(read, `SWEEP_GAS_PRICE_MAX_GWEI_${id}`);
+  read.check(choosesDepth || sweepGasPriceMax === undefined, `SWEEP_GAS_PRICE_MAX_GWEI_${id}: ${name} has no gas`);
   const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
   return {
     chainId: id,
@@ -98,6 +103,7 @@ export function readChainSettings(
     ...(exposureMax_usd !== undefined && { exposureMax_usd }),
     ...gas,
     ...(poll_ms !== undefined && { poll_ms }),
+    ...(sweepGasPriceMax !== undefined && { sweepGasPriceMax }),
     coin: readCoin(read, id, coinDecimals),
   };
 }
@@ -131,6 +137,18 @@ const gasNames = {
 function readGas(read: Reader, id: ChainId): GasSettings {
   const stated = Object.entries(gasNames).map(([key, name]) => [key, read.optionalWhole(`${name}_${id}`)]);
   return Object.fromEntries(stated.filter(([, limit]) => limit !== undefined));
+}
+
+const gweiDecimals = 9;
+
+/** Fractions are usual on chains that build on Ethereum. */
+function readGwei(read: Reader, name: string): bigint | undefined {
+  const text = read.text(name, '');
+  if (text === '') return undefined;
+  const wei = parseAmount(text, gweiDecimals);
+  return read.check(typeof wei === 'bigint', `${name} is no number like 0.05`) && typeof wei === 'bigint'
+    ? wei
+    : undefined;
 }
 
 function readDepths(read: Reader, id: ChainId): DepthSettings {

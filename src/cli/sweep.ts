@@ -1,124 +1,139 @@
-/** `npm run sweep -- <family>`: the operator takes what deposits hold to the treasury. The service may run on. */
-import { Command } from 'commander';
-import { currentState } from '../../commands/handle.ts';
-import { chainOf, type Token } from '../../domain/chains.ts';
-import { formatAmount } from '../../domain/money.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
-import { terminalStatuses } from '../../domain/payment/view.ts';
-import { type EndedDeposit, endedDeposits } from '../../queries/deposits.ts';
+/**
+ * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
+ * runs beside and has the keys; whoever stops this in between finds it done later.
+ */
+import { Command, InvalidArgumentError } from 'commander';
+import { orderDeployment } from '../../commands/sweeps/deploy.ts';
+import { lookAfter } from '../../commands/sweeps/numbered.ts';
+import { planAll } from '../../commands/sweeps/plans.ts';
+import { type SweepDeps, sweepAll } from '../../commands/sweeps/sweep.ts';
+import type { SweepLimits } from '../../commands/sweeps/worth.ts';
+import { PayoutBlocked } from '../../commands/transfers/ports.ts';
+import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { parseAmount } from '../../domain/money.ts';
+import type { standingOf } from '../../domain/treasury/operation.ts';
 import { allFamilies } from '../chains/families.ts';
-import type { DepositSweep, Family, Swept } from '../chains/family.ts';
-import { inParallel } from '../chains/inParallel.ts';
-import { openSigners } from '../chains/open.ts';
-import type { ChainSettings } from '../chains/settings.ts';
 import type { Core } from '../roles/core.ts';
+import { sweepDepsFor } from '../roles/sweeps.ts';
 import { withCore } from './core.ts';
+import { operator } from './operator.ts';
 import { runProgram, untilInterrupted } from './program.ts';
+import { createSweepReport } from './sweepReport.ts';
 
-/** Each waits some seconds until it is final. */
-const atOnce = 8;
+interface Options {
+  readonly dryRun?: boolean;
+  readonly min: bigint;
+  readonly gasPriceMax?: bigint;
+  readonly evenAtALoss?: boolean;
+}
 
-async function run(family: Family): Promise<void> {
-  const interrupted = untilInterrupted('Interrupted: what was sent lands or not. Run it again.');
+interface Chosen {
+  readonly chainId: ChainId;
+  readonly deps: SweepDeps;
+}
+
+/** @param where a chain, a family of chains, or all */
+function chosenChains(core: Core, where: string): readonly Chosen[] {
+  const served = [...core.chains.keys()];
+  const isFamily = allFamilies.some(({ name }) => name === where);
+  const chainIds = served.filter(
+    (id) => where === 'all' || (isFamily ? chainOf(id).family === where : findChain(where)?.id === id),
+  );
+  if (chainIds.length === 0) throw new Error(`${where} is no chain, and no family of chains, that is configured here`);
+  const chosen = chainIds.flatMap((chainId) => {
+    const deps = sweepDepsFor(core, chainId, operator().cause);
+    return deps ? [{ chainId, deps }] : [];
+  });
+  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: what is paid there is with the treasury at once`);
+  return chosen;
+}
+
+async function run(where: string, options: Options): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async (core) => {
-    for (const { setting, sweep } of openSweeps(core, family)) await sweepChain(core, setting, sweep, interrupted);
+    for (const chosen of chosenChains(core, where)) {
+      try {
+        await sweepChain(chosen, options, interrupted);
+      } catch (error) {
+        if (!(error instanceof PayoutBlocked)) throw error;
+        console.error(error.message);
+        process.exitCode = 1;
+      }
+    }
   });
 }
 
-interface OpenSweep {
-  readonly setting: ChainSettings;
-  readonly sweep: DepositSweep;
-}
-
-function openSweeps({ config, clock }: Core, family: Family): readonly OpenSweep[] {
-  const settings = config.chains.filter(({ chainId }) => chainOf(chainId).family === family.name);
-  const treasury = config.treasuries[family.name];
-  const signer = openSigners(config, clock).get(family.name);
-  const open = settings.flatMap((setting) => {
-    const sweep = treasury && signer && family.openSweep?.(setting, treasury, { signer, clock });
-    return sweep ? [{ setting, sweep }] : [];
-  });
-  if (open.length > 0) return open;
-  throw new Error(`sweeping ${family.name} needs its RPC_URLS_<chainId> and the keys of its treasury and deposits`);
-}
-
-async function sweepChain(
-  core: Core,
-  { chainId }: ChainSettings,
-  sweep: DepositSweep,
-  signal: AbortSignal,
-): Promise<void> {
-  const counts = { swept: 0, left: 0 };
-  const sums = new Map(chainOf(chainId).tokens.map((token) => [token, 0n]));
-  for await (const { address, outcome } of sweepAll(core, chainId, sweep, signal)) {
-    console.log(`${address}: ${textOf(outcome)}`);
-    if (outcome.kind === 'swept') sums.set(outcome.token, (sums.get(outcome.token) ?? 0n) + outcome.amount);
-    counts[outcome.kind] += 1;
-  }
-  const amounts = [...sums].map(([token, amount]) => amountOf(amount, token)).join(', ');
-  console.log(`${counts.swept} swept, ${amounts} in all; ${counts.left} left as they are.`);
-}
-
-interface Outcome {
-  readonly address: string;
-  readonly outcome: Swept;
-}
-
-async function* sweepAll(
-  core: Core,
-  chainId: ChainSettings['chainId'],
-  sweep: DepositSweep,
-  signal: AbortSignal,
-): AsyncGenerator<Outcome> {
-  for (let after = ''; ; ) {
-    const page = { statuses: terminalStatuses, after, max: sweep.heldMax };
-    const deposits = await endedDeposits(core.database, chainId, page);
-    const held = new Set(
-      await sweep.held(
-        deposits.map(({ address }) => address),
-        signal,
-      ),
-    );
-    const full = deposits.filter(({ address }) => held.has(address));
-    const outcomes = await inParallel(full, atOnce, (deposit) => sweepOne(core, sweep, deposit, signal));
-    yield* outcomes.flat();
-    after = deposits.at(-1)?.address ?? '';
-    if (deposits.length < sweep.heldMax) return;
-  }
-}
-
-/** One that cannot be swept now leaves the others their turn. */
-async function sweepOne(
-  { handle }: Core,
-  sweep: DepositSweep,
-  { address, paymentId }: EndedDeposit,
-  signal: AbortSignal,
-): Promise<readonly Outcome[]> {
+async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: AbortSignal): Promise<void> {
+  const { min, gasPriceMax = null, evenAtALoss = false, dryRun = false } = options;
+  const limits: SweepLimits = { least_microUsd: min, gasPriceMax, evenAtALoss };
+  const report = createSweepReport(chainOf(chainId), deps.coin);
   try {
-    const payment = await currentState(handle, paymentDecider, paymentId);
-    if (!payment) throw new Error(`payment ${paymentId} is not in the log`);
-    const outcomes = await sweep.sweep(payment, signal);
-    return outcomes.map((outcome) => ({ address, outcome }));
-  } catch (error) {
-    signal.throwIfAborted();
-    return [{ address, outcome: { kind: 'left', why: error instanceof Error ? error.message : String(error) } }];
+    if (dryRun) for await (const news of planAll(deps, limits, signal)) report.tell(news);
+    else for await (const news of sweepAll(deps, limits, signal)) report.tell(news);
+  } finally {
+    report.end();
   }
 }
 
-const amountOf = (amount: bigint, { decimals, symbol }: Token): string => `${formatAmount(amount, decimals)} ${symbol}`;
+const look_ms = 1_000;
 
-const textOf = (outcome: Swept): string =>
-  outcome.kind === 'swept'
-    ? `${amountOf(outcome.amount, outcome.token)} swept in ${outcome.hash}`
-    : `left as it is: ${outcome.why}`;
+async function deploy(where: string): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
+  await withCore(async (core) => {
+    const [{ chainId, deps }, ...others] = chosenChains(core, where) as readonly [Chosen, ...Chosen[]];
+    if (others.length > 0) throw new Error(`${where} are several chains: name one`);
+    const { name } = chainOf(chainId);
+    const id = await orderDeployment(deps, deps.sweep, interrupted);
+    if (isRefusal(id)) throw new Error(id.message);
+    if (id === null) {
+      console.log(`${name}: the forwarder stands already.`);
+      return;
+    }
+    console.log(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
+    for (;;) {
+      const known = await lookAfter(deps, id);
+      if (!known || known.over) return tellDeployment(name, known?.operation);
+      await core.clock.sleep(look_ms, interrupted);
+    }
+  });
+}
+
+function tellDeployment(name: string, operation: Parameters<typeof standingOf>[0] | undefined): void {
+  const settled = operation?.leg.settled;
+  if (!settled)
+    throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);
+  console.log(`${name}: the forwarder was deployed by ${settled.hash}.`);
+}
+
+function dollars(text: string): bigint {
+  const amount = parseAmount(text, 6);
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in dollars, like 5 or 0.50.');
+  return amount;
+}
+
+function gwei(text: string): bigint {
+  const amount = parseAmount(text, 9);
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in gwei, like 20 or 0.05.');
+  return amount;
+}
 
 const program = new Command('npm run sweep --').description('money in deposits');
 
-for (const family of allFamilies.filter(({ openSweep }) => openSweep !== undefined)) {
-  program
-    .command(family.name)
-    .description('deposits of payments that are over: what they hold goes to the treasury, which pays the fees')
-    .action(() => run(family));
-}
+program
+  .command('run <where>', { isDefault: true })
+  .description(
+    'a chain, a family of chains (evm, solana) or all: what deposits of payments that are over hold goes to the treasury, which pays the fees',
+  )
+  .option('--dry-run', 'only say what would be done')
+  .option('--min <usd>', 'leave what holds less', dollars, 0n)
+  .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
+  .option('--even-at-a-loss', 'also what costs more than it brings')
+  .action(run);
+
+program
+  .command('deploy <chain>')
+  .description('put the forwarder on an EVM chain: before its deposits can be swept, not before they can be paid')
+  .action(deploy);
 
 await runProgram(() => program.parseAsync());

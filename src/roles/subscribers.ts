@@ -24,6 +24,7 @@ import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
+import { sweepWorkers } from './sweeps.ts';
 import { transferAudits, transferWorkers } from './transfers.ts';
 import { webhookSender } from './webhooks.ts';
 
@@ -52,6 +53,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),
     ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
+    ...sweepWorkers(core).map((worker) => run('sweeps', NEVER, worker)),
     notices(core, signal),
     runChainHealth(core, signal),
   ]);

@@ -3,12 +3,12 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import {
-  endedDeposits,
   knownDeposits,
   type ListedDeposit,
   lateDeposits,
   matchDeposits,
   openDeposits,
+  paidDeposits,
 } from '../../queries/deposits.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -48,10 +48,6 @@ describe('deposits', () => {
       given.world = createWorld();
       await given.payments([created, p.chose(p.solanaUsdc), ...p.done.slice(1)]);
       assert.deepEqual(await watched(), [[], ['deposit on solana']]);
-      const ended = { statuses: terminalStatuses, after: '', max: 10 };
-      assert.deepEqual(await endedDeposits(given.database, 501, ended), [
-        { address: 'deposit on solana', paymentId: paymentIdOf(1) },
-      ]);
     });
 
     it('and for a time where those are that are over', async () => {
@@ -60,6 +56,27 @@ describe('deposits', () => {
       assert.deepEqual(await pages(endingSince(p.minute(59))), all.toSorted().toReversed());
       assert.deepEqual(await pages(endingSince(p.minute(61))), []);
       assert.deepEqual([...(await knownDeposits(given.database, [...all, 'nobody’s']))].toSorted(), all);
+    });
+  });
+
+  describe('what can be swept', () => {
+    const over = { statuses: terminalStatuses, after: '', max: 10 };
+
+    const late = p.payin({ tx: 'late', amount: '3' });
+
+    it('is where money came for good, on the chain where it came, of payments that are over', async () => {
+      await given.payments(p.unpaid, p.paid, p.done, [...p.done, p.detected(late), p.confirmed(late)]);
+      const paid = await paidDeposits(given.database, 8453, over);
+      assert.deepEqual(
+        paid.map(({ paymentId }) => paymentId),
+        [paymentIdOf(3), paymentIdOf(4)],
+      );
+      assert.deepEqual(
+        await paidDeposits(given.database, 8453, { ...over, max: 1, after: paymentIdOf(3) }),
+        paid.slice(1),
+      );
+      assert.deepEqual(await paidDeposits(given.database, 1, over), []);
+      assert.deepEqual(await paidDeposits(given.database, 8453, { ...over, since: p.minute(10_000) }), []);
     });
   });
 

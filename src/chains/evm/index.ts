@@ -15,6 +15,7 @@ import {
   isEvmChain,
 } from './config.ts';
 import { createEvmDeposits, evmDeposits } from './deposits/scheme.ts';
+import { createEvmSweep } from './deposits/sweep.ts';
 import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
@@ -67,6 +68,7 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
       ingester: createEvmIngester(config, rpc),
       rail: createEvmPayoutRail(config, treasury, rpc),
       history: createEvmHistory(config, rpc),
+      openSweep: () => createEvmSweep(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
       ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),

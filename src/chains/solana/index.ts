@@ -39,6 +39,7 @@ export const solana: Family<SolanaTreasury> = {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
           rail: createSolanaPayoutRail(config, createPayoutReference(treasury.referenceKey), rpc),
           history: createSolanaHistory(rpc),
+          openSweep: (paymentOf) => createSolanaSweep(config, paymentOf, rpc),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
           unfitNodes: rpc.unfit,
@@ -63,8 +64,6 @@ export const solana: Family<SolanaTreasury> = {
     if (seed === null) return null;
     return (salt) => ({ address: ownerKey(seed, salt).address, scheme: ownerScheme, salt });
   },
-
-  openSweep: (setting, treasury, deps) => createSolanaSweep(solanaConfig(setting, treasury), deps),
 };
 
 /** The operator's settings over the network's defaults. */

@@ -11,9 +11,9 @@ import { type Terms, transferMessage } from '../../../src/chains/solana/payouts/
 import { transfersIn } from '../../../src/chains/solana/signer/instructions.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
-import { systemClock } from '../../../src/runtime/system.ts';
 import { withToken } from '../../support/catalogue.ts';
 import * as p from '../../support/payments.ts';
+import { flushed } from './deposits/flushing.ts';
 import { watching } from './payins/watching.ts';
 import {
   depositSeed,
@@ -156,18 +156,20 @@ describe('a second token on Solana', () => {
       const first = { ...created, data: { ...created.data, deposit: at } };
       const payins = transfers.flatMap((payin) => [p.detected(payin), p.confirmed(payin)]);
       const payment = p.paymentAfter([first, ...payins, p.expired()]);
-      const sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });
-      assert.deepEqual(await sweep.held([deposit], signal), [deposit]);
-      const outcomes = await sweep.sweep(payment, signal);
+      const sweep = createSolanaSweep(world.config(), async () => payment);
+      const asked = [{ address: deposit, paymentId: payment.terms.paymentId }];
+      const found = await sweep.held(asked, signal);
+      const { parts } = await sweep.plan(found, 8, signal);
       assert.deepEqual(
-        outcomes.map((outcome) => (outcome.kind === 'swept' ? [outcome.token, outcome.amount] : outcome)),
+        parts.map(({ token, deposits }) => [token, deposits.map((each) => each.amount)]),
         [
-          [usdcToken, 3n],
-          [second, amount],
+          [usdcToken, [3n]],
+          [second, [amount]],
         ],
       );
+      for (const each of found) assert.equal((await flushed(world, each)).kind, 'final');
       assert.equal(await held(treasury, second), amount);
-      assert.deepEqual(await sweep.sweep(payment, signal), []);
+      assert.deepEqual(await sweep.held(asked, signal), []);
     });
   });
 

@@ -14,18 +14,20 @@ import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
 import { balancesOfMany } from '../balances.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
-import { depositAddresses, flushCall, forwarderAddresses, hexOf } from '../forwarder.ts';
+import { flushCall, forwarderAddresses } from '../forwarder.ts';
 import { missing } from '../payouts/forwarding.ts';
 import { withMargin } from '../payouts/gas.ts';
 import { createPrices, type Prices, usualCost } from '../payouts/prices.ts';
 import { gasMaxFor } from '../payouts/transaction.ts';
 import { knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { depositSalt } from './scheme.ts';
+import { evmDeposits } from './scheme.ts';
 
 const heldMax = 250;
 /** Deposits of one flush at most: so many an operation records. How many the chain takes its nodes' estimates tell. */
 const depositsMax = 200;
+/** An account has sixteen transactions under way at most. */
+const partsMax = 4;
 /** A token that refuses some of many deposits is found by halves. */
 const estimatesMax = 64;
 
@@ -39,7 +41,7 @@ export function createEvmSweep(
   const chain = chainOf(chainId);
   const { tokens } = chain;
   const { factory } = forwarderAddresses(account);
-  const addressOf = depositAddresses(account);
+  const depositOf = evmDeposits(account);
   const late = rpc.as('late');
   const prices = createPrices(late);
 
@@ -75,16 +77,16 @@ export function createEvmSweep(
   /** Addresses of another treasury's forwarder, from before this one's, are not ours to flush. */
   const ours = (deposits: readonly PaidDeposit[]): readonly Owned[] =>
     deposits.flatMap((deposit) => {
-      const salt = depositSalt(deposit.paymentId);
-      return addressOf(salt) === deposit.address ? [{ ...deposit, salt: `0x${hexOf(salt)}` }] : [];
+      const { address, salt } = depositOf(deposit.paymentId);
+      return address === deposit.address && salt ? [{ ...deposit, salt }] : [];
     });
 
-  async function planned(node: EvmNode, held: readonly HeldDeposit[], partsMax: number) {
+  async function planned(node: EvmNode, held: readonly HeldDeposit[], most: number) {
     const [parts, left]: [SweepPart[], LeftDeposit[]] = [[], []];
     const at = await prices(node);
     const blockGas = await blockGasLimit(node);
     const waiting = chunked(held, depositsMax);
-    for (let asked = 0; asked < estimatesMax && parts.length < partsMax; asked += 1) {
+    for (let asked = 0; asked < estimatesMax && parts.length < most; asked += 1) {
       const deposits = waiting.shift();
       const [first] = deposits ?? [];
       if (!deposits || !first) break;
@@ -122,9 +124,12 @@ export function createEvmSweep(
     chainId,
     account,
     heldMax,
+    partsMax,
+    depositsMax,
+    forwarder: { address: factory, isThere: (signal) => late.answer((node) => hasCode(node, factory), signal) },
     ready: async (gasPriceMax, signal) => void (await late.answer((node) => ready(node, gasPriceMax), signal)),
     held: (deposits, signal) => late.answer((node) => heldBy(node, ours(deposits)), signal),
-    plan: (held, partsMax, signal) => late.answer((node) => planned(node, held, partsMax), signal),
+    plan: (held, most, signal) => late.answer((node) => planned(node, held, most), signal),
   };
 }
 

@@ -1,10 +1,11 @@
-/** What a payout brought its receiver, as the balances around its transaction tell it. */
-import type { Cost, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
+/** What a transfer brought its receiver, as the balances around its transaction tell it. */
+import type { Cost } from '../../../../domain/transfer/shapes.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import type { Sent } from '../../ports.ts';
 import { type Landed, landed, type TokenBalance } from '../landed.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 
-export type Transferred = Pick<SignedAttempt, 'account' | 'token' | 'receiver' | 'amount'>;
+type Transferred = Pick<Sent, 'account' | 'token' | 'receiver' | 'amount' | 'form'>;
 
 /** The final transaction. @throws RpcFailed when the node does not have it */
 export async function finalTransaction(node: ChainNode, hash: string): Promise<Landed> {
@@ -18,8 +19,9 @@ export async function finalTransaction(node: ChainNode, hash: string): Promise<L
  * @throws RpcFailed when the node does not have the transaction whole: one without the payer's own balance was not recorded whole
  */
 export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred): bigint {
-  const { account, token, receiver, amount } = transfer;
-  const [from, to] = [account, receiver].map((owner) => tokenAccountOf(owner, token.address));
+  const { account, token, receiver, amount, form } = transfer;
+  const payer = form?.kind === 'flush' ? form.deposits[0]?.address : account;
+  const [from, to] = [payer ?? account, receiver].map((owner) => tokenAccountOf(owner, token.address));
   if (!found.before.some((balance) => balance.account === from))
     throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${found.signature}`);
   // What the treasury pays itself moves nothing.

@@ -1,21 +1,15 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
-import type { DeathProof, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
+import type { DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
-import type { Fate } from '../../ports.ts';
+import type { Fate, Sent } from '../../ports.ts';
 import { landed } from '../landed.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { type Status, signaturesOf, statusOf } from '../transactions.ts';
-import { arrivedIn, costIn, finalTransaction, type Transferred } from './arrived.ts';
+import { arrivedIn, costIn, finalTransaction } from './arrived.ts';
 import { messageIn, termsOf } from './transaction.ts';
-
-/** What was signed, and maybe sent. */
-export type Sent = Pick<SignedAttempt, 'attempt' | 'hash' | 'bytes' | 'validUntil'> & {
-  /** What it is to bring its receiver; left out where it pays nobody. */
-  readonly transfer?: Transferred;
-};
 
 /** Blocks after its own that take a blockhash. */
 export const blockhashAge_blocks = 150n;
@@ -52,7 +46,8 @@ async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Pro
   if (first.status) return decided(node, attempt, first.status);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
   const head = await finalHead(node);
-  if (head.height <= lastHeight + (attempt.transfer ? wait_blocks : 0n)) return undefined;
+  // A deposit that was swept is not swept again, whatever is signed.
+  if (head.height <= lastHeight + (attempt.form?.kind === 'flush' ? 0n : wait_blocks)) return undefined;
 
   // No block takes the attempt any more. None has taken it if the node has all blocks and, asked again, does not know it.
   if (await isValid(node, attempt, head.slot)) return undefined;
@@ -69,11 +64,11 @@ async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Pro
 
 /** The index of statuses may be empty: the transaction itself, and the receiver's history, are kept apart from it. */
 async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Promise<Fate | undefined> {
-  const { hash, transfer } = attempt;
+  const { hash, token, form, receiver } = attempt;
   const found = await landed(node, hash, 'finalized');
   if (found) return decided(node, attempt, { slot: found.slot, final: true, error: found.failed ? 'an error' : null });
-  if (!transfer || !(await isListed(node, tokenAccountOf(transfer.receiver, transfer.token.address), hash, from)))
-    return undefined;
+  const owner = form?.kind === 'flush' ? form.deposits[0]?.address : receiver;
+  if (!(await isListed(node, tokenAccountOf(owner ?? receiver, token.address), hash, from))) return undefined;
   const message = `${node.name}: the receiver’s history lists ${hash}, which the node does not know otherwise`;
   return { kind: 'pending', mined: true, dispute: { reason: 'nodesDisagree', message } };
 }
@@ -104,11 +99,8 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
     return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`, at);
   }
   const landed = { attempt: attempt.attempt, hash, blockNumber: slot, blockHash, ...(cost && { cost }) };
-  const { transfer } = attempt;
-  const arrived = transfer ? arrivedIn(node, found, transfer) : 0n;
-  return arrived >= BigInt(transfer?.amount ?? 0)
-    ? { kind: 'final', ...landed }
-    : { kind: 'short', ...landed, arrived };
+  const arrived = arrivedIn(node, found, attempt);
+  return arrived >= BigInt(attempt.amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
 }
 
 /** A second witness beside the last valid height, which was told when the attempt was signed: what the node says of its blockhash now. */

@@ -11,6 +11,7 @@ import { type AsOf, accountsOf, latestBlockhash } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
+import { buildFlush } from './flushing.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
 import { type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
@@ -88,7 +89,8 @@ export function createSolanaPayoutRail(
       assert(nonce === null, 'Solana has no nonces');
       assert(replaces === undefined, 'on Solana nothing is signed again before what was signed is dead');
       assert(order.chainId === solanaChainId, 'this rail serves Solana');
-      checkForm(order);
+      checkForm(order, 'flush');
+      if (order.form?.kind === 'flush') return rpc.answer((node) => buildFlush(node, rpc, config, order));
       const reference = referenceOf(order);
       return rpc.answer((node) => build(node, order, reference));
     },
@@ -106,7 +108,7 @@ export function createSolanaPayoutRail(
     async fate(attempts, signal) {
       const [attempt, ...others] = attempts;
       assert(attempt !== undefined && others.length === 0, 'on Solana one attempt at most can land at a time');
-      return fateOf(urgent, { ...attempt, transfer: attempt }, wholeTokens(attempt), signal);
+      return fateOf(urgent, attempt, wholeTokens(attempt), signal);
     },
 
     canLand: async (attempt, signal) => !(await allDeny(rpc, (node) => canLandAt(node, attempt), signal)),

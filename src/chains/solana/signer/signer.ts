@@ -50,13 +50,16 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     checkToken(order, purpose);
 
     if (purpose.kind === 'sweep') {
-      if (salt === undefined || order.receiver !== account) throw mismatch(purpose);
+      const [deposit, ...others] = order.form?.kind === 'flush' ? order.form.deposits : [];
+      const named = deposit !== undefined && others.length === 0 && deposit.salt === salt;
+      if (salt === undefined || !named || order.receiver !== account) throw mismatch(purpose);
       const owner = ownerKey(depositSeed, salt);
-      if (!movesOrdered(message, order, owner.address)) throw mismatch(purpose);
+      if (owner.address !== deposit.address || !movesOrdered(message, order, owner.address)) throw mismatch(purpose);
       if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
       return { message, keys: [key, owner], count: spending(unsigned, purpose, networkFee(terms, 2)) };
     }
-    if (purpose.kind === 'cancel' || order.amount <= 0n) throw mismatch(purpose);
+    const isTransfer = purpose.kind !== 'cancel' && purpose.kind !== 'deployment' && order.form === undefined;
+    if (!isTransfer || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const reference = referenceOf({ ...order, reference: purpose.reference });
     const wanted = transferMessage(account, order, reference, terms);

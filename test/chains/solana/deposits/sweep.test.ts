@@ -1,59 +1,69 @@
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
-import type { Signer } from '../../../../commands/transfers/ports.ts';
+import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../../commands/sweeps/ports.ts';
+import { PayoutBlocked } from '../../../../commands/transfers/ports.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
-import { addFault } from '../../../../sandbox/solana/controls.ts';
-import type { DepositSweep } from '../../../../src/chains/family.ts';
 import { createSolanaSweep } from '../../../../src/chains/solana/deposits/sweep.ts';
 import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
-import { systemClock } from '../../../../src/runtime/system.ts';
 import * as p from '../../../support/payments.ts';
 import { tokenAccount } from '../../../support/solana.ts';
 import { watching } from '../payins/watching.ts';
 import { depositSeed, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
+import { flushed, flushOrder, signedFlush } from './flushing.ts';
 
 const salt = '0d'.repeat(32);
 const owner = new PublicKey(ownerKey(depositSeed, salt).address);
+const deposit: PaidDeposit = { address: String(owner), paymentId: 'payment-1' };
 const rent = 2_039_280;
 
 describe('sweeping deposits on Solana', () => {
   let world: SolanaWorld;
   let sweep: DepositSweep;
+  let payment: Payment;
   beforeEach(async () => {
-    world = await solanaWorld({ slot_ms: 20 });
-    sweep = createSolanaSweep(world.config(), { signer: world.signer, clock: systemClock });
+    world = await solanaWorld();
+    sweep = createSolanaSweep(world.config(), async () => payment);
   });
   afterEach(() => world.lab.stop());
 
-  /** Pays a deposit; its payment has recorded what `recorded` says. */
-  async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<Payment> {
-    const payer = await world.lab.person();
-    for (const amount of amounts) await world.lab.pay({ from: payer, to: owner, amount, version: 1 });
+  const pay = async (amount: bigint) =>
+    world.lab.pay({ from: await world.lab.person(), to: owner, amount, version: 1 });
+
+  /** Pays the deposit; its payment, which is over, has recorded what `recorded` says. */
+  async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<void> {
+    for (const amount of amounts) await pay(amount);
     world.settle();
-    const watcher = watching(world, [owner]);
-    const logs = (await watcher.poll('final'))?.logs ?? [];
+    const logs = (await watching(world, [owner]).poll('final'))?.logs ?? [];
     assert.equal(logs.length, amounts.length);
     const payins = logs.slice(0, recorded).map((log) => transferOf(501, log));
-    const deposit = {
-      scheme: ownerScheme,
-      address: String(owner),
-      salt,
-      memo: null,
-      contract: null,
-      contractMemo: null,
-    };
+    const at = { scheme: ownerScheme, address: String(owner), salt, memo: null, contract: null, contractMemo: null };
     const created = p.created({ from: p.asset(501) });
     assert.ok(created.type === 'PaymentCreated');
-    const first = { ...created, data: { ...created.data, deposit } };
-    const events = payins.flatMap((payin) => (payin ? [p.detected(payin), p.confirmed(payin)] : []));
-    return p.paymentAfter([first, ...events, p.expired()]);
+    const first = { ...created, data: { ...created.data, deposit: at } };
+    payment = p.paymentAfter([
+      first,
+      ...payins.flatMap((payin) => [p.detected(payin), p.confirmed(payin)]),
+      p.expired(),
+    ]);
+  }
+
+  async function planned() {
+    const held = await sweep.held([deposit], signal);
+    return sweep.plan(held, 8, signal);
+  }
+
+  async function onlyHeld(): Promise<HeldDeposit> {
+    const { parts, left } = await planned();
+    const [held, ...others] = parts.flatMap(({ deposits }) => deposits);
+    assert.ok(held && others.length === 0, JSON.stringify(left, bigintText));
+    return held;
   }
 
   const lamports = async (of: PublicKey) => world.lab.connection.getBalance(of, 'processed');
 
   it('takes all of it when strangers have sent SOL to its account: that is no money of unknown origin', async () => {
-    const payment = await paid([4_000000n]);
+    await paid([4_000000n]);
     const stranger = await world.lab.person();
     const to = await tokenAccount(owner);
     for (const count of [1, 2])
@@ -63,71 +73,65 @@ describe('sweeping deposits on Solana', () => {
         ]),
       );
     world.settle();
-    const [swept] = await sweep.sweep(payment, signal);
-    assert.equal(swept?.kind, 'swept', JSON.stringify(swept, bigintText));
+    assert.equal((await flushed(world, await onlyHeld())).kind, 'final');
     assert.equal(await world.balance(owner), null);
   });
 
-  it('takes all of it to the treasury, closes the account and brings its rent back; again it does nothing', async () => {
-    const payment = await paid([4_000000n, 6_010000n]);
-    assert.deepEqual(await sweep.held([String(owner), String(world.nobody())], signal), [String(owner)]);
+  it('takes all of it to the treasury, closes the account and brings its rent back; then it holds nothing', async () => {
+    await paid([4_000000n, 6_010000n]);
     const before = {
       usdc: await world.balance(world.treasury.publicKey),
       lamports: await lamports(world.treasury.publicKey),
     };
-    const [swept, ...others] = await sweep.sweep(payment, signal);
-    assert.deepEqual(others, []);
-    assert.ok(
-      swept?.kind === 'swept' && swept.token === usdcToken && swept.amount === 10_010000n,
-      JSON.stringify(swept, bigintText),
-    );
+    const { parts } = await planned();
+    assert.ok((parts[0]?.cost ?? 0n) < 0n, 'more comes back than it costs');
+    const held = await onlyHeld();
+    assert.deepEqual([held.token, held.amount, held.salt], [usdcToken, 10_010000n, salt]);
+    const fate = await flushed(world, held);
+    assert.equal(fate.kind, 'final', JSON.stringify(fate, bigintText));
     assert.equal(await world.balance(world.treasury.publicKey), (before.usdc ?? 0n) + 10_010000n);
     assert.equal(await world.balance(owner), null);
     const gained = (await lamports(world.treasury.publicKey)) - before.lamports;
     assert.ok(gained > rent - 20_000 && gained < rent, `${gained} lamports`);
     assert.equal(await lamports(owner), 0);
-    assert.deepEqual(await sweep.sweep(payment, signal), []);
-    assert.deepEqual(await sweep.held([String(owner)], signal), []);
+    assert.deepEqual(await sweep.held([deposit], signal), []);
+    await blocked(world.rail.prepare(flushOrder(world, held), null));
   });
 
   it('leaves money alone that its payment has not recorded, and payments that are not over', async () => {
-    const payment = await paid([4_000000n, 6_010000n], 1);
-    assert.deepEqual(await sweep.sweep(payment, signal), [
-      { kind: 'left', why: 'holds money that is not recorded yet' },
-    ]);
+    await paid([4_000000n, 6_010000n], 1);
+    assert.deepEqual(
+      (await planned()).left.map(({ why }) => why),
+      ['holds money that is not recorded yet'],
+    );
     const going = p.paymentAfter(p.paid);
-    assert.deepEqual(await sweep.sweep(going, signal), [{ kind: 'left', why: 'its payment is not over' }]);
+    const held = await sweep.held([deposit], signal);
+    payment = going;
+    const { parts, left } = await sweep.plan(held, 8, signal);
+    assert.deepEqual([parts, left.map(({ why }) => why)], [[], ['its payment is not over']]);
     assert.equal(await world.balance(owner), 10_010000n);
   });
 
-  it('moves nothing when more comes in between: the transaction fails as a whole', async () => {
-    const payment = await paid([1_000000n]);
-    const payer = await world.lab.person();
-    const signer: Signer = {
-      ...world.signer,
-      async sign(unsigned, purpose) {
-        await world.lab.pay({ from: payer, to: owner, amount: 5n });
-        const signed = await world.signer.sign(unsigned, purpose);
-        await world.lab.connection.sendRawTransaction(Buffer.from(signed.bytes, 'base64'), { skipPreflight: true });
-        return signed;
-      },
-    };
-    const late = createSolanaSweep(world.config(), { signer, clock: systemClock });
-    const [left] = await late.sweep(payment, signal);
-    assert.equal(left?.kind, 'left', JSON.stringify(left, bigintText));
-    assert.equal(await world.balance(owner), 1_000005n);
+  it('signs nothing when more came after it was ordered', async () => {
+    await paid([1_000000n]);
+    const held = await onlyHeld();
+    await pay(5n);
+    world.settle();
+    await blocked(world.rail.prepare(flushOrder(world, held), null));
   });
 
-  it('lands once though the answer is lost', async () => {
-    const payment = await paid([2_000000n]);
-    await addFault(world.solana.rpcUrl, { method: 'sendTransaction', kind: 'lostAnswer', times: 2 });
-    const outcomes = await sweep.sweep(payment, signal);
-    assert.deepEqual(
-      outcomes.map(({ kind }) => kind),
-      ['swept'],
-    );
-    assert.equal(await world.lab.connection.getAccountInfo(await tokenAccount(owner), 'processed'), null);
+  it('moves nothing when more comes after it was signed: the transaction fails as a whole, and is dead', async () => {
+    await paid([1_000000n]);
+    const attempt = await signedFlush(world, await onlyHeld());
+    await pay(5n);
+    await world.lab.connection.sendRawTransaction(Buffer.from(attempt.bytes, 'base64'), { skipPreflight: true });
+    world.settle();
+    const fate = await world.rail.fate([attempt], signal);
+    assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted', JSON.stringify(fate, bigintText));
+    assert.equal(await world.balance(owner), 1_000005n);
   });
 });
+
+const blocked = (promise: Promise<unknown>) => assert.rejects(promise, (error) => error instanceof PayoutBlocked);
 
 const bigintText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -8,6 +8,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../../commands/transfers/ports.ts';
+import type { FlushedDeposit } from '../../../../domain/transfer/form.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import {
@@ -140,7 +141,7 @@ describe('the Solana signer', () => {
 
   describe('sweeps', () => {
     const purpose: SigningPurpose = { kind: 'sweep', reference: owner };
-    const order = orderTo(treasury.address, 7_000000n);
+    const order = orderTo(treasury.address, 7_000000n, flushOf({ address: owner, salt }));
     const sweeping = (over: Partial<{ owner: string; amount: bigint; to: string; salt: string }> = {}): Unsigned => {
       const { to = treasury.address, ...deposited } = over;
       const message = sweepMessage(to, { owner, token: usdcToken, amount: 7_000000n, ...deposited }, terms);
@@ -162,12 +163,24 @@ describe('the Solana signer', () => {
       await refused(sweeping({ owner: receiver }), 'mismatch', purpose);
       await refused(sweeping({ to: receiver }), 'mismatch', purpose);
       await refused(sweeping({ salt: 'cd'.repeat(32) }), 'mismatch', purpose);
-      await refused({ ...sweeping(), order: orderTo(receiver, 7_000000n) }, 'mismatch', purpose);
+      await refused({ ...sweeping(), order: { ...order, receiver } }, 'mismatch', purpose);
+      for (const strange of [
+        { address: receiver, salt },
+        { address: owner, salt: 'cd'.repeat(32) },
+      ]) {
+        const named = orderTo(treasury.address, 7_000000n, flushOf(strange));
+        await refused({ ...sweeping(), order: named }, 'mismatch', purpose);
+      }
+      await refused({ ...sweeping(), order: orderTo(treasury.address, 7_000000n) }, 'mismatch', purpose);
       await refused(prepared(), 'mismatch', purpose);
       await refused(sweeping(), 'mismatch', payout);
     });
   });
 });
+
+function flushOf(deposit: FlushedDeposit) {
+  return { form: { kind: 'flush', deposits: [deposit] } as const };
+}
 
 const publicKey = (text: string) => {
   const x = Buffer.from(getBase58Encoder().encode(text)).toString('base64url');

@@ -1,0 +1,112 @@
+/**
+ * Operations that are ordered one after the other are numbered in their streams' names: of two processes that order the next one, one
+ * creates the stream, and the other finds it there. No lease and no read model has to be right for that.
+ */
+import { type Cause, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { epochMs, minute_ms } from '../../domain/time.ts';
+import {
+  callOffOperation,
+  type Operation,
+  operation,
+  orderOperation,
+  standingOf,
+} from '../../domain/treasury/operation.ts';
+import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
+import { currentState, type Handle } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+
+export interface NumberedDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly by: Cause;
+}
+
+/** Operations of one run are parts of it: 1 and more. */
+export type NameOf = (run: number, part: number) => string;
+
+const runsMax = 1 << 30;
+
+/** @returns the newest run that was ever begun; 0 when there is none */
+export async function newestRun({ handle }: Pick<NumberedDeps, 'handle'>, nameOf: NameOf): Promise<number> {
+  const begun = async (run: number) => (await currentState(handle, operation, nameOf(run, 1))) !== null;
+  let there = 0;
+  let step = 1;
+  while (there + step <= runsMax && (await begun(there + step))) {
+    there += step;
+    step *= 2;
+  }
+  for (; step > 1; step /= 2) if (await begun(there + step / 2)) there += step / 2;
+  return there;
+}
+
+/** Those of a run that are not over, in their order. */
+export async function openParts(
+  { handle }: Pick<NumberedDeps, 'handle'>,
+  nameOf: NameOf,
+  run: number,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let part = 1; run > 0; part += 1) {
+    const id = nameOf(run, part);
+    const state = await currentState(handle, operation, id);
+    if (state === null) break;
+    if (!isOver(state)) found.push(id);
+  }
+  return found;
+}
+
+/** An operator's name, or a worker as it is called. */
+export const nameIn = (by: Cause): string => by.replace(/^operator:/, '');
+
+/** Begins the operation's stream. @returns a refusal, `conflict`, when somebody else was faster */
+export async function begin(
+  { handle, by }: NumberedDeps,
+  id: string,
+  order: OperationOrdered,
+): Promise<Refusal | undefined> {
+  const outcome = await handle(
+    operation,
+    id,
+    (state) =>
+      state ? refuse('conflict', `${id} was ordered by ${state.ordered.by} meanwhile`) : orderOperation(state, order),
+    { cause: by, appId: null, expectNew: true },
+  );
+  return isRefusal(outcome) ? outcome : undefined;
+}
+
+/** What could not be signed for so long is ordered afresh when it is wanted: nothing is lost by it, and circumstances have changed. */
+const patience_ms = 10 * minute_ms;
+
+const ends: ReadonlySet<ReturnType<typeof standingOf>> = new Set(['done', 'short', 'calledOff']);
+
+const isOver = (state: Operation): boolean => ends.has(standingOf(state));
+
+/**
+ * Calls an operation off that died on its chain, or that nobody could sign for long.
+ * @returns the operation as it is then, and whether it is over
+ */
+export async function lookAfter(
+  { handle, clock, by }: NumberedDeps,
+  id: string,
+): Promise<{ readonly operation: Operation; readonly over: boolean } | undefined> {
+  const state = await currentState(handle, operation, id);
+  if (state === null) return undefined;
+  const standing = standingOf(state);
+  const died = state.leg.attempts.length > 0;
+  const waited_ms = epochMs(clock.now()) - epochMs(state.ordered.orderedAt);
+  if (standing !== 'ordered' || !(died || waited_ms > patience_ms)) return { operation: state, over: isOver(state) };
+  const reason = died ? 'what was signed for it can never land' : 'it could not be signed for ten minutes';
+  const outcome = await handle(
+    operation,
+    id,
+    (now) => callOffOperation(now, { reason, by: nameIn(by), now: clock.now() }),
+    {
+      cause: by,
+      appId: null,
+    },
+  );
+  // Signed at this very moment, it is looked at again.
+  return isRefusal(outcome) || !outcome.state
+    ? { operation: state, over: false }
+    : { operation: outcome.state, over: true };
+}
