@@ -5,7 +5,7 @@ import type { Dispute } from './chainPorts.ts';
 import { TransientError } from './ports.ts';
 
 /** The chain's own coin among assets; any other is a token, by its address as the catalogue spells it. */
-export const coin = 'coin';
+export { coinAddress as coin } from '../domain/coins.ts';
 
 export interface Change {
   readonly asset: string;
@@ -44,6 +44,8 @@ export interface HistoryAsked {
   readonly max: number;
   /** `next` of the page before; null for the first one. */
   readonly after: string | null;
+  /** Hashes that are left out: what they did is known. */
+  readonly except?: ReadonlySet<string>;
 }
 
 export interface HistoryPage {

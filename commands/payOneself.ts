@@ -20,6 +20,7 @@ import {
 import {
   BroadcastRefused,
   type Fate,
+  landedAt,
   type PayoutRail,
   type Sent,
   type Signer,
@@ -84,10 +85,12 @@ export async function payOneself(
   tell(`signed: ${hash}`);
   const settled = await settle(deps, sentOf(unsigned, hash, bytes, clock), signal);
   const { nonce } = unsigned;
+  const at = landedAt(settled);
+  const landed = at ? { landed: at } : {};
   if (nonce !== null)
     await record(deps, unsigned, {
       type: 'SweepConfirmed',
-      data: { nonce: nonce.toString(), hash: settled.hash, confirmedAt: clock.now() },
+      data: { nonce: nonce.toString(), hash: settled.hash, ...landed, confirmedAt: clock.now() },
     });
   return { hash: settled.hash, blockNumber: settled.blockNumber, took_ms: epochMs(clock.now()) - began_ms };
 }

@@ -15,6 +15,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment.',
   },
+  books: {
+    name: 'books-<chainId>-<account>',
+    about:
+      'The books of one account on one chain: what it held once, what came in from outside, and when recorded transfers made up what it holds.',
+  },
   addressBook: {
     name: 'addressBook-treasury',
     about: 'Where the treasury’s money may be withdrawn to. There is one such stream.',
@@ -140,6 +145,13 @@ export const meanings: {
     OperationConfirmed: 'It is on its chain for good',
     OperationShort: 'It is on its chain for good, and less than was ordered arrived; nothing more is sent',
     RebalanceArrived: 'The money of a rebalance has come to the other account, in this transaction',
+  },
+  books: {
+    BooksOpened: 'What the account held at the end of a final block: the books begin there',
+    TopUpSeen: 'Money came in that belongs to no payment and no transfer of ours',
+    BooksFoundOpen: 'What the account holds is not what the books say, for a while now',
+    DifferenceExplained: 'An operator knows what the difference is, and it counts from then on',
+    BooksClosed: 'Opening, receipts, transfers and costs make up what the account holds, to the last unit',
   },
   addressBook: {
     AddressAdded: 'Money may be sent there, from a time on',

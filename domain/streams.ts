@@ -14,6 +14,8 @@ import { fundingUse, fundingUseEventSchemas, fundingUseSchemaVersion } from './s
 import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
 import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
+import { booksEventSchemas, booksSchemaVersion } from './treasury/booksEvents.ts';
+import { books } from './treasury/booksState.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
 import { operation } from './treasury/operation.ts';
 import { operationEventSchemas, operationSchemaVersion } from './treasury/operationEvents.ts';
@@ -26,6 +28,7 @@ export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
+  books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   merchant: {
     decider: merchant,

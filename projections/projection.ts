@@ -5,7 +5,6 @@ import type { TableKeys, Tables } from './tables.ts';
 
 /** Categories without read models: their streams are not folded. */
 export const unprojected = [
-  'treasury',
   'addressBook',
   'webhookTypes',
   'sealing',

@@ -23,6 +23,7 @@ import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
 import { transfersOfPayments } from './transfers.ts';
+import { treasuryMovements } from './treasuryMovements.ts';
 import { unmatched } from './unmatched.ts';
 
 /** What the service needs to act. */
@@ -61,11 +62,11 @@ export const workSet: ProjectionSet = {
   },
 };
 
-/** What people read: the feed, transactions, statistics, deliveries. */
+/** What people read: the feed, transactions, statistics, deliveries, movements of the treasury. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 2,
-  projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries],
+  version: 3,
+  projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries, treasuryMovements],
   channels: { app_events: 'app_events' },
 };
 

@@ -317,6 +317,21 @@ export interface Tables {
     readonly signed: boolean;
     readonly settled_at: string | null;
   };
+  readonly treasury_movements: {
+    readonly chain_id: number;
+    readonly account: string;
+    readonly tx_hash: string;
+    readonly asset: string;
+    readonly part: string;
+    readonly kind: string;
+    readonly amount: string;
+    readonly reference: string | null;
+    readonly counterparty: string | null;
+    readonly block_number: string | number;
+    readonly block_hash: string | null;
+    readonly position: string | number;
+    readonly at: string;
+  };
   readonly unmatched: {
     readonly transfer_id: string;
     readonly chain_id: number;
@@ -368,5 +383,6 @@ export interface TableKeys {
   readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';
   readonly transfers: 'reference';
+  readonly treasury_movements: 'chain_id' | 'account' | 'tx_hash' | 'asset' | 'part';
   readonly unmatched: 'transfer_id';
 }

@@ -6,7 +6,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
 import { keyOf, moneyLeaves } from '../../domain/transfer/key.ts';
 import { canLand, isSpent, noncesUsedUp } from '../../domain/transfer/leg.ts';
-import type { LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import { cancelNonce, nonceOf, useUpNonce } from '../../domain/treasury/nonces.ts';
 import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
@@ -28,14 +28,7 @@ import {
   stateOf,
 } from './numberingAccounts.ts';
 import { loadFrom, type TransferOwners } from './outgoing.ts';
-import {
-  type NumberingAccount,
-  PayoutBlocked,
-  type PayoutRail,
-  type Sent,
-  type Settled,
-  type Signer,
-} from './ports.ts';
+import { landedAt, type NumberingAccount, PayoutBlocked, type PayoutRail, type Sent, type Signer } from './ports.ts';
 
 export interface CancelDeps extends NumberingDeps {
   readonly rail: PayoutRail;
@@ -191,10 +184,6 @@ async function tendCancel(
     const decide = reason === 'nonceUsed' ? reportTaken : useUpNonce;
     await record((state) => decide(state, { nonce, detail, landed, proven: true, now }));
   } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
-}
-
-function landedAt({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined {
-  return cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
 }
 
 /** Sends the latest cancel again, or one that outbids it. */

@@ -2,7 +2,7 @@
 import type { ChainId } from '../../domain/chains.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
 import type { Outcome } from '../../domain/transfer/record.ts';
-import type { Cost, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Cost, LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import type { Dispute } from '../chainPorts.ts';
 import { TransientError } from '../ports.ts';
@@ -66,6 +66,10 @@ export interface Settled {
   /** Left out where the node does not tell: the books of the account show the difference then. */
   readonly cost?: Cost;
 }
+
+/** The same as events hold it; undefined where its cost is not known. */
+export const landedAt = ({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined =>
+  cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
 
 /** An account whose nonces number transfers of the treasury. */
 export interface NumberingAccount {

@@ -112,7 +112,10 @@ export const treasuryEventSchemas = {
     closed,
   ),
   SweepSigned: Type.Object({ nonce: Height, hash: Hash, bytes: Bytes, signedAt: Time }, closed),
-  SweepConfirmed: Type.Object({ nonce: Height, hash: Hash, confirmedAt: Time }, closed),
+  SweepConfirmed: Type.Object(
+    { nonce: Height, hash: Hash, landed: Type.Optional(LandedAt), confirmedAt: Time },
+    closed,
+  ),
   PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
   PayoutsResumed: Type.Object({ resumedAt: Time }, closed),
 } as const;

@@ -4,3 +4,4 @@ CREATE INDEX IF NOT EXISTS deliveries_newest ON deliveries (app_id, started_at D
 CREATE INDEX IF NOT EXISTS deliveries_by_status ON deliveries (app_id, status, started_at DESC, delivery_id DESC);
 CREATE INDEX IF NOT EXISTS deliveries_of_payment ON deliveries (payment_id, started_at DESC, delivery_id DESC);
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions (tx_hash);
+CREATE INDEX IF NOT EXISTS treasury_movements_by_block ON treasury_movements (chain_id, account, block_number);

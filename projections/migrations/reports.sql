@@ -109,3 +109,29 @@ COMMENT ON COLUMN deliveries.first_delivery_id IS 'Of a redelivery: the one that
 COMMENT ON COLUMN deliveries.payment_id IS 'Null of a test.';
 COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; so is a start whose outcome is unknown.';
 COMMENT ON COLUMN deliveries.delivered_at IS 'When the answer came or was given up; null while no outcome is recorded.';
+
+CREATE TABLE treasury_movements (
+  chain_id     integer     NOT NULL,
+  account      text        NOT NULL,
+  tx_hash      text        NOT NULL,
+  asset        text        NOT NULL,
+  part         text        NOT NULL,
+  kind         text        NOT NULL,
+  amount       numeric     NOT NULL,
+  reference    text,
+  counterparty text,
+  block_number bigint      NOT NULL,
+  block_hash   text,
+  position     bigint      NOT NULL,
+  at           timestamptz NOT NULL,
+  PRIMARY KEY (chain_id, account, tx_hash, asset, part)
+);
+COMMENT ON TABLE treasury_movements IS 'What every recorded transfer did to an account of the treasury, and what came in from outside; opening and movements make up what it holds.';
+COMMENT ON COLUMN treasury_movements.account IS 'Whose money moved: the paying account, or for payins without an address of their own the one that they came to, the payin contract among them.';
+COMMENT ON COLUMN treasury_movements.tx_hash IS 'Empty where no single transaction is known.';
+COMMENT ON COLUMN treasury_movements.asset IS 'coin for the chain''s own, a token by its address.';
+COMMENT ON COLUMN treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
+COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained.';
+COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for what left.';
+COMMENT ON COLUMN treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
+COMMENT ON COLUMN treasury_movements.position IS 'Of the event in the log.';

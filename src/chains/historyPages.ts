@@ -36,7 +36,8 @@ export async function readPage(asked: HistoryAsked, source: HistorySource): Prom
   let rest = restOf(asked);
   for (let searches = 0; searches < searchesMax && rest && transactions.length < max; searches += 1) {
     const range = nextOf(rest, order, source.span);
-    const part = await source.happenedIn(range);
+    const all = await source.happenedIn(range);
+    const part = { ...all, found: all.found.filter(({ hash }) => !asked.except?.has(hash)) };
     const { taken, upTo } = wholeBlocks(part, order, max - transactions.length);
     transactions.push(...inOrder(await source.read(taken), order));
     parts.push(part);

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
+import { addBooksVerbs } from './treasury/books.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
 const program = new Command('npm run treasury --').description('the treasury account on each chain');
@@ -10,5 +11,6 @@ const program = new Command('npm run treasury --').description('the treasury acc
 addAccountVerbs(program);
 addOperationVerbs(program);
 addAddressVerbs(program);
+addBooksVerbs(program);
 
 await runProgram(() => program.parseAsync());

@@ -19,6 +19,7 @@ import { followForNotices } from '../subscribers/notices.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
+import { booksWorkers } from './books.ts';
 import { cashbackChannel, cashbackWorkers } from './cashback.ts';
 import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
@@ -47,6 +48,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ),
     // An instance without the treasury's keys leaves the payouts to one that has them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
+    run('books', NEVER, ...booksWorkers(core)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),

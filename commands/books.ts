@@ -1,0 +1,194 @@
+/**
+ * Looks whether the books of an account close: what it held at a final block is compared with its opening and all that is recorded since.
+ * What nothing explains is looked for in the chain's own history.
+ */
+import { type ChainId, chainOf } from '../domain/chains.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
+import type { Instant } from '../domain/time.ts';
+import { type Amounts, plus } from '../domain/treasury/amounts.ts';
+import { explainDifference, openBooks, recordLook } from '../domain/treasury/books.ts';
+import { type Books, type BooksState, books, booksInstance } from '../domain/treasury/booksState.ts';
+import { type Look, reckon, type Unrecorded } from '../domain/treasury/reckoning.ts';
+import {
+  type AccountHistory,
+  type AccountTransaction,
+  coin,
+  type HistoryAsked,
+  HistoryTooLong,
+  type Standing,
+} from './accountHistory.ts';
+import { type By, currentState, type Handle, type Handled } from './handle.ts';
+import type { Clock } from './ports.ts';
+
+/** An account of the treasury, or one that numbers its transfers. */
+export interface BooksAccount {
+  readonly chainId: ChainId;
+  readonly account: string;
+  /** Addresses whose money is the account's: where payins come to it, itself and the payin contract. Empty where payments have their own. */
+  readonly payinAddresses: readonly string[];
+}
+
+/** What recorded transfers did, as the read models have it. They may be behind the log. */
+export interface Recorded {
+  /** Sums by asset, of blocks behind `after` and up to `upTo`. */
+  moved(of: BooksAccount, range: Range): Promise<Amounts>;
+  /** The transactions that are recorded, of the same blocks. */
+  hashes(of: BooksAccount, range: Range): Promise<ReadonlySet<string>>;
+  /** Which of the addresses are deposits of ours. */
+  deposits(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+export interface Range {
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+export interface BooksDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly history: AccountHistory;
+  readonly recorded: Recorded;
+}
+
+const by = { cause: 'worker:books', appId: null } as const;
+
+export const loadBooks = (
+  { handle }: Pick<BooksDeps, 'handle'>,
+  { chainId, account }: BooksAccount,
+): Promise<BooksState> => currentState(handle, books, booksInstance(chainId, account));
+
+type Outcome = Promise<Handled<BooksState> | Refusal>;
+
+/** @param standing at a final block */
+export function openBooksOf(
+  { handle, clock }: BooksDeps,
+  { chainId, account }: BooksAccount,
+  standing: Standing,
+): Outcome {
+  const now = clock.now();
+  return handle(
+    books,
+    booksInstance(chainId, account),
+    (state) => openBooks(state, { chainId, account, ...standing, now }),
+    by,
+  );
+}
+
+export interface How {
+  /** Whether the chain's history is searched for what is not recorded: that takes many calls. */
+  readonly search: boolean;
+  readonly patienceOver: boolean;
+  readonly closingDue: boolean;
+}
+
+/**
+ * Compares at a final block and records what is found. Crash before the append: the next look finds the same. It is decided on the stream
+ * as it is then, so that no top-up counts twice.
+ */
+export async function recordLookAt(
+  deps: BooksDeps,
+  of: BooksAccount,
+  { state, standing, ...how }: How & { readonly state: Books; readonly standing: Standing },
+  signal: AbortSignal,
+): Promise<Found> {
+  const look = await lookAt(deps, of, { state, standing, ...how }, signal);
+  const decide = (now: BooksState) => recordLook(now, look);
+  const recorded = await deps.handle(books, booksInstance(of.chainId, of.account), decide, by);
+  const after = isRefusal(recorded) ? state : (recorded.state ?? state);
+  const { rest } = reckon(after, { ...look, unrecorded: null });
+  return { rest, open: after.open };
+}
+
+export interface Found {
+  /** What the account holds more (or, negative, less) than the books say. */
+  readonly rest: Amounts;
+  /** Recorded, because it has been so for a while. */
+  readonly open: Books['open'];
+}
+
+/** What there is to compare at a block. */
+export async function lookAt(
+  { clock, history, recorded }: BooksDeps,
+  of: BooksAccount,
+  { state, standing, search, patienceOver, closingDue }: How & { readonly state: Books; readonly standing: Standing },
+  signal: AbortSignal,
+): Promise<Look> {
+  const upTo = standing.blockNumber;
+  const moved = await recorded.moved(of, { after: state.opened.blockNumber, upTo });
+  const after = (state.closed ?? state.opened).blockNumber;
+  const unrecorded = search ? await unrecordedIn({ history, recorded }, of, { after, upTo }, signal) : null;
+  const payinTokens = of.payinAddresses.length === 0 ? null : decimalsOf(of.chainId);
+  const now: Instant = clock.now();
+  return { standing, moved, unrecorded, listsCoin: history.listsCoin, payinTokens, patienceOver, closingDue, now };
+}
+
+const decimalsOf = (chainId: ChainId): Record<string, number> =>
+  Object.fromEntries(chainOf(chainId).tokens.map(({ address, decimals }) => [address, decimals]));
+
+const pageMax = 500;
+const pagesMax = 100;
+
+/** @throws HistoryTooLong */
+async function unrecordedIn(
+  { history, recorded }: Pick<BooksDeps, 'history' | 'recorded'>,
+  of: BooksAccount,
+  { after, upTo }: Range,
+  signal: AbortSignal,
+): Promise<readonly Unrecorded[]> {
+  const except = await recorded.hashes(of, { after, upTo });
+  const asked: HistoryAsked = {
+    account: of.account,
+    from: after + 1n,
+    to: upTo,
+    order: 'oldestFirst',
+    max: pageMax,
+    after: null,
+    except,
+  };
+  const found: AccountTransaction[] = [];
+  let next: string | null = null;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const page = await history.transactions({ ...asked, after: next }, signal);
+    found.push(...page.transactions);
+    next = page.next;
+    if (next === null) {
+      const deposits = await recorded.deposits(found.flatMap((each) => senderOf(each) ?? []));
+      return found.map((each) => unrecordedOf(each, deposits));
+    }
+  }
+  throw new HistoryTooLong(`more happened to ${of.account} since block ${after} than is looked through at once`);
+}
+
+function unrecordedOf(transaction: AccountTransaction, deposits: ReadonlySet<string>): Unrecorded {
+  const { txHash, blockNumber, blockHash, outgoing, fee, changes } = transaction;
+  const sums = changes.reduce<Amounts>((sum, { asset, amount }) => plus(sum, { [asset]: amount }), { [coin]: -fee });
+  const from = senderOf(transaction);
+  return {
+    txHash,
+    blockNumber,
+    blockHash,
+    outgoing,
+    changes: sums,
+    from,
+    fromDeposit: from !== null && deposits.has(from),
+  };
+}
+
+/** Who sent what came, where it was one. */
+function senderOf({ changes }: AccountTransaction): string | null {
+  const senders = new Set(changes.flatMap(({ amount, counterparty }) => (amount > 0n ? [counterparty] : [])));
+  const [only = null] = senders;
+  return senders.size === 1 ? only : null;
+}
+
+/** An operator knows what a recorded difference is. @param reason at most 400 characters */
+export const explainBooks = (
+  { handle, clock }: BooksDeps,
+  { chainId, account }: BooksAccount,
+  reason: string,
+  who: By,
+): Outcome =>
+  handle(books, booksInstance(chainId, account), (state) => explainDifference(state, reason, clock.now()), {
+    ...who,
+    appId: null,
+  });

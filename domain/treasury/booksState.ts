@@ -1,0 +1,79 @@
+/** The books of an account as their stream has them. Stream `books-<chainId>-<account>`. */
+import { type Decider, InvariantBroken } from '../decider.ts';
+import type { Instant } from '../time.ts';
+import { type Amounts, amountsIn, plus } from './amounts.ts';
+import type { BooksData, BooksEvent } from './booksEvents.ts';
+
+export interface At {
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+export interface Books {
+  readonly opened: At & { readonly balances: Amounts };
+  /** What the books say besides recorded transfers: the opening, top-ups, and what was explained. */
+  readonly own: Amounts;
+  /** The last time that they closed. */
+  readonly closed: (At & { readonly balances: Amounts; readonly at: Instant }) | null;
+  /** What was found to differ since; null while nothing does. */
+  readonly open: (At & { readonly differences: Amounts; readonly since: Instant }) | null;
+  /** Top-ups of transactions behind the last closing, as `topUpKey` names them. */
+  readonly topUps: ReadonlyMap<string, bigint>;
+  /** By asset, the last block whose smaller top-ups were told in a sum. */
+  readonly summedTo: Amounts;
+}
+
+/** `null` before they are opened. */
+export type BooksState = Books | null;
+
+export const books: Decider<BooksState, BooksEvent> = {
+  category: 'books',
+  initial: null,
+  evolve(state, event) {
+    if (event.type === 'BooksOpened') {
+      const balances = amountsIn(event.data.balances);
+      return {
+        opened: { ...atOf(event.data), balances },
+        own: balances,
+        closed: null,
+        open: null,
+        topUps: new Map(),
+        summedTo: {},
+      };
+    }
+    if (!state) throw new InvariantBroken(`${event.type} before BooksOpened`);
+    switch (event.type) {
+      case 'TopUpSeen':
+        return withTopUp(state, event.data);
+      case 'BooksFoundOpen': {
+        const { differences, seenAt } = event.data;
+        return { ...state, open: { ...atOf(event.data), differences: amountsIn(differences), since: seenAt } };
+      }
+      case 'DifferenceExplained':
+        return { ...state, open: null, own: plus(state.own, amountsIn(event.data.differences)) };
+      case 'BooksClosed': {
+        const { balances, closedAt } = event.data;
+        const closed = { ...atOf(event.data), balances: amountsIn(balances), at: closedAt };
+        const later = [...state.topUps].filter(([, block]) => block > closed.blockNumber);
+        return { ...state, closed, open: null, topUps: new Map(later) };
+      }
+    }
+  },
+};
+
+function withTopUp(state: Books, { asset, amount, transaction, count, upTo }: BooksData<'TopUpSeen'>): Books {
+  const own = plus(state.own, { [asset]: BigInt(amount) });
+  if (count !== undefined) return { ...state, own, summedTo: { ...state.summedTo, [asset]: BigInt(upTo) } };
+  if (!transaction) return { ...state, own };
+  const key = topUpKey(transaction.hash, asset);
+  return { ...state, own, topUps: new Map([...state.topUps, [key, BigInt(transaction.blockNumber)]]) };
+}
+
+export const topUpKey = (hash: string, asset: string): string => `${hash} ${asset}`;
+
+const atOf = ({ blockNumber, blockHash }: { blockNumber: string; blockHash: string }): At => ({
+  blockNumber: BigInt(blockNumber),
+  blockHash,
+});
+
+export const booksInstance = (chainId: number, account: string): string => `${chainId}-${account}`;

@@ -1,0 +1,161 @@
+import type { ChainId } from '../domain/chains.ts';
+import { categoryOf, instanceOf, type StoredEvent } from '../domain/decider.ts';
+import { type Transfer, transferId } from '../domain/payment/events.ts';
+import type { Payment } from '../domain/payment/state.ts';
+import { referenceOf } from '../domain/transfer/key.ts';
+import type { TransferLeg } from '../domain/transfer/leg.ts';
+import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
+import type { LandedAt } from '../domain/transfer/shapes.ts';
+import type { BooksEvent } from '../domain/treasury/booksEvents.ts';
+import type { TreasuryEvent } from '../domain/treasury/events.ts';
+import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
+import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
+
+/**
+ * What each recorded transfer did to an account of the treasury. A transaction counts once, however many events tell of it: rows are by
+ * transaction, asset and part. What an orphaned block took back goes, and comes again with the block that has it.
+ */
+export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
+  switch (seen.category) {
+    case 'payment':
+      return ofPayment(seen);
+    case 'operation':
+      return ofOperation(seen);
+    case 'unmatched':
+      return seen.event.type === 'UnmatchedPayinSeen'
+        ? received(seen.stored, 'unmatched', seen.event.data.transfer)
+        : [];
+    case 'treasury':
+      return ofTreasury(seen.stored, seen.event);
+    case 'books':
+      return ofBooks(seen.stored, seen.event);
+    default:
+      return [];
+  }
+});
+
+function ofPayment({ event, before, after, stored }: Seen<'payment'>): readonly RowChange[] {
+  if (event.type === 'PayinConfirmed') return received(stored, 'payin', event.data.transfer);
+  const { paymentId } = after.terms;
+  const payout = unprefixed('Payout', event);
+  if (payout) {
+    const reference = referenceOf({ kind: 'payout', id: paymentId, part: 1 });
+    return ofLeg(stored, payout, { kind: 'payout', reference, before: before?.payout, after: after.payout });
+  }
+  const refund = unprefixed('Refund', event);
+  if (!refund || !('refund' in event.data)) return [];
+  const part = event.data.refund;
+  const legOf = (payment: Payment | null) => payment?.refunds.find((each) => each.refund === part);
+  const reference = referenceOf({ kind: 'refund', id: paymentId, part });
+  return ofLeg(stored, refund, { kind: 'refund', reference, before: legOf(before), after: legOf(after) });
+}
+
+function ofOperation({ event, before, after, stored }: Seen<'operation'>): readonly RowChange[] {
+  const told = unprefixed('Operation', event);
+  if (!told) return [];
+  const { kind, account } = after.ordered;
+  const reference = referenceOf({ kind: 'operation', id: instanceOf(stored.stream), part: 1 });
+  const arrived = after.brought === null ? {} : { arrived: after.brought };
+  return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
+}
+
+interface Leg extends Omit<Moving, 'leg'> {
+  readonly kind: string;
+  readonly before: TransferLeg | null | undefined;
+  readonly after: TransferLeg | null | undefined;
+}
+
+function ofLeg(
+  stored: StoredEvent,
+  { type, data }: LegEvent,
+  { kind, before, after, ...moving }: Leg,
+): readonly RowChange[] {
+  if (!after) return [];
+  const { reference } = moving;
+  const rows = (movements: readonly Movement[]) =>
+    movements.map((movement) => upsert('treasury_movements', rowOf(stored, { kind, reference }, movement)));
+  if (type === 'Confirmed' || type === 'Short') return rows(movementsOf({ ...moving, leg: after }, data));
+  if (type === 'Died') return data.proof.landed ? rows(costs(after.order.chainId, data.proof.landed)) : [];
+  if (type !== 'Orphaned' || !before?.settled) return [];
+  return movementsOf({ ...moving, leg: before }, before.settled).map(({ chainId, account, txHash, asset, part }) =>
+    remove('treasury_movements', { chain_id: chainId, account, tx_hash: txHash, asset, part }),
+  );
+}
+
+/** Where payments share an address, transfers have memos, and the money is the treasury's at once. */
+function received(stored: StoredEvent, kind: string, transfer: Transfer): readonly RowChange[] {
+  if (transfer.memo === undefined) return [];
+  const { chainId, txHash, blockNumber, blockHash, token, from, to, amount } = transfer;
+  const place = { chainId, txHash, blockNumber, blockHash, account: to, asset: token.address };
+  const movement = { ...place, part: transferId(transfer), amount: BigInt(amount) };
+  return [
+    upsert(
+      'treasury_movements',
+      rowOf(stored, { kind, counterparty: from, reference: transferId(transfer) }, movement),
+    ),
+  ];
+}
+
+function ofTreasury(stored: StoredEvent, event: TreasuryEvent): readonly RowChange[] {
+  const [chainId] = accountOf(stored);
+  const tell = (kind: string, reference: string, landed: LandedAt) =>
+    costs(chainId, landed).map((movement) =>
+      upsert('treasury_movements', rowOf(stored, { kind, reference }, movement)),
+    );
+  if (event.type === 'NonceUsedUp' && event.data.landed)
+    return tell('cancel', `nonce ${event.data.nonce}`, event.data.landed);
+  return event.type === 'SweepConfirmed' && event.data.landed ? tell('sweep', 'checks', event.data.landed) : [];
+}
+
+function ofBooks(stored: StoredEvent, event: BooksEvent): readonly RowChange[] {
+  const [chainId, account] = accountOf(stored);
+  const own = { chainId, account, txHash: '', blockHash: '', part: `${stored.revision}` };
+  const rowsOf = (kind: string, blockNumber: string, amounts: Readonly<Record<string, string>>) =>
+    Object.entries(amounts).map(([asset, amount]) =>
+      upsert('treasury_movements', rowOf(stored, { kind }, { ...own, blockNumber, asset, amount: BigInt(amount) })),
+    );
+  switch (event.type) {
+    case 'BooksOpened':
+      return rowsOf('opening', event.data.blockNumber, event.data.balances);
+    case 'DifferenceExplained':
+      return rowsOf('explained', event.data.blockNumber, event.data.differences);
+    case 'TopUpSeen': {
+      const { asset, amount, from, fromDeposit, transaction, upTo } = event.data;
+      const { hash: txHash = '', blockNumber = upTo, blockHash = '' } = transaction ?? {};
+      const movement = { ...own, txHash, blockNumber, blockHash, asset, amount: BigInt(amount) };
+      const what = { kind: fromDeposit ? 'flush' : 'topUp', counterparty: from };
+      return [upsert('treasury_movements', rowOf(stored, what, movement))];
+    }
+    default:
+      return [];
+  }
+}
+
+/** `treasury-<chainId>-<account>`, `books-<chainId>-<account>` */
+function accountOf({ stream }: StoredEvent): readonly [ChainId, string] {
+  const rest = stream.slice(categoryOf(stream).length + 1);
+  const dash = rest.indexOf('-');
+  return [Number(rest.slice(0, dash)) as ChainId, rest.slice(dash + 1)];
+}
+
+interface What {
+  readonly kind: string;
+  readonly reference?: string;
+  readonly counterparty?: string | null;
+}
+
+const rowOf = (stored: StoredEvent, { kind, reference, counterparty }: What, movement: Movement) => ({
+  chain_id: movement.chainId,
+  account: movement.account,
+  tx_hash: movement.txHash,
+  asset: movement.asset,
+  part: movement.part,
+  kind,
+  amount: movement.amount.toString(),
+  reference,
+  counterparty,
+  block_number: movement.blockNumber,
+  block_hash: movement.blockHash || null,
+  position: stored.position.toString(),
+  at: stored.metadata.at,
+});

@@ -1,0 +1,77 @@
+/** What recorded transfers did to accounts of the treasury. */
+import { payinAddress } from '../domain/payment/payins.ts';
+import type { Sql } from '../projections/sql.ts';
+import { knownDeposits } from './deposits.ts';
+
+/** An account by the addresses that stand for it. */
+export interface MovementsOf {
+  readonly chainId: number;
+  readonly accounts: readonly string[];
+  /** Blocks behind this one. */
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+/** Told by the books' own stream, which is never behind. */
+const ofBooks = `kind IN ('opening', 'topUp', 'flush', 'explained')`;
+const asked = 'chain_id = $1 AND account = ANY ($2) AND block_number > $3 AND block_number <= $4';
+const valuesOf = ({ chainId, accounts, after, upTo }: MovementsOf) => [
+  chainId,
+  accounts,
+  after.toString(),
+  upTo.toString(),
+];
+
+/** The sums of each asset, in smallest units, without what the books themselves say. @throws Unavailable */
+export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<Record<string, bigint>>> {
+  const sums = await sql.query<{ asset: string; units: string }>(
+    `SELECT asset, sum(amount)::text AS units FROM treasury_movements WHERE ${asked} AND NOT ${ofBooks} GROUP BY 1`,
+    valuesOf(of),
+  );
+  return Object.fromEntries(sums.map(({ asset, units }) => [asset, BigInt(units)]));
+}
+
+/** The hashes of the transactions that are recorded. @throws Unavailable */
+export async function movedIn(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ hash: string }>(
+    `SELECT DISTINCT tx_hash AS hash FROM treasury_movements WHERE ${asked} AND tx_hash <> ''`,
+    valuesOf(of),
+  );
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+export interface MovementSum {
+  readonly asset: string;
+  readonly kind: string;
+  /** fee, rent, or amount. */
+  readonly part: 'fee' | 'rent' | 'amount';
+  readonly units: bigint;
+}
+
+/** The sums by asset and kind, the opening left out. @throws Unavailable */
+export async function movementSums(sql: Sql, of: MovementsOf): Promise<readonly MovementSum[]> {
+  const rows = await sql.query<Omit<MovementSum, 'units'> & { units: string }>(
+    `SELECT asset, kind, CASE WHEN part IN ('fee', 'rent') THEN part ELSE 'amount' END AS part, sum(amount)::text AS units
+       FROM treasury_movements WHERE ${asked} AND kind <> 'opening' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    valuesOf(of),
+  );
+  return rows.map((row) => ({ ...row, units: BigInt(row.units) }));
+}
+
+/** Which of the transactions are signed by us, as far as payments and operations tell. @throws Unavailable */
+export async function signedAmong(sql: Sql, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ hash: string }>(
+    `SELECT tx_hash AS hash FROM transactions WHERE tx_hash = ANY ($1) AND kind <> 'payin'
+     UNION SELECT tx_hash FROM operations WHERE tx_hash = ANY ($1)`,
+    [hashes],
+  );
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+/** Which of the addresses are deposits, as they are spelled here. @throws Unavailable */
+export async function depositsAmong(sql: Sql, addresses: readonly string[]): Promise<ReadonlySet<string>> {
+  if (addresses.length === 0) return new Set();
+  const keys = new Map(addresses.map((address) => [payinAddress(address, null).address, address]));
+  const known = await knownDeposits(sql, [...keys.keys()]);
+  return new Set([...keys].flatMap(([key, address]) => (known.has(key) ? [address] : [])));
+}
