@@ -14,6 +14,7 @@ import { guardNodes } from './roles/chainHealth.ts';
 import { openCore } from './roles/core.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
+import { startSigner } from './roles/signer.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
 import { LogSetBack } from './runtime/logSetBack.ts';
 import { systemClock } from './runtime/system.ts';
@@ -75,7 +76,8 @@ export async function startService(config: Config, clock: Clock = systemClock): 
 }
 
 async function main(): Promise<void> {
-  const service = await startService(readConfig(process.env));
+  const config = readConfig(process.env);
+  const service = config.signing.server ? await startSigner(config, systemClock) : await startService(config);
   // Whatever LOG_LEVEL is: programs that start the service wait for this line.
   createLogger('info').info(service.serves, 'ready');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

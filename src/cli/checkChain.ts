@@ -7,10 +7,11 @@ import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
 import type { OpenChain } from '../chains/family.ts';
 import { createLines } from '../chains/node/lines.ts';
-import { openChains, openSigners } from '../chains/open.ts';
+import { openChains } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
+import { signersOf } from '../roles/signers.ts';
 import { systemClock } from '../runtime/system.ts';
 import { readEnvironment, withCore } from './core.ts';
 import { chainNames, namedChain } from './namedChain.ts';
@@ -66,7 +67,7 @@ interface PayingOneself {
 async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOneself): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was sent lands or not. Run it again.');
   await withCore(async (core) => {
-    const signer = openSigners(core.config, core.clock).get(family);
+    const signer = signersOf(core).get(family);
     const rail = core.chains.get(id)?.rail;
     if (!signer || !rail) throw new Error(`paying on ${name} needs the key of its treasury`);
     console.log(`\n${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);

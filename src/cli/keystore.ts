@@ -1,7 +1,10 @@
 /** `npm run keystore -- …`: the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is shown. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Argument, Command } from 'commander';
+import type { ChainFamily } from '../../domain/chains.ts';
+import { allFamilies, readTreasuries } from '../chains/families.ts';
 import { keystoreNames, passphraseFrom } from '../environment/keystore.ts';
+import { createReader } from '../environment/reader.ts';
 import { textOf } from '../environment/secretFiles.ts';
 import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../keystore/sealed.ts';
 import { runProgram } from './program.ts';
@@ -46,6 +49,29 @@ function list(path: string, options: Options): void {
   console.table(keystoreNames.map((name) => ({ name, held: name in entries ? 'yes' : 'no' })));
 }
 
+const keyOf: Readonly<Record<ChainFamily, (typeof keystoreNames)[number]>> = {
+  evm: 'TREASURY_PRIVATE_KEY',
+  solana: 'SOLANA_TREASURY_PRIVATE_KEY',
+  stellar: 'STELLAR_TREASURY_SECRET',
+};
+
+/** What those set who do not hold the keys: none of it moves anything. */
+function showPublic(path: string, options: Options): void {
+  const problems: string[] = [];
+  const entries = opened(path, passphrase(options));
+  const held = allFamilies.map(({ name }) => name).filter((name) => keyOf[name] in entries);
+  const { evm, solana, stellar } = readTreasuries(createReader(entries, problems), new Set(held), true);
+  if (problems.length > 0) throw new KeystoreError(problems.join('\n'));
+  const lines = {
+    TREASURY_ADDRESS: evm?.address,
+    SOLANA_TREASURY_ADDRESS: solana?.address,
+    SOLANA_REFERENCE_KEY: solana?.referenceKey && Buffer.from(solana.referenceKey).toString('hex'),
+    STELLAR_TREASURY_ADDRESS: stellar?.address,
+    STELLAR_CHANNEL_ACCOUNTS: stellar?.channels.map(({ account }) => account).join(','),
+  };
+  for (const [name, value] of Object.entries(lines)) if (value) console.log(`${name}=${value}`);
+}
+
 function remove(path: string, name: string, options: Options): void {
   const phrase = passphrase(options);
   const { [name]: gone, ...others } = opened(path, phrase);
@@ -76,6 +102,7 @@ verb('put', 'put a key in, and make the file if there is none')
   .option('--replace', 'also where another key has the name')
   .action(put);
 verb('list', 'which keys are in it').action(list);
+verb('public', 'what instances without keys are told: addresses, and what references are made with').action(showPublic);
 verb('remove', 'take a key out').addArgument(nameArgument()).action(remove);
 verb('passphrase', 'change the passphrase')
   .argument('<new>', 'path of a file whose first line is the new one')

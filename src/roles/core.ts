@@ -207,7 +207,8 @@ async function firstReadModels(database: Database, telemetry: Telemetry): Promis
 /** Streams whose breaks are told once in a process; beyond them perhaps again. */
 const brokenMost = 1_000;
 
-function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
+/** Tells an operator of streams whose chain is broken. */
+export function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
   const told = new Set<string>();
   return ({ stream, revision, message }) => {
     if (told.size >= brokenMost) told.clear();

@@ -6,8 +6,8 @@ import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { dueExpiries, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
+import type { DepositOwner } from '../chains/family.ts';
 import { createSpentLately } from '../chains/money/spending.ts';
-import { openSigners } from '../chains/open.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
@@ -25,6 +25,7 @@ import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
+import { remoteSignerOf, signersOf } from './signers.ts';
 import { sweepWorkers } from './sweeps.ts';
 import { transferAudits, transferWorkers } from './transfers.ts';
 import { webhookSender } from './webhooks.ts';
@@ -36,7 +37,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const failures = createFailures(core.database);
   const changes = followChanges(core, signal);
   const lately = createSpentLately();
-  const signers = openSigners(core.config, core.clock, lately);
+  const signers = signersOf(core, lately);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
@@ -61,14 +62,18 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   ]);
 }
 
-/** Filled by an instance that has the seed. */
+/** Filled by an instance that has the seed, or whose signer has it. */
 function depositStock({ config, clock, database }: Core): readonly RoleWorker[] {
+  const owners = createDepositOwners(database);
+  const stocked = (make: (count: number) => Promise<readonly DepositOwner[]>): RoleWorker => ({
+    worker: depositOwnersWorker({ owners, clock, make }),
+  });
+  const remote = config.treasuries.solana && remoteSignerOf(config);
+  if (remote) return [stocked((count) => remote.depositOwners(count))];
   return allFamilies.flatMap((family) => {
     const treasury = config.treasuries[family.name];
     const ownerOf = treasury && family.depositOwners?.(treasury);
-    if (!ownerOf) return [];
-    const make = () => ownerOf(randomIds.secret());
-    return [{ worker: depositOwnersWorker({ owners: createDepositOwners(database), clock, make }) }];
+    return ownerOf ? [stocked(async (count) => Array.from({ length: count }, () => ownerOf(randomIds.secret())))] : [];
   });
 }
 

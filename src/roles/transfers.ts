@@ -25,7 +25,11 @@ const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
 
 /** Every stream that may owe a transfer; the only list of them. */
-export function transferOwners({ workHandle: handle, clock, chains }: Core): TransferOwners {
+export function transferOwners({
+  workHandle: handle,
+  clock,
+  chains,
+}: Pick<Core, 'workHandle' | 'clock' | 'chains'>): TransferOwners {
   const ofPayments = { handle, clock, proveFunding: createFundingProof(chains) };
   return { payout: payoutOwner(ofPayments), refund: refundOwner(ofPayments) };
 }

@@ -7,8 +7,9 @@ import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
-import { sumOf } from '../../domain/payment/counting.ts';
+import { type Payin, sumOf } from '../../domain/payment/counting.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
+import { paysInto } from '../../domain/payment/payins.ts';
 import { takenBy } from '../../domain/payment/refund.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import { isSameAsset } from '../../domain/payment/sources.ts';
@@ -49,11 +50,32 @@ export function createBacking(deps: BackingDeps): Backing {
     return payment;
   }
 
+  /**
+   * Anybody's transfer to anybody is on a chain: it counts when it pays into this payment's deposits, or when it came to an address of ours
+   * without a memo of any payment, and an operator gave it to this one.
+   */
+  async function checkReceived({ deposits, terms: { paymentId } }: Payment, payins: readonly Payin[]): Promise<void> {
+    for (const { id, transfer } of payins) {
+      if (paysInto(deposits, transfer)) continue;
+      const verdict = (await currentState(handle, unmatched, id))?.verdict;
+      const isGiven = verdict?.kind === 'assigned' && verdict.paymentId === paymentId;
+      if (!isGiven || !isShared(transfer))
+        throw notOrdered(`transfer ${id} was not made to a deposit of payment ${paymentId}`);
+    }
+  }
+
+  const isShared = ({ chainId, to }: Transfer): boolean =>
+    ingesters.get(chainId)?.sharedAddresses.includes(to) ?? false;
+
   async function payout(id: string, owed: Owed): Promise<Backed> {
     const payment = await paymentOf(id);
     const { funded, terms } = payment;
     if (!funded) throw notOrdered(`payment ${id} is not paid`);
     if (funded.rule === 'cashback') return withdrawal(payment);
+    await checkReceived(
+      payment,
+      payment.payins.filter((payin) => funded.transferIds.includes(payin.id)),
+    );
     const [source, destination] = [terms.source.token, terms.destination.token];
     if (rescale(funded.payout, destination.decimals, source.decimals) > funded.received)
       throw notOrdered(`payment ${id} pays out more than it received`);
@@ -78,6 +100,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const payment = await paymentOf(id);
     const came = payment.payins.filter(({ phase, transfer }) => phase === 'confirmed' && isSameAsset(transfer, order));
     const { funded, closed, terms } = payment;
+    await checkReceived(payment, came);
     const used =
       funded && closed?.kind !== 'bounced' && isSameAsset(terms.source, order) ? funded.received - funded.excess : 0n;
     const back = payment.refunds.filter((each) => isSameAsset(each.order, order));
@@ -94,8 +117,7 @@ export function createBacking(deps: BackingDeps): Backing {
     if (found?.verdict.kind !== 'refundRequested') throw notOrdered(`nothing of ${id} is to go back`);
     const { transfer, beyond } = found;
     if (beyond) await paymentOf(beyond.paymentId);
-    else if (!ingesters.get(transfer.chainId)?.sharedAddresses.includes(transfer.to))
-      throw notOrdered(`${transfer.to} is none of this treasury's addresses`);
+    else if (!isShared(transfer)) throw notOrdered(`${transfer.to} is none of this treasury's addresses`);
     if (!isSameAsset(transfer, order) || order.amount > BigInt(transfer.amount))
       throw notOrdered(`${id} gives back more than came, or another token`);
     return { funding: { paymentId: `unmatched-${id}`, transferIds: [id] }, prove: proving([transfer]) };

@@ -6,8 +6,8 @@ import type { Worker } from './worker.ts';
 export interface DepositOwnersDeps {
   readonly owners: DepositOwners;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** A new address, its key derived with a salt of its own. */
-  readonly make: () => DepositOwner;
+  /** So many new addresses, the key of each derived with a salt of its own. */
+  readonly make: (count: number) => Promise<readonly DepositOwner[]>;
 }
 
 export const depositOwnersName = 'depositOwners';
@@ -26,7 +26,7 @@ export function depositOwnersWorker({ owners, clock, make }: DepositOwnersDeps):
     keyOf: (stock) => stock,
     async act(_, signal) {
       for (let held = await owners.count(); held < stockMax && !signal.aborted; held += batch) {
-        await owners.add(Array.from({ length: Math.min(batch, stockMax - held) }, make));
+        await owners.add(await make(Math.min(batch, stockMax - held)));
         await clock.sleep(pause_ms, signal);
       }
     },

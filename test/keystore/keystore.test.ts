@@ -4,12 +4,13 @@ import { chmodSync, closeSync, openSync, readFileSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { privateKeyToAddress } from 'viem/accounts';
 import { keystoreNames, withKeystore } from '../../src/environment/keystore.ts';
 import { openKeystore, sealKeystore } from '../../src/keystore/sealed.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const phrase = 'correct horse battery';
-const key = `0x${'0123456789abcdef'.repeat(4)}`;
+const key = `0x${'0123456789abcdef'.repeat(4)}` as const;
 const sealed = sealKeystore({ TREASURY_PRIVATE_KEY: key }, phrase);
 
 describe('a keystore', () => {
@@ -113,6 +114,7 @@ describe('KEYSTORE', () => {
     await run('put', 'TREASURY_PRIVATE_KEY', '--from', keyFile);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.match((await run('list')).stdout, /TREASURY_PRIVATE_KEY.*yes/);
+    assert.equal((await run('public')).stdout, `TREASURY_ADDRESS=${privateKeyToAddress(key)}\n`);
     await assert.rejects(run('put', 'TREASURY_PRIVATE_KEY', '--from', next), { stderr: /is another one: --replace/ });
     await assert.rejects(run('put', 'PORT', '--from', keyFile), { stderr: /Allowed choices are/ });
     await assert.rejects(run('remove', 'SOLANA_DEPOSIT_SEED'), { stderr: /nothing was changed/ });

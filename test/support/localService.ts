@@ -20,7 +20,12 @@ export interface LocalService extends Shop {
   close(): Promise<void>;
 }
 
-export function createLocalService(chainIds: readonly ChainId[], clock: Clock = systemClock): LocalService {
+/** @param settingsOf what the service is started with, from what its world wants */
+export function createLocalService(
+  chainIds: readonly ChainId[],
+  clock: Clock = systemClock,
+  settingsOf: (world: LocalWorld) => Promise<LocalWorld['settings']> = async ({ settings }) => settings,
+): LocalService {
   let opened: { readonly world: LocalWorld; readonly wallet: DemoApps['wallet'] } | undefined;
   let service: Service | undefined;
   const parts = new AsyncDisposableStack();
@@ -42,7 +47,7 @@ export function createLocalService(chainIds: readonly ChainId[], clock: Clock = 
     stellarCustomer: () => keys().stellar.customer,
     solanaCustomer: () => keys().solana.customer,
   });
-  const serve = (world: LocalWorld) => startService(readConfig(world.settings), clock);
+  const serve = async (world: LocalWorld) => startService(readConfig(await settingsOf(world)), clock);
 
   return {
     ...shop,

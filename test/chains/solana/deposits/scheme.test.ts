@@ -26,7 +26,11 @@ describe('deposits on Solana', () => {
   });
 
   it('are made beforehand, up to a limit, whenever the stock is half used up', async () => {
-    const worker = depositOwnersWorker({ owners, clock: systemClock, make });
+    const worker = depositOwnersWorker({
+      owners,
+      clock: systemClock,
+      make: async (count) => Array.from({ length: count }, make),
+    });
     const now = '2026-01-01T00:00:00.000Z' as never;
     assert.deepEqual(await worker.due(1, now), ['stock']);
     await worker.act('stock', signal);

@@ -1,0 +1,134 @@
+/** The role `signer`: the treasury's keys in a process of their own, which believes neither those that ask it nor what they write. */
+import { eventCodec } from '../../commands/codec.ts';
+import { createHandle } from '../../commands/handle.ts';
+import { type Clock, Unavailable } from '../../commands/ports.ts';
+import type { ChainFamily } from '../../domain/chains.ts';
+import { assert } from '../../domain/decider.ts';
+import type { Deposit } from '../../domain/payment/shapes.ts';
+import { allFamilies, families } from '../chains/families.ts';
+import type { DepositOwner } from '../chains/family.ts';
+import { createSpentLately, spendingKey } from '../chains/money/spending.ts';
+import { openChains, openSigners } from '../chains/open.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { openEventStore } from '../eventstore/client.ts';
+import { withSeals } from '../eventstore/sealed.ts';
+import { openLines } from '../runtime/nodeMetrics.ts';
+import { randomIds } from '../runtime/system.ts';
+import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
+import { parseMasterKey } from '../security/secretBox.ts';
+import { createAnswering } from '../signer/answering.ts';
+import { createBacking } from '../signer/backing.ts';
+import { createNotary } from '../signer/notary.ts';
+import { createOrders } from '../signer/orders.ts';
+import type { Accounts } from '../signer/protocol.ts';
+import { createSigningRecord } from '../signer/record.ts';
+import { type SignerServer, startSignerServer, type Told } from '../signer/server.ts';
+import { loadTls } from '../signer/tls.ts';
+import { createFundingProof } from '../subscribers/transfers/fundingProof.ts';
+import { brokenChains } from './core.ts';
+import { embeddedStore, openStore } from './eventStore.ts';
+import { transferOwners } from './transfers.ts';
+
+export interface SignerProcess {
+  readonly serves: { readonly url: string; readonly roles: Config['roles']; readonly accounts: Accounts };
+  stop(): Promise<void>;
+}
+
+const askChains_ms = 3_000;
+
+/** @throws ConfigError, NodeNotStarted, and when the port is taken */
+export async function startSigner(config: Config, clock: Clock): Promise<SignerProcess> {
+  const { server: listening } = config.signing;
+  assert(listening !== null && config.eventStoreUrl !== null, 'configuration says where a signer listens and reads');
+  const telemetry = createTelemetry(createLogger(config.logLevel));
+  const chains = openChains(config, { ...needsNothing, lines: openLines(telemetry.registry) });
+  const misfits = await chains.misfits(AbortSignal.timeout(askChains_ms));
+  if (misfits.length > 0) throw new ConfigError(misfits);
+
+  const deciding = { clock, ids: randomIds, codec: eventCodec };
+  const believing = { masterKey: parseMasterKey(config.masterKey), deciding, tell: brokenChains(telemetry) };
+  const log = withSeals(openStore(config.eventStoreUrl, telemetry), believing);
+  const node = await embeddedStore(config, telemetry);
+  const own = withSeals(openEventStore({ url: node.url }), believing);
+  await own.sealed();
+
+  const lately = createSpentLately();
+  const record = createSigningRecord(createHandle({ ...deciding, store: own.workers }), clock);
+  lately.recall(await record.spentLately());
+  const signers = openSigners(config, clock, lately);
+  const handle = createHandle({ ...deciding, store: log.workers });
+  const backing = createBacking({
+    handle,
+    store: log.workers,
+    clock,
+    ingesters: new Map([...chains.chains].map(([chainId, { ingester }]) => [chainId, ingester])),
+    proveFunding: createFundingProof(chains.chains),
+    isOwnDeposit: (family, paymentId, deposit) => isOwnDeposit(config, family, paymentId, deposit),
+  });
+  const notary = createNotary({
+    signers,
+    rails: new Map([...chains.chains].map(([chainId, { rail }]) => [chainId, rail])),
+    orders: createOrders({
+      handle,
+      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains }),
+      backing,
+    }),
+    record,
+    spent: (unsigned, reference) => lately.entries.get(spendingKey(unsigned, reference)),
+    clock,
+  });
+  const answering = createAnswering({ signers, notary, makeOwner: ownersOf(config), told: teller(telemetry) });
+  const server = await startSignerServer(answering, { ...listening, tls: loadTls(listening.tls) }).catch(closing);
+  return {
+    serves: { url: server.url, roles: config.roles, accounts: answering.accounts },
+    async stop() {
+      await server.close();
+      await closeStores();
+    },
+  };
+
+  async function closing(error: unknown): Promise<SignerServer> {
+    await closeStores();
+    throw error;
+  }
+  async function closeStores(): Promise<void> {
+    await Promise.allSettled([log.close(), own.close()]);
+    await node.stop();
+  }
+}
+
+/** It serves nobody's payments: it gives no address out and watches none. */
+const needsNothing = {
+  takeOwners: async () => {
+    throw new Unavailable('a signer gives no deposit out');
+  },
+  watch: () => ({ open: async () => [], late: async () => [] }),
+};
+
+async function isOwnDeposit(
+  { treasuries }: Config,
+  family: ChainFamily,
+  paymentId: string,
+  deposit: Deposit,
+): Promise<boolean> {
+  const treasury = treasuries[family];
+  return treasury !== null && (await families[family].isOwnDeposit(treasury as never, paymentId, deposit));
+}
+
+function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
+  const makers = allFamilies.flatMap((family) => {
+    const treasury = treasuries[family.name];
+    return (treasury && family.depositOwners?.(treasury)) ?? [];
+  });
+  const [ownerOf] = makers;
+  return ownerOf ? () => ownerOf(randomIds.secret()) : null;
+}
+
+/** Every question and what became of it, for whoever reads along; a refusal is one that an operator should see. */
+function teller({ logger, alarm }: Telemetry): (line: Told) => void {
+  return ({ refused, ...line }) => {
+    if (refused && refused.refused !== 'unavailable')
+      alarm('signingRefused', { ...line, reason: refused.refused }, refused.message);
+    else logger.info({ ...line, ...(refused && { refused: refused.message }) }, 'asked to sign');
+  };
+}

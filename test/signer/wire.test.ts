@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { PayoutBlocked, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
+import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
+import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
+import { type Answering, type SignerServer, startSignerServer, type Told } from '../../src/signer/server.ts';
+import { loadTls } from '../../src/signer/tls.ts';
+import { onStop } from '../support/hooks.ts';
+import { treasuryAccount } from '../support/payments.ts';
+import { type Authority, testAuthority } from './authority.ts';
+
+const unsigned: Unsigned = {
+  chainId: 8453,
+  account: treasuryAccount,
+  nonce: 2n ** 60n,
+  order: {
+    chainId: 8453,
+    token: { symbol: 'USDC', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 },
+    receiver: treasuryAccount,
+    receiverMemo: null,
+    amount: 10n ** 30n,
+    reference: 'one',
+    spokenFor: 5n,
+  },
+  validUntil: null,
+  fee: { gas: '21000' },
+  payload: { to: '0x', data: '0x', more: [1, { n: 2 }] },
+};
+const purpose = { kind: 'payout', reference: 'one', appId: 'shop' } as const;
+
+describe('a signer of its own, over its wire', () => {
+  let authority: Authority;
+  let server: SignerServer;
+  let remote: RemoteSigner;
+  const asked: Asked[] = [];
+  const told: Told[] = [];
+  let failure: Error | undefined;
+  const answering: Answering = {
+    accounts: [{ family: 'evm', account: treasuryAccount }],
+    async check(question) {
+      asked.push(question);
+      if (failure) throw failure;
+    },
+    async sign(question) {
+      asked.push(question);
+      if (failure) throw failure;
+      return { bytes: '0x02', hash: '0xabc' };
+    },
+    depositOwners: async (count) =>
+      Array.from({ length: count }, (_, i) => ({ address: `a${i}`, scheme: 's', salt: 'x' })),
+    told: (line) => void told.push(line),
+  };
+
+  before(async () => {
+    authority = await testAuthority();
+    const tls = loadTls(await authority.end('signer'));
+    server = await startSignerServer(answering, { host: '127.0.0.1', port: 0, tls });
+    remote = createRemoteSigner(server.url, loadTls(await authority.end('subscribers')));
+    onStop(async () => {
+      remote.close();
+      await server.close();
+    });
+  });
+  beforeEach(() => {
+    failure = undefined;
+    asked.length = 0;
+    told.length = 0;
+  });
+
+  it('is asked with all that a transaction is, and answers with its signature', async () => {
+    const signer = remote.signerOf(treasuryAccount);
+    await signer.check(unsigned, purpose);
+    assert.deepEqual(await signer.sign(unsigned, purpose), { bytes: '0x02', hash: '0xabc' });
+    assert.deepEqual(asked, [
+      { unsigned, purpose },
+      { unsigned, purpose },
+    ]);
+    assert.deepEqual(await remote.accounts(), answering.accounts);
+    assert.equal((await remote.depositOwners(3)).length, 3);
+    assert.deepEqual(new Set(told.map(({ caller }) => caller)), new Set(['subscribers']));
+  });
+
+  it('refuses by the reasons of a signer that is here, with its own words', async () => {
+    const signer = remote.signerOf(treasuryAccount);
+    failure = new SigningRefused('perHour', 'the limit of 10 per hour is reached');
+    await assert.rejects(async () => signer.sign(unsigned, purpose), failure);
+    failure = new PayoutBlocked('fundingUnproven', 'no node shows it');
+    await assert.rejects(async () => signer.check(unsigned, purpose), failure);
+  });
+
+  it('that fails, or is away, makes payouts wait, and tells nothing of what it holds', async () => {
+    const signer = remote.signerOf(treasuryAccount);
+    failure = new Error('key 0x0123');
+    await assert.rejects(
+      async () => signer.sign(unsigned, purpose),
+      (error: Error) => error.name === 'Unavailable' && !error.message.includes('0x0123'),
+    );
+    const nobody = createRemoteSigner('https://127.0.0.1:1', loadTls(await authority.end('other')));
+    await assert.rejects(async () => nobody.signerOf(treasuryAccount).sign(unsigned, purpose), { name: 'Unavailable' });
+    nobody.close();
+  });
+
+  it('answers nobody whose certificate its authority has not signed', async () => {
+    const strangers = loadTls(await (await testAuthority()).end('subscribers'));
+    const { ca } = loadTls(await authority.end('again'));
+    const withOther = createRemoteSigner(server.url, { ...strangers, ca });
+    await assert.rejects(withOther.accounts(), { name: 'Unavailable' });
+    withOther.close();
+    assert.deepEqual(told, []);
+    const without = new Promise((resolve, reject) => {
+      request(new URL('/v1/accounts', server.url), { ca }, resolve).on('error', reject).end();
+    });
+    await assert.rejects(without);
+    assert.deepEqual(told, []);
+  });
+
+  it('is believed by nobody where another authority signed for it', async () => {
+    const { cert, key } = loadTls(await authority.end('subscribers'));
+    const { ca } = loadTls(await (await testAuthority()).end('x'));
+    const doubting = createRemoteSigner(server.url, { ca, cert, key });
+    await assert.rejects(doubting.accounts(), { name: 'Unavailable' });
+    doubting.close();
+  });
+
+  it('says what is wrong with a request, reads no more of one than it may, and goes on', async () => {
+    const tls = loadTls(await authority.end('subscribers'));
+    const post = (body: string, path = '/v1/sign') =>
+      new Promise<number>((resolve, reject) => {
+        request(new URL(path, server.url), { ...tls, method: 'POST' }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        })
+          .on('error', reject)
+          .end(body);
+      });
+    assert.equal(await post('{'), 400);
+    assert.equal(await post('{}'), 400);
+    assert.equal(await post('x'.repeat(messageMax_bytes + 1)), 400);
+    assert.equal(await post('{}', '/v1/keys'), 404);
+    assert.equal(asked.length, 0);
+    assert.equal((await remote.accounts()).length, 1);
+  });
+});
