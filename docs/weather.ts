@@ -95,7 +95,7 @@ const solana = rowsOf('solana', [
   [{ nullMeta: { asks: 2 } }, [2, 4], [2, 3]],
   [{ nullMeta: {} }, ['waits', 'waits'], [2, 2]],
   [{ historyGap: { asks: 2 } }, [2, 2], [2, 2]],
-  [{ historyGap: {} }, ['waits', 2], [2, 2]],
+  [{ historyGap: {} }, ['waits', 'waits'], [2, 2]],
   [{ newestBlockMissing: { slots: 1 } }, [2, 2], [2, 2]],
   [{ v1Transactions: {} }, [2, 2], [2, 2]],
   [{ missingFields: { fields: ['owner', 'programId'] } }, [2, 2], [2, 2]],

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
-import { advanceSlots, fundWallet } from './solana/controls.ts';
+import { advanceSlots } from './solana/controls.ts';
+import { endowWallet } from './solana/endow.ts';
 import { solanaAnswers, startSolana } from './solana/start.ts';
 import { usdc } from './solana/usdc.ts';
 import { keypairOf } from './solana/wallet.ts';
@@ -79,6 +80,6 @@ async function topUp(rpcUrl: string, wallet: string): Promise<void> {
     ...(held.reduce((sum, each) => sum + each, 0n) < full.usdc / 2n && { usdc: full.usdc }),
   };
   if (Object.keys(short).length === 0) return;
-  await fundWallet(rpcUrl, wallet, short);
+  await endowWallet(rpcUrl, wallet, short);
   await advanceSlots(rpcUrl, settling_slots);
 }

@@ -144,7 +144,8 @@ export class BroadcastRefused extends TransientError {
 
 /**
  * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
- * money that it is paid from. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
+ * money that it is paid from. `historyUnproven`: nodes do not show the
+ * account's whole history, so that it may have been made already. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
  * `addressNotInBook`: an operator has taken its receiver out of the address book.
  */
 export const blockReasons = [
@@ -153,6 +154,7 @@ export const blockReasons = [
   'refusedByToken',
   'treasuryBehindChain',
   'fundingUnproven',
+  'historyUnproven',
   'formUnknown',
   'owed',
   'addressNotInBook',

@@ -4,7 +4,7 @@ import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
-import { fundWallet } from '../../../sandbox/solana/controls.ts';
+import { endowWallet } from '../../../sandbox/solana/endow.ts';
 import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaFees } from '../../../src/chains/solana/config.ts';
@@ -44,7 +44,7 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
   const { solana } = lab;
   const treasury = Keypair.generate();
   const account = treasury.publicKey.toBase58();
-  await fundWallet(solana.rpcUrl, account, { lamports: 10n * lamportsPerSol, usdc: 1_000_000000n });
+  await endowWallet(solana.rpcUrl, account, { lamports: 10n * lamportsPerSol, usdc: 1_000_000000n });
   solana.advanceSlots(solana.chain.finality.finalized_slots);
   const clock = { now: () => instant(solana.chain.times.at(solana.chain.head()) * 1_000) };
   const config = (urls = [solana.rpcUrl], more: Partial<SolanaConfig> = {}): SolanaConfig => ({

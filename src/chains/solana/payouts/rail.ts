@@ -47,7 +47,7 @@ export function createSolanaPayoutRail(
 
     const isSecret = order.referenceOrdinal !== undefined;
     const { earlier = [] } = order;
-    await checkUnpaid(rpc, { reference, isSecret, earlier, usd: rescale(order.amount, order.token.decimals, 0) });
+    await checkUnpaid(rpc, { reference, isSecret, earlier, mint, usd: rescale(order.amount, order.token.decimals, 0) });
     const written = [source, destination];
     const price_microLamports = await freshPrice(rpc, written, fees, { attemptsBefore: earlier.length });
     const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };

@@ -7,7 +7,8 @@ import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { landed, landedEach, TransactionUnreadable } from '../landed.ts';
 import type { AsOf } from '../reads.ts';
-import { type Seen, signaturesOf } from '../transactions.ts';
+import { type Seen, signaturesOf, statusOf } from '../transactions.ts';
+import { createWholeCheck, HistoryNotWhole } from './wholeHistory.ts';
 
 const asOf: AsOf = { commitment: 'confirmed' };
 /** Public references alone can gather so many: nobody knows a secret one before it is needed no more. */
@@ -23,6 +24,7 @@ export interface Unpaid {
   readonly earlier: readonly string[];
   /** What is at stake, in whole tokens. */
   readonly usd: bigint;
+  readonly mint: string;
 }
 
 export type CheckUnpaid = (rpc: ChainRpc, order: Unpaid) => Promise<void>;
@@ -30,6 +32,7 @@ export type CheckUnpaid = (rpc: ChainRpc, order: Unpaid) => Promise<void>;
 /** Only transactions that the treasury has paid for count: it alone can sign those. Others are read once, and remembered as a stranger's. */
 export function createUnpaidCheck(treasury: string): CheckUnpaid {
   const strangers = new Set<string>();
+  const checkWhole = createWholeCheck(treasury);
 
   async function isTreasurys(node: ChainNode, { signature }: Seen, reference: string): Promise<boolean> {
     const found = await landed(node, signature, asOf.commitment).catch((error: unknown) => {
@@ -50,7 +53,13 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
       if (each instanceof TransactionUnreadable) throw behindChain(`${each.detail}; transactions`, order.reference);
       if (each && !each.failed) throw behindChain(`transaction ${each.signature}, given up for dead,`, order.reference);
     }
+    for (const signature of order.earlier) {
+      const { status } = await statusOf(node, signature);
+      if (status && status.error === null)
+        throw behindChain(`transaction ${signature}, given up for dead,`, order.reference);
+    }
     await checkListed(node, order);
+    await checkWhole(node, order.mint);
   }
 
   async function checkListed(node: ChainNode, { reference, isSecret }: Unpaid): Promise<void> {
@@ -74,9 +83,11 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
   /**
    * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
    * says as much as one that succeeded. One node's index may be empty: as many nodes are asked as must agree, where there are so many,
-   * and for the attempts that were given up by their own signatures.
-   * @throws PayoutBlocked when a transaction of the treasury bears the reference, or there are too many to tell
-   * @throws ChainUnavailable when too few nodes can tell
+   * and for the attempts that were given up by their own signatures; a node whose list does not lead to what the treasury holds counts for
+   * none of them.
+   * @throws PayoutBlocked when a transaction of the treasury bears the reference, there are too many to tell, or a node's list is not whole
+   * and too few others can tell
+   * @throws ChainUnavailable when too few nodes answer
    */
   return async (rpc, order) => {
     const outcomes = await rpc.each((node) => checkAt(node, order));
@@ -84,9 +95,17 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
       outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : [],
     );
     const needed = Math.min(nodesNeeded(rpc.agree, order.usd), rpc.nodes.length);
-    if (outcomes.length - failures.length < needed) throw new ChainUnavailable(rpc.chainId, failures);
+    if (outcomes.length - failures.length >= needed) return;
+    const gap = failures.find((failure) => failure instanceof HistoryNotWhole);
+    throw gap ? unproven(gap) : new ChainUnavailable(rpc.chainId, failures);
   };
 }
+
+const unproven = ({ message }: HistoryNotWhole): PayoutBlocked =>
+  new PayoutBlocked(
+    'historyUnproven',
+    `nothing is signed while a node does not show the treasury’s whole history, for it may have paid this already: ${message}. Name another provider in RPC_URLS_501`,
+  );
 
 const behindChain = (what: string, reference: string): PayoutBlocked =>
   new PayoutBlocked(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
 import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transfers/ports.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
+import { endowWallet } from '../../../../sandbox/solana/endow.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { systemProgram } from '../../../../src/chains/solana/addresses.ts';
@@ -206,7 +207,7 @@ describe('payouts on Solana', () => {
       await world.rail.broadcast(attempt.bytes);
       world.settle();
       assert.equal((await fateOf(attempt)).kind, 'dead');
-      await fundWallet(world.solana.rpcUrl, world.treasury.publicKey.toBase58(), { usdc: 1_000_000000n });
+      await endowWallet(world.solana.rpcUrl, world.treasury.publicKey.toBase58(), { usdc: 1_000_000000n });
       world.settle();
       await assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('treasuryBehindChain'));
       await world.rail.prepare(orderTo(receiver, 5_000000n, { referenceOrdinal: 2 }), null);

@@ -5,6 +5,7 @@ import { PayoutBlocked } from '../../../../commands/transfers/ports.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import { createSolanaPayoutRail } from '../../../../src/chains/solana/payouts/rail.ts';
+import { tokenAccount } from '../../../support/solana.ts';
 import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
 import { orderTo, payoutReference, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 
@@ -33,8 +34,8 @@ describe('a payout on Solana, before it is signed,', () => {
     const method = 'getSignaturesForAddress';
     const isBehind = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'treasuryBehindChain';
     /** One that was paid, and that the log does not know of. */
-    async function paid() {
-      const order = orderTo(world.nobody());
+    async function paid(reference = 'payment-1') {
+      const order = orderTo(world.nobody(), 5_000000n, { reference });
       await world.rail.broadcast((await world.attemptTo(order)).bytes);
       world.settle();
       return order;
@@ -62,7 +63,45 @@ describe('a payout on Solana, before it is signed,', () => {
       world.settle();
       const rail = await railOver(method, emptyIndex);
       await assert.rejects(rail.prepare({ ...order, earlier: [first.hash] }, null), isBehind);
-      await rail.prepare({ ...orderTo(world.nobody()), earlier: ['2'.repeat(88)] }, null);
+    });
+
+    describe('by the only node’s word, if that shows the treasury’s whole history:', () => {
+      const isUnproven = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'historyUnproven';
+
+      it('not while its index is empty, though neither it nor the log knows of what was paid', async () => {
+        const order = await paid();
+        await assert.rejects((await railOver(method, emptyIndex)).prepare(order, null), isUnproven);
+        await assert.rejects((await railOver(method, emptyIndex)).prepare(orderTo(world.nobody()), null), isUnproven);
+      });
+
+      it('not while its index has stopped before it', async () => {
+        await paid();
+        const slot = world.solana.chain.head();
+        const order = await paid('payment-2');
+        const stopped: Behaviour = async (asked, params, forward) =>
+          ((await forward(asked, params)) as { slot: number }[]).filter((each) => each.slot < slot);
+        await assert.rejects((await railOver(method, stopped)).prepare(order, null), isUnproven);
+        await assert.rejects((await railOver(method, stopped, emptyIndex)).prepare(order, null), isUnproven);
+      });
+
+      it('again as soon as it is whole, whatever strangers have sent to the account since', async () => {
+        let index = emptyIndex;
+        const rail = await railOver(method, (...asked) => index(...asked));
+        await assert.rejects(rail.prepare(orderTo(world.nobody()), null), isUnproven);
+        index = honest;
+        await rail.prepare(orderTo(world.nobody()), null);
+        const stranger = await world.lab.person();
+        const toPubkey = await tokenAccount(world.treasury.publicKey);
+        for (const lamports of [1, 2, 3]) {
+          const dust = SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey, lamports });
+          await world.lab.send(await world.lab.signed(stranger, [dust]));
+        }
+        world.settle();
+        await rail.prepare(orderTo(world.nobody()), null);
+        await world.lab.pay({ from: stranger, to: world.treasury.publicKey, amount: 5n });
+        world.settle();
+        await rail.prepare(orderTo(world.nobody()), null);
+      });
     });
 
     it('however little a node lists at a time: a stranger’s transaction hides none', async () => {
