@@ -9,11 +9,12 @@ import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
 import { benchPages } from './pages.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
+import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls` and `detection` minutes, and `log` measures the event store alone: only when asked for. */
-const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'detection', 'idle'] as const;
+/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` gas: only when asked for. */
+const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'detection', 'idle', 'sweep'] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -51,6 +52,7 @@ const options = new Command()
 if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${await benchCalls(options)}`);
 else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
 else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
+else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 

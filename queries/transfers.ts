@@ -2,7 +2,7 @@
 import type { ChainId } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
-import { keyOf, type PurposeKind, type TransferKey } from '../domain/transfer/key.ts';
+import { keyOf, moneyLeaves, type PurposeKind, purposeKinds, type TransferKey } from '../domain/transfer/key.ts';
 import type { AssetRef } from '../domain/transfer/shapes.ts';
 
 import type { Sql } from '../projections/sql.ts';
@@ -99,8 +99,8 @@ export interface Unsettled {
 export async function unsettledOf(sql: Sql, { chainId, token, but }: Unsettled): Promise<bigint> {
   const [sum] = await sql.query<{ amount: string }>(
     `SELECT coalesce(sum(amount), 0) AS amount FROM transfers
-      WHERE chain_id = $1 AND token_address = $2 AND step = 'broadcast' AND reference <> ALL ($3)`,
-    [chainId, token.address, but],
+      WHERE chain_id = $1 AND token_address = $2 AND step = 'broadcast' AND reference <> ALL ($3) AND kind = ANY ($4)`,
+    [chainId, token.address, but, purposeKinds.filter(moneyLeaves)],
   );
   const parsed = parseAmount(sum?.amount ?? '0', token.decimals);
   if (typeof parsed !== 'bigint')

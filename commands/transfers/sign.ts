@@ -2,6 +2,7 @@
 import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { unitsText } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
+import { floatTaken } from '../../domain/transfer/form.ts';
 import { isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
 import { attemptsSpent } from '../../domain/transfer/rules.ts';
 import type { AssetRef, SignedAttempt } from '../../domain/transfer/shapes.ts';
@@ -88,7 +89,7 @@ type Signing = Wanted & { readonly signing: SigningPurpose };
 
 const wantedBy = ({ purpose, leg }: Outgoing): Wanted => ({
   purpose: { ...purpose, ordinal: noncesUsedUp(leg) + 1 },
-  moves: { token: leg.order.token.address, amount: unitsText(leg.order.amount) },
+  moves: { token: leg.order.token.address, amount: unitsText(floatTaken(leg.order)) },
 });
 
 /** Whether it is of no use to sign a transfer now: its account was seen busy, no longer ago than that. Asks nobody. */

@@ -13,3 +13,7 @@ export interface FlushedDeposit {
   /** What the address, or its key, is derived from. */
   readonly salt: string;
 }
+
+/** What an order takes of the treasury's balance of its token: flushes and deployments pay nobody. */
+export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
+  form?.kind === 'flush' || form?.kind === 'deploy' ? 0n : amount;

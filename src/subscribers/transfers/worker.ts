@@ -7,6 +7,7 @@ import { mustWait, type SignDeps, signTransfer } from '../../../commands/transfe
 import type { ChainId } from '../../../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { epochMs, type Instant } from '../../../domain/time.ts';
+import { floatTaken } from '../../../domain/transfer/form.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
 import { isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
@@ -125,7 +126,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       const outcome = await inTurn(() => signTransfer(signing, owner, outgoing, signal));
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
       const signed = accepted(outcome);
-      underway.signed(purpose.reference, leg.order.token, leg.order.amount);
+      underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
       return signed;
     } catch (error) {
       if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
