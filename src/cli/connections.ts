@@ -44,10 +44,11 @@ export async function connections({ database, eventstore, data }: Where, running
   if (!databaseUrl) {
     throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
   }
-  const named = eventstore || secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL');
-  // A store of its own would be empty beside the one that the service uses elsewhere.
-  const elsewhere = last && socketOf(last.eventStoreUrl) === null ? last.eventStoreUrl : '';
-  if (named || elsewhere) return { databaseUrl, eventStoreUrl: named || elsewhere, close: async () => {} };
+  const used = secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL') || last?.eventStoreUrl;
+  // A store of its own would be empty beside the one that the service uses elsewhere; a socket is that of a node of its own.
+  const elsewhere = used && socketOf(used) === null ? used : undefined;
+  const named = eventstore || elsewhere;
+  if (named) return { databaseUrl, eventStoreUrl: named, close: async () => {} };
   try {
     const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
     return { databaseUrl, eventStoreUrl: node.url, close: () => node.stop() };

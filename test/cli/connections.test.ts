@@ -46,6 +46,15 @@ describe('where a tool finds the stores', () => {
     assert.equal((await connections({ data }, 'join')).databaseUrl, 'postgres://elsewhere/payments');
   });
 
+  it('is a node that it starts itself where the service has one of its own and does not run', async () => {
+    const url = 'esdb+unix:///somewhere/eventstore/socket';
+    await writeConnections(data, { databaseUrl, eventStoreUrl: url });
+    process.env['EVENTSTORE_URL'] = url;
+    const { eventStoreUrl, close } = await connections({ data }, 'refuse');
+    await close();
+    assert.ok(eventStoreUrl.includes(data), eventStoreUrl);
+  });
+
   it('is what is given, before all', async () => {
     process.env['EVENTSTORE_URL'] = 'esdb://cluster:2113';
     assert.equal(await storeOf('esdb://given:2113'), 'esdb://given:2113');
