@@ -1,13 +1,22 @@
+import { instanceOf } from '../domain/decider.ts';
 import { formatAmount } from '../domain/money.ts';
 import { owedBy } from '../domain/payment/owed.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed } from '../domain/transfer/owed.ts';
+import { operationOwed } from '../domain/treasury/operation.ts';
 import { ofStates, type RowChange, upsert } from './projection.ts';
 
 /** Each transfer that a payment owes or has made, and its next step. */
 export const transfersOfPayments = ofStates('transfersOfPayments', 'payment', ({ before, after, stored }) =>
   transferRows(before ? owedBy(before) : [], owedBy(after), stored.metadata.at),
 );
+
+/** The transfer that each operation of the treasury is. */
+export const transfersOfOperations = ofStates('transfersOfOperations', 'operation', ({ before, after, stored }) => {
+  const id = instanceOf(stored.stream);
+  const owed = before ? [operationOwed(id, before)] : [];
+  return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
+});
 
 /** Rows of those that changed. @param at when the last of the events was written that changed them: the next step is due since then */
 export function transferRows(before: readonly Owed[], after: readonly Owed[], at: Instant): readonly RowChange[] {

@@ -5,8 +5,8 @@ import { day_ms, epochMs, type Instant } from '../../domain/time.ts';
 import { type Operation, operation, orderOperation } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import { currentState, type Handle } from '../handle.ts';
+import { type OwedOn, takesWhatIsOwed } from '../transfers/spare.ts';
 import type { OperatorBy } from './operator.ts';
-import { type OwedOn, takesWhatIsOwed } from './spare.ts';
 import { type AskedWithdrawal, type OrderDeps, orderOf, railOf } from './withdrawalOrder.ts';
 
 export interface WithdrawDeps extends OrderDeps {

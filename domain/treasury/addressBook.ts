@@ -71,12 +71,16 @@ export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
   },
 };
 
+/** Whether it is written down, usable yet or not. */
+export const holds = ({ entries }: AddressBookState, place: Place): boolean =>
+  entries.some((entry) => isAt(entry, place));
+
 /** One that is there already stays as it is, with its own time. @param place the address is spelled as its chain spells it */
 export function addAddress(
   { entries }: AddressBookState,
   place: Place & { readonly label: string; readonly usableFrom: Instant; readonly by: string; readonly now: Instant },
 ): Decision<AddressBookEvent> {
-  if (entries.some((entry) => isAt(entry, place))) return [];
+  if (holds({ entries }, place)) return [];
   if (entries.length >= addressesMax)
     return refuse(
       'illegalStep',
@@ -91,7 +95,7 @@ export function removeAddress(
   { entries }: AddressBookState,
   { chainId, address, memo, by, now }: Place & { readonly by: string; readonly now: Instant },
 ): Decision<AddressBookEvent> {
-  if (!entries.some((entry) => isAt(entry, { chainId, address, memo }))) return notInBook;
+  if (!holds({ entries }, { chainId, address, memo })) return notInBook;
   return [{ type: 'AddressRemoved', data: { chainId, address, memo, by, removedAt: now } }];
 }
 

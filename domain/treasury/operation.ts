@@ -3,16 +3,32 @@
  * deposits, a contract that is put on a chain. Ordered once, approved where it must be, signed like every transfer. Stream `operation-<id>`.
  */
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
+import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import * as legs from '../transfer/leg.ts';
-import { checkDied, checkSettle, checkShort, checkSign } from '../transfer/rules.ts';
-import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
+import { referenceOf } from '../transfer/key.ts';
+import { liveAttempts, newLeg, type TransferLeg } from '../transfer/leg.ts';
+import type { Owed } from '../transfer/owed.ts';
+import {
+  conclude,
+  evolveLeg,
+  type LegEvent,
+  type Outcome,
+  orphan,
+  prefixed,
+  type Seen,
+  sign,
+  unprefixed,
+} from '../transfer/record.ts';
+import type { SignedAttempt } from '../transfer/shapes.ts';
 import { stepOf, type TransferStep } from '../transfer/step.ts';
 import type { OperationEvent, OperationOrdered } from './operationEvents.ts';
 
+/** Of the events that every transfer has. */
+const prefix = 'Operation';
+
 export interface Operation {
   readonly ordered: OperationOrdered;
-  readonly leg: legs.TransferLeg;
+  readonly leg: TransferLeg;
   /** Who agreed, besides whoever ordered it. */
   readonly approvedBy: readonly string[];
   readonly calledOff: { readonly reason: string; readonly by: string; readonly at: Instant } | null;
@@ -32,7 +48,7 @@ export const operation: Decider<OperationState, OperationEvent> = {
     if (event.type === 'OperationOrdered')
       return {
         ordered: event.data,
-        leg: newLeg(event.data),
+        leg: legOf(event.data),
         approvedBy: [],
         calledOff: null,
         brought: null,
@@ -49,36 +65,23 @@ export const operation: Decider<OperationState, OperationEvent> = {
         return { ...state, arrived: { hash, amount: BigInt(amount), at: arrivedAt } };
       }
       default:
-        return evolveLeg(state, event);
+        return withLegEvent(state, event);
     }
   },
 };
 
-const newLeg = ({ chainId, token, receiver, receiverMemo, amount, form }: OperationOrdered): legs.TransferLeg =>
-  legs.newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount), ...(form && { form }) });
+const legOf = ({ chainId, token, receiver, receiverMemo, amount, form }: OperationOrdered): TransferLeg =>
+  newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount), ...(form && { form }) });
 
-type LegEvent = Exclude<
-  OperationEvent,
-  { type: 'OperationOrdered' | 'OperationApproved' | 'OperationCalledOff' | 'RebalanceArrived' }
->;
-
-function evolveLeg(state: Operation, event: LegEvent): Operation {
-  const { leg } = state;
-  switch (event.type) {
-    case 'OperationSigned':
-      return { ...state, leg: legs.signed(leg, event.data) };
-    case 'OperationDied':
-      return { ...state, leg: legs.died(leg, event.data.attempt, event.data.proof) };
-    case 'OperationOrphaned':
-      return { ...state, leg: legs.unsettle(leg) };
-    case 'OperationConfirmed': {
-      const { arrived } = event.data;
-      const brought = arrived === undefined ? state.brought : BigInt(arrived);
-      return { ...state, brought, leg: legs.settle(leg, event.data) };
-    }
-    case 'OperationShort':
-      return { ...state, leg: legs.fellShort(leg, { ...event.data, arrived: BigInt(event.data.arrived) }) };
-  }
+function withLegEvent(state: Operation, event: OperationEvent): Operation {
+  const told = unprefixed(prefix, event);
+  if (!told) return state;
+  const arrived = event.type === 'OperationConfirmed' ? event.data.arrived : undefined;
+  return {
+    ...state,
+    leg: evolveLeg(state.leg, told),
+    brought: arrived === undefined ? state.brought : BigInt(arrived),
+  };
 }
 
 /** How it stands, in a word that operators read. `done` and `short` are on the chain for good. */
@@ -88,16 +91,23 @@ export function standingOf({ leg, calledOff, ordered, approvedBy }: Operation): 
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (calledOff) return 'calledOff';
-  if (legs.liveAttempts(leg).length > 0) return 'signed';
+  if (liveAttempts(leg).length > 0) return 'signed';
   return approvedBy.length < ordered.approvals ? 'waitsForApproval' : 'ordered';
 }
 
 /** What the process owes it now. One that fell short is over: what arrived is recorded, and nothing more is sent by itself. */
-export function nextOperationStep(state: OperationState): TransferStep {
-  if (!state) return { do: 'done' };
+export function nextOperationStep(state: Operation): TransferStep {
   const standing = standingOf(state);
   if (standing === 'calledOff' || standing === 'short') return { do: 'done' };
   return stepOf(state.leg, standing === 'waitsForApproval');
+}
+
+/** @param id of its stream */
+export function operationOwed(id: string, state: Operation): Owed {
+  const key = { kind: 'operation', id, part: 1 } as const;
+  const { kind } = state.ordered;
+  const purpose = { kind: kind === 'rebalance' ? 'withdrawal' : kind, reference: referenceOf(key) } as const;
+  return { key, purpose, appId: null, leg: state.leg, step: nextOperationStep(state) };
 }
 
 /** @returns `[]` for the very same order; another one under this id is refused */
@@ -142,9 +152,13 @@ export function callOffOperation(
 
 function tooLateToCallOff({ leg }: Operation): Refusal | undefined {
   if (leg.settled || leg.short) return refuse('illegalStep', 'it is on its chain already: it cannot be called off');
-  const [signed] = legs.liveAttempts(leg);
+  const [signed] = liveAttempts(leg);
   return signed && refuse('illegalStep', `${signed.hash} is signed and can still land: it cannot be called off now`);
 }
+
+/** None of the deciding here accepts a transfer that fell short, or allows more attempts: an operator orders anew instead. */
+const own = (decision: Decision<LegEvent>, more: object = {}): Decision<OperationEvent> =>
+  prefixed(prefix, decision, more) as Decision<OperationEvent>;
 
 /** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
 export function signOperation(state: OperationState, attempt: SignedAttempt): Decision<OperationEvent> {
@@ -153,58 +167,20 @@ export function signOperation(state: OperationState, attempt: SignedAttempt): De
   if (calledOff) return refuse('illegalStep', `it was called off by ${calledOff.by}: sign nothing for it`);
   if (standingOf(state) === 'waitsForApproval')
     return refuse('illegalStep', 'another operator has to approve it first');
-  const checked = checkSign(state.leg, attempt);
-  return checked === 'ok' ? [{ type: 'OperationSigned', data: attempt }] : checked;
+  return own(sign(state.leg, attempt));
 }
 
-/** One proof may end several attempts: all that share the nonce. */
-export function buryOperation(
-  state: OperationState,
-  attempts: readonly number[],
-  proof: DeathProof,
-): Decision<OperationEvent> {
+/** What its chain proves about its attempts. A collection may bring another amount than was ordered, which is recorded. */
+export function concludeOperation(state: OperationState, outcome: Outcome, now: Instant): Decision<OperationEvent> {
   if (!state) return noOperation;
-  const events: OperationEvent[] = [];
-  for (const attempt of attempts) {
-    const checked = checkDied(state.leg, attempt, proof);
-    if (checked === 'ok') events.push({ type: 'OperationDied', data: { attempt, proof } });
-    else if ('refused' in checked) return checked;
-  }
-  return events;
-}
-
-/** @param arrived what a collection brought, in smallest units; left out where that is what was ordered */
-export function confirmOperation(
-  state: OperationState,
-  settled: legs.Settled,
-  arrived?: bigint,
-): Decision<OperationEvent> {
-  if (!state) return noOperation;
-  const checked = checkSettle(state.leg, settled);
-  if (checked !== 'ok') return checked;
-  const brought = arrived === undefined ? {} : { arrived: arrived.toString() };
-  const data = { ...legs.landedData(settled), confirmedAt: settled.confirmedAt, ...brought };
-  return [{ type: 'OperationConfirmed', data }];
-}
-
-/** Said only of what can leave its chain no more. */
-export function reportShortOperation(state: OperationState, short: legs.Short): Decision<OperationEvent> {
-  if (!state) return noOperation;
-  const checked = checkShort(state.leg, short);
-  const data = { ...legs.landedData(short), arrived: short.arrived.toString(), seenAt: short.seenAt };
-  return checked === 'ok' ? [{ type: 'OperationShort', data }] : checked;
+  const brought =
+    outcome.kind === 'final' && outcome.arrived !== undefined ? { arrived: unitsText(outcome.arrived) } : {};
+  return own(conclude(state.leg, outcome, now), brought);
 }
 
 /** Its block left the chain: its bytes are sent again. */
-export function orphanOperation(
-  state: OperationState,
-  seen: { readonly hash: string; readonly blockHash: string },
-): Decision<OperationEvent> {
-  const settled = state?.leg.settled;
-  if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
-  const { attempt, hash, blockHash } = settled;
-  return [{ type: 'OperationOrphaned', data: { attempt, hash, blockHash } }];
-}
+export const orphanOperation = (state: OperationState, seen: Seen): Decision<OperationEvent> =>
+  state ? own(orphan(state.leg, seen)) : noOperation;
 
 /** The money of a rebalance has come to our other account. */
 export function rebalanceArrived(
@@ -218,5 +194,5 @@ export function rebalanceArrived(
   if (!state.leg.settled)
     return refuse('illegalStep', 'its money has not left yet: wait until it is done on its own chain');
   const { hash, amount, by, now } = seen;
-  return [{ type: 'RebalanceArrived', data: { hash, amount: amount.toString(), by, arrivedAt: now } }];
+  return [{ type: 'RebalanceArrived', data: { hash, amount: unitsText(amount), by, arrivedAt: now } }];
 }

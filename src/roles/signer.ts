@@ -70,7 +70,7 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
     rails: new Map([...chains.chains].map(([chainId, { rail }]) => [chainId, rail])),
     orders: createOrders({
       handle,
-      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains }),
+      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains, owed: asksNobody }),
       backing,
     }),
     record,
@@ -96,6 +96,11 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
     await node.stop();
   }
 }
+
+/** It reads what is ordered; what the treasury owes besides, whoever asks for signatures looks at. */
+const asksNobody = async (): Promise<never> => {
+  throw new Unavailable('a signer knows no read models');
+};
 
 /** It serves nobody's payments: it gives no address out and watches none. */
 const needsNothing = {

@@ -2,7 +2,9 @@
 import { inTurn } from '../../commands/inTurn.ts';
 import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
+import { operationOwner } from '../../commands/transfers/owners/operations.ts';
 import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
+import type { OwedOn } from '../../commands/transfers/spare.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
@@ -18,27 +20,34 @@ import { createUnderway } from '../subscribers/transfers/underway.ts';
 import { transfersWorker, transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
+import { owedOn } from './withdrawals.ts';
 
 /** As many as the signers remember. */
 const recentMax = 100_000;
 const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
 
+export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
+  /** What a withdrawal must leave. */
+  readonly owed: OwedOn;
+}
+
 /** Every stream that may owe a transfer; the only list of them. */
-export function transferOwners({
-  workHandle: handle,
-  clock,
-  chains,
-}: Pick<Core, 'workHandle' | 'clock' | 'chains'>): TransferOwners {
+export function transferOwners({ workHandle: handle, clock, chains, owed }: OwnerNeeds): TransferOwners {
   const ofPayments = { handle, clock, proveFunding: createFundingProof(chains) };
-  return { payout: payoutOwner(ofPayments), refund: refundOwner(ofPayments) };
+  const railOf = (chainId: ChainId) => chains.get(chainId)?.rail;
+  return {
+    payout: payoutOwner(ofPayments),
+    refund: refundOwner(ofPayments),
+    operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
+  };
 }
 
 /** All in one instance: the signers' hourly limit counts over all chains. */
 export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {
   const { workHandle, clock, crash, chains, database, telemetry } = core;
   const turn = inTurn();
-  const owners = transferOwners(core);
+  const owners = transferOwners({ ...core, owed: owedOn(core.database) });
   const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
     recentTransfers(database, { since, max: recentMax });
   const recall = createRecall({ clock, lately, owners, recent });
@@ -74,7 +83,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
 
 export function transferAudits(core: Core): readonly RoleWorker[] {
   const { chains, database, telemetry } = core;
-  const owners = transferOwners(core);
+  const owners = transferOwners({ ...core, owed: owedOn(core.database) });
   return [...chains].map(([chainId, { rail }]) => ({
     worker: auditWorker({
       owners,

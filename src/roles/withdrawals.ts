@@ -1,5 +1,5 @@
 /** What orders of withdrawals stand on. */
-import type { OwedOn } from '../../commands/treasury/spare.ts';
+import type { OwedOn } from '../../commands/transfers/spare.ts';
 import type { WithdrawDeps } from '../../commands/treasury/withdraw.ts';
 import { coinOf } from '../../domain/coins.ts';
 import { assert } from '../../domain/decider.ts';

@@ -20,6 +20,8 @@ const rarely_ms: Readonly<Record<string, number>> = {
   perHour: minute_ms,
   appPerHour: minute_ms,
   coinPerHour: minute_ms,
+  owed: minute_ms,
+  addressNotInBook: minute_ms,
 };
 
 export type Waits = ReturnType<typeof createWaits>;

@@ -7,8 +7,7 @@ import type { SweepLimits } from '../../../commands/sweeps/worth.ts';
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
 import {
-  buryOperation,
-  confirmOperation,
+  concludeOperation,
   type Operation,
   operation,
   signOperation,
@@ -107,7 +106,8 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
 
   function finish(handle: ReturnType<typeof start>, id: string, { ordered: { form, token } }: Operation) {
     const proof = { reason: 'reverted', detail: 'reverted' } as const;
-    const landed = { attempt: 1, hash: hashOf(id), blockNumber: '9', blockHash: hashOf('9'), confirmedAt: time.now };
+    const landed = { kind: 'final', attempt: 1, hash: hashOf(id), blockNumber: 9n, blockHash: hashOf('9') } as const;
+    const dead = { kind: 'dead', attempts: [1], proof } as const;
     if (engine.is === 'does it' && form?.kind === 'flush')
       for (const { address } of form.deposits) {
         const of = [...(balances.get(address) ?? [])].find(([{ address: contract }]) => contract === token.address);
@@ -115,7 +115,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
       }
     seen.push(id);
     const decide = (state: Operation | null) =>
-      engine.is === 'does it' ? confirmOperation(state, landed) : buryOperation(state, [1], proof);
+      concludeOperation(state, engine.is === 'does it' ? landed : dead, time.now);
     return handle(operation, id, decide, { cause: 'worker:test', appId: null });
   }
 

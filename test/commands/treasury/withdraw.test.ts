@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import type { PayoutRail } from '../../../commands/transfers/ports.ts';
+import type { Owed } from '../../../commands/transfers/spare.ts';
 import { addToBook, approve, callOff, removeFromBook } from '../../../commands/treasury/operations.ts';
 import type { OperatorBy } from '../../../commands/treasury/operator.ts';
-import type { Owed } from '../../../commands/treasury/spare.ts';
 import { type WithdrawDeps, withdraw } from '../../../commands/treasury/withdraw.ts';
 import type { AskedWithdrawal } from '../../../commands/treasury/withdrawalOrder.ts';
 import type { ChainId } from '../../../domain/chains.ts';

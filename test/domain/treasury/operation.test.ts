@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { fold } from '../../../domain/decider.ts';
 import {
   approveOperation,
-  buryOperation,
   callOffOperation,
-  confirmOperation,
+  concludeOperation,
   nextOperationStep,
   type OperationState,
   operation,
+  operationOwed,
   orderOperation,
   orphanOperation,
   rebalanceArrived,
-  reportShortOperation,
   signOperation,
   standingOf,
 } from '../../../domain/treasury/operation.ts';
@@ -43,8 +42,13 @@ const confirmed: OperationEvent = { type: 'OperationConfirmed', data: { ...lande
 const approving = (by: string) => (state: OperationState) => approveOperation(state, by, now);
 const callingOff = (state: OperationState) => callOffOperation(state, { reason: 'a typing error', by: 'ada', now });
 const signing = (attempt: SignedAttempt) => (state: OperationState) => signOperation(state, attempt);
-const confirming = (state: OperationState) => confirmOperation(state, { ...landed, confirmedAt: now });
-const stepAfter = (...events: readonly OperationEvent[]) => nextOperationStep(fold(operation, events)).do;
+const outcome = { ...landed, kind: 'final', blockNumber: 9n } as const;
+const confirming = (state: OperationState) => concludeOperation(state, outcome, now);
+const burying = (state: OperationState) => concludeOperation(state, { kind: 'dead', attempts: [1], proof }, now);
+const stepAfter = (...events: readonly OperationEvent[]) => {
+  const state = fold(operation, events);
+  return state && nextOperationStep(state).do;
+};
 
 describe('an operation of the treasury', () => {
   it('is ordered once: the same order again is the same operation, another one is refused', () => {
@@ -121,11 +125,9 @@ describe('an operation of the treasury', () => {
 
   it('is settled by what its chain shows, and sent again when its block leaves the chain', () => {
     given([ordered(), signed()]).when(confirming).then([confirmed]);
-    given([ordered(), signed()])
-      .when((state) => buryOperation(state, [1], proof))
-      .then([died]);
+    given([ordered(), signed()]).when(burying).then([died]);
     given([ordered(), signed(), confirmed])
-      .when((state) => buryOperation(state, [1], proof))
+      .when(burying)
       .thenRefused('illegalStep', /settled/);
     const { hash, blockHash } = landed;
     const orphaned: OperationEvent = { type: 'OperationOrphaned', data: { attempt: 1, hash, blockHash } };
@@ -138,7 +140,7 @@ describe('an operation of the treasury', () => {
   it('that brought less than was ordered is over: what arrived is recorded, nothing is sent again', () => {
     const short: OperationEvent = { type: 'OperationShort', data: { ...landed, arrived: '79000000', seenAt: now } };
     given([ordered(), signed()])
-      .when((state) => reportShortOperation(state, { ...landed, arrived: 79_000_000n, seenAt: now }))
+      .when((state) => concludeOperation(state, { ...outcome, kind: 'short', arrived: 79_000_000n }, now))
       .then([short]);
     assert.equal(stepAfter(ordered(), signed(), short), 'done');
   });
@@ -146,7 +148,7 @@ describe('an operation of the treasury', () => {
   it('may collect another amount than was ordered: what it brought is recorded', () => {
     const flush = withdrawal({ kind: 'sweep', form: { kind: 'flush', deposits: [{ address: '0x01', salt: 's' }] } });
     given([ordered(flush), signed(attemptOf(flush))])
-      .when((state) => confirmOperation(state, { ...landed, confirmedAt: now }, 81n))
+      .when((state) => concludeOperation(state, { ...outcome, arrived: 81n }, now))
       .then([{ type: 'OperationConfirmed', data: { ...landed, confirmedAt: now, arrived: '81' } }]);
   });
 
@@ -171,6 +173,17 @@ describe('an operation of the treasury', () => {
       .thenRefused('illegalStep', /came with/);
   });
 
+  it('is owed under a reference of its own, as limits count it', () => {
+    const owedAs = (order: Order) => {
+      const state = fold(operation, [ordered(order)]);
+      return state && operationOwed('a1', state).purpose;
+    };
+    const reference = 'operation-a1';
+    assert.deepEqual(owedAs(withdrawal()), { kind: 'withdrawal', reference });
+    assert.deepEqual(owedAs(withdrawal({ kind: 'rebalance' })), { kind: 'withdrawal', reference });
+    assert.deepEqual(owedAs(withdrawal({ kind: 'sweep' })), { kind: 'sweep', reference });
+  });
+
   it('is told apart by how it stands', () => {
     const standing = (...events: readonly OperationEvent[]) => {
       const state = fold(operation, events);
@@ -192,6 +205,5 @@ describe('an operation of the treasury', () => {
   it('that nobody ordered cannot be approved, called off, signed or settled', () => {
     for (const decide of [approving('grace'), callingOff, signing(attemptOf(withdrawal())), confirming])
       given([]).when(decide).thenRefused('notFound');
-    assert.equal(nextOperationStep(null).do, 'done');
   });
 });

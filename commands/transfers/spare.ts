@@ -4,7 +4,7 @@ import { coinAddress } from '../../domain/coins.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { AssetRef } from '../../domain/transfer/shapes.ts';
-import type { PayoutRail } from '../transfers/ports.ts';
+import type { PayoutRail } from './ports.ts';
 
 /** What payouts and other operations take on a chain, in smallest units. */
 export interface Owed {
