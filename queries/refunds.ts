@@ -1,0 +1,36 @@
+/** Money that is to go back, for operators. */
+import type { RefundView } from '../domain/payment/refundView.ts';
+import type { Sql } from '../projections/sql.ts';
+
+export interface OpenRefund {
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly refund: RefundView;
+}
+
+/** Those that are not final on their chain, the oldest first. @throws Unavailable */
+export const openRefunds = (sql: Sql, max: number): Promise<readonly OpenRefund[]> =>
+  sql.query<OpenRefund>(
+    `SELECT payment_id AS "paymentId", app_id AS "appId", refund
+       FROM payments, json_array_elements(refunds) AS refund
+      WHERE json_array_length(refunds) > 0 AND refund ->> 'status' <> 'completed'
+      ORDER BY refund ->> 'requestedAt', payment_id LIMIT $1`,
+    [max],
+  );
+
+export interface HeldPayment {
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly amountReceived: string | null;
+}
+
+/** Payments that ended with money which the service still holds, the oldest first. @throws Unavailable */
+export const heldPayments = (sql: Sql, max: number): Promise<readonly HeldPayment[]> =>
+  sql.query<HeldPayment>(
+    `SELECT payment_id AS "paymentId", app_id AS "appId", status, error_code AS "errorCode",
+            amount_received AS "amountReceived"
+       FROM payments WHERE status = 'payment_bounced' ORDER BY updated_at, payment_id LIMIT $1`,
+    [max],
+  );
