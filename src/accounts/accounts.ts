@@ -47,6 +47,14 @@ export interface Registering extends Challenge {
   readonly webhookSecretFingerprint: string;
 }
 
+/** Something that a signed-in person wants done and that a session alone may not do. */
+export interface ToConfirm {
+  /** Exactly what: another amount is another thing. */
+  readonly thing: string;
+  /** The same for whoever reads the mail; of words that no stranger can choose. */
+  readonly words: string;
+}
+
 export interface Proved {
   readonly token: string;
   readonly expiresAt: Instant;
@@ -98,6 +106,10 @@ export interface Accounts {
   ask(email: string, asker: Asker): Promise<Challenge | Refusal>;
   /** Signs in, and registers what was to be proved. @returns codeWrong while there are tries left; codeExpired: ask for a new one */
   prove(challenge: string, code: string, asker: Asker): Promise<Proved | Refusal>;
+  /** Mails a code to somebody who has signed in, good for one thing alone. */
+  askToConfirm(developerId: string, asked: ToConfirm, asker: Asker): Promise<Challenge | Refusal>;
+  /** Once: the code is used up. @returns codeWrong while there are tries left; codeExpired, also for a code that was mailed for another thing */
+  confirm(developerId: string, challenge: string, code: string, thing: string): Promise<'confirmed' | Refusal>;
   /** Whose session a token is of; null for one that is forged, too old, or of a session that has ended, wherever it was ended. */
   findSession(token: string): Promise<SignedIn | null>;
   person(developerId: string): Promise<Person | null>;

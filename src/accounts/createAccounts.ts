@@ -3,6 +3,7 @@ import type { Accounts } from './accounts.ts';
 import { createConfirm, createPending } from './carryOut.ts';
 import type { AccountsDeps, Step } from './deps.ts';
 import { createDoor } from './door.ts';
+import { createFreshCode } from './freshCode.ts';
 import { findPerson } from './people.ts';
 import { createRegister } from './register.ts';
 import { dropRegistration } from './registrations.ts';
@@ -12,6 +13,7 @@ import { createAsk, createProve } from './signIn.ts';
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { sql, clock, tokens, observe = () => {} } = deps;
   const door = createDoor(deps);
+  const fresh = createFreshCode(deps, door);
 
   const seen =
     <P extends unknown[], R>(step: Step, act: (...given: P) => Promise<R>) =>
@@ -25,6 +27,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     register: seen('register', createRegister(deps, door)),
     ask: seen('ask', createAsk(deps, door)),
     prove: seen('prove', createProve(deps)),
+    askToConfirm: seen('askToConfirm', fresh.askToConfirm),
+    confirm: seen('confirm', fresh.confirm),
     async findSession(token) {
       const session = await tokens.read(token);
       return session && (await seeSession(sql, session, clock.now())) ? session : null;

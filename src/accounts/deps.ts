@@ -13,8 +13,8 @@ import type { KnownPerson } from './people.ts';
 import type { RegistrationPolicy } from './policy.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What is done before anybody has signed in. */
-export type Step = 'register' | 'ask' | 'prove';
+/** What is done by codes. */
+export type Step = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
 
 export interface AccountsDeps {
   readonly sql: SqlDatabase;
@@ -42,17 +42,19 @@ export interface Mailed {
   readonly registrationId: string | null;
   readonly kept: KeptCode;
   readonly letter: Letter;
+  /** What the code is kept under besides its challenge; the challenge alone where it is left out. */
+  readonly bind?: (challenge: string) => string;
 }
 
 /** Keeps the code and has it mailed, in the caller's transaction. */
 export async function mailCode(
   { ids, outbox, clock }: Pick<AccountsDeps, 'ids' | 'outbox' | 'clock'>,
   tx: Sql,
-  { to, registrationId, kept, letter }: Mailed,
+  { to, registrationId, kept, letter, bind = (challenge) => challenge }: Mailed,
 ): Promise<Challenge> {
   const challenge = ids.secret();
   const asked = { ...kept, developerId: to?.developerId ?? null, registrationId: to && registrationId };
-  const expiresAt = await keepChallenge(tx, challenge, asked, clock.now());
+  const expiresAt = await keepChallenge(tx, bind(challenge), asked, clock.now());
   await outbox.put(tx, { ...letter, to, life_ms: codeLife_ms });
   return { challenge, expiresAt };
 }

@@ -32,6 +32,15 @@ export const registrationLetter = (code: string, appId: string, address: string)
     `${where(address)} If that was not you, there is nothing to do: without the code nothing is registered.`,
   );
 
+export const confirmLetter = (code: string, words: string, address: string): Letter =>
+  letter(
+    'Confirm a refund',
+    `Your code is ${code}`,
+    words,
+    `Enter it where you asked for it, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
+    `${where(address)} If that was not you, somebody else has your session: sign in, end all sessions, and look through the audit trail of your apps. Without the code nothing is sent.`,
+  );
+
 export const newBrowserLetter = (address: string): Letter =>
   letter(
     'New sign-in',

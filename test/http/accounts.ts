@@ -20,6 +20,8 @@ export const easyAccounts: Accounts = {
     Number(code) % 2 === 0
       ? { token: 'a.b.c', expiresAt, developerId, registered: null, known: 'v1.known.text' }
       : codeWrong(4),
+  askToConfirm: async () => ({ challenge, expiresAt }),
+  confirm: async (_developerId, _challenge, code) => (Number(code) % 2 === 0 ? 'confirmed' : codeWrong(4)),
   confirmRegistration: async () => refuse('notFound', 'no registration of yours waits under this id', '/appId'),
   discardRegistration: async () => {},
   findSession: async () => null,

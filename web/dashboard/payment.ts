@@ -1,5 +1,6 @@
 /** One payment: what to pay, its story, its transactions, its webhooks. */
 import type { VNode } from 'preact';
+import type { Held } from '../../commands/refunds.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -22,6 +23,7 @@ import { between, lengthText, when } from '../parts/time.ts';
 import { chainName, nameOf } from '../parts/words.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { nextSteps } from './next.ts';
+import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 import { toPay } from './toPay.ts';
 
@@ -31,6 +33,8 @@ export interface PaymentModel extends Frame {
   readonly story: readonly StoryEntry[];
   readonly transactions: readonly PaymentTransaction[];
   readonly deliveries: readonly Delivery[];
+  /** Money that can go back. */
+  readonly held: readonly Held[];
   /** The hosted page to pay at; null without one. */
   readonly link: string | null;
   readonly now: Instant;
@@ -59,6 +63,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
         ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps(line)))}
         ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
       </div>
+      ${refundsCard(model)}
       ${card({ title: 'Transactions', live: 'transactions' }, moved)}
       ${card({ title: 'Webhooks', live: 'webhooks' }, sent)}
     </div>`,

@@ -29,6 +29,10 @@ export const appPaths = (appId: string) => {
     overview: `${here()}/`,
     payments: here('payments'),
     payment: (paymentId: string) => here('payments', paymentId),
+    /** GET and POST: what goes back. */
+    refund: (paymentId: string) => here('payments', paymentId, 'refund'),
+    /** POST: with the code that was mailed. */
+    confirmRefund: (paymentId: string) => here('payments', paymentId, 'refund', 'confirm'),
     csv: here('payments.csv'),
     links: here('links'),
     link: (linkId: string) => here('links', linkId),

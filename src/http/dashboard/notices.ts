@@ -22,6 +22,7 @@ const flashes = {
   orderKnown: { kind: 'warning', text: 'This order has its payment already: here it is. Nothing new was made.' },
   reusableLinkMade: done('The link is made. Whoever opens it makes a payment of his own.'),
   linkClosed: done('The link is closed.'),
+  refundOrdered: done('The refund is ordered. It is sent and confirmed by itself: its state is below.'),
   withdrawn: done('The withdrawal is on its way: this is the payment that pays it out.'),
   settlementSet: done('The settlement wallet is saved.'),
   settlementRequested: done('The new wallet takes effect after the waiting time. You can cancel it until then.'),

@@ -15,6 +15,7 @@ import { overviewPages } from './pages/overview.ts';
 import { payFromPages } from './pages/payFrom.ts';
 import { paymentPages } from './pages/payments.ts';
 import { policyPages } from './pages/policy.ts';
+import { refundPages } from './pages/refunds.ts';
 import { registerPages } from './pages/register.ts';
 import { personalPages } from './pages/sessions.ts';
 import { settlementPages } from './pages/settlement.ts';
@@ -29,6 +30,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
     ...personalPages(deps, frames),
     ...overviewPages(deps, frames),
     ...paymentPages(deps, frames),
+    ...refundPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
     ...cashbackPages(deps, frames),

@@ -1,17 +1,47 @@
 /** Pages about payments. */
 import type { VNode } from 'preact';
+import type { Held } from '../../../commands/refunds.ts';
 import { chains } from '../../../domain/chains.ts';
 import { deliveryPage } from '../../../web/dashboard/delivery.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
 import { paymentPage } from '../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../web/dashboard/payments.ts';
+import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refund.ts';
 import { emptyForm } from '../../../web/parts/form.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { nothing, overview } from './overview.ts';
-import { ago, list, now, onStellar, payment, type Say, secret } from './payments.ts';
+import { ago, list, now, onStellar, payer, payinHash, payment, type Say, secret, usdcOnBase } from './payments.ts';
 import { settled } from './settingsPages.ts';
 import { delivery, exhausted, money, story, transactions } from './story.ts';
+
+/** Five dollars that are held, of which so much has a proven address. */
+const held = (proven: bigint): Held => ({
+  reason: 'bounced',
+  chainId: 8453,
+  token: { symbol: 'USDC', address: usdcOnBase, decimals: 6 },
+  amount: 5_000_000n,
+  proven,
+  networkFee: proven > 0n ? 50_000n : null,
+  owners: [],
+});
+
+const sentBack = {
+  refund: 1,
+  status: 'sent',
+  reason: 'bounced',
+  chainId: 8453,
+  tokenSymbol: 'USDC',
+  tokenAddress: usdcOnBase,
+  amount: '2.45',
+  networkFee: '0.05',
+  receiverAddress: payer,
+  receiverMemo: null,
+  requestedBy: 'owner',
+  requestedAt: ago(20_000),
+  txHash: payinHash,
+  confirmedAt: null,
+} as const;
 
 /** Of a form. */
 const nonce = '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60';
@@ -69,6 +99,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     story: story,
     transactions,
     deliveries: [exhausted(say), delivery(say)],
+    held: [],
     link: null,
     now,
   }),
@@ -78,6 +109,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     story: story.slice(0, 1),
     transactions: [],
     deliveries: [],
+    held: [],
     link: 'https://pay.example/p/51e61f19-6faf-864c-aaec-b8f58c1ad314',
     now,
   }),
@@ -98,8 +130,39 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     ],
     transactions: transactions.slice(0, 1),
     deliveries: [],
+    held: [held(0n)],
+    link: 'https://pay.example/pay/secret',
+    now,
+  }),
+  paymentSentBack: paymentPage({
+    ...frame,
+    payment: payment(say, { status: 'payment_bounced', amountReceived: '7.50', refunds: [sentBack] }),
+    story: story.slice(0, 2),
+    transactions: transactions.slice(0, 1),
+    deliveries: [],
+    held: [held(5_000_000n)],
     link: null,
     now,
+  }),
+  refund: refundFormPage({ ...frame, paymentId: sentBack.txHash, held: [held(5_000_000n)], form: emptyForm }),
+  refundRefused: refundFormPage({
+    ...frame,
+    paymentId: sentBack.txHash,
+    held: [held(5_000_000n)],
+    form: {
+      values: { scope: 'part', amount: say('ten') },
+      errors: { amount: say('It would not cover what sending it costs.') },
+    },
+  }),
+  refundConfirm: confirmRefundPage({
+    ...frame,
+    paymentId: sentBack.txHash,
+    planned: [
+      { ...held(0n), amount: 5_000_000n, networkFee: 50_000n, receiver: { address: payer, memo: null }, proof: null },
+    ],
+    order: { scope: 'all', key: 'k', challenge: 'c' },
+    form: { values: {}, errors: { code: 'The code is another one: 4 more tries.' } },
+    mailboxUrl: 'http://localhost:8025',
   }),
   newLink: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: settled, asksReceiver: false }),
   newLinkWallet: newLinkPage({

@@ -1,5 +1,6 @@
 /** An app's payments: as a list, and one by one with all that happened to it. */
 import Type, { type Static } from 'typebox';
+import type { Held, RefundedPayment } from '../../../../commands/refunds.ts';
 import { isRefusal } from '../../../../domain/decider.ts';
 import { type Instant, parseInstant, plus } from '../../../../domain/time.ts';
 import { paymentPage } from '../../../../web/dashboard/payment.ts';
@@ -22,6 +23,7 @@ type Deps = Pick<
   | 'listTransactions'
   | 'listDeliveries'
   | 'paymentSecrets'
+  | 'refunds'
   | 'publicUrl'
   | 'clock'
 >;
@@ -117,17 +119,24 @@ const one = (deps: Deps, frames: Frames): AnyPage =>
       if (!story) throw noSuchPage();
       const { payment, entries } = story;
       const { paymentId } = payment;
-      const [frame, transactions, sent] = await Promise.all([
+      const [frame, transactions, sent, held] = await Promise.all([
         frames.ofApp(visit),
         deps.listTransactions(paymentId),
         deps.listDeliveries(appId, { paymentId, limit: deliveriesMax }),
+        heldOf(deps, { paymentId, appId }),
       ]);
       const deliveries = isRefusal(sent) ? [] : sent.deliveries;
       const link = payLinkOf(deps, paymentId);
-      const facts = { payment, story: entries, transactions, deliveries, link, now: deps.clock.now() };
+      const facts = { payment, story: entries, transactions, deliveries, held, link, now: deps.clock.now() };
       return { page: paymentPage({ ...frame, ...facts }) };
     },
   });
+
+/** What is held is no reason not to show the payment. */
+async function heldOf({ refunds }: Pick<Deps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {
+  const payment = await refunds.payment(of);
+  return payment ? refunds.held(payment) : [];
+}
 
 /** The day's beginning in UTC. */
 const dayOf = (text = ''): Instant | undefined => parseInstant(`${text}T00:00:00Z`);
