@@ -1,13 +1,14 @@
 /** Money that no payment has claimed: it is kept once, and an operator decides about it. */
-import { chainOf, memoProblem } from '../domain/chains.ts';
+import { chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { transferId } from '../domain/payment/events.ts';
 import { takesUp } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
-import type { AddressBook, Clock, CrashPoint } from './ports.ts';
+import type { Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
+import { receiverProblem, type SendingDeps, sendingCost } from './sendingBack.ts';
 
 export interface UnmatchedDeps {
   readonly handle: Handle;
@@ -58,22 +59,24 @@ export interface RefundUnmatched {
   readonly reason: string;
 }
 
-/** Orders the money back. The order holds all that is needed to send it. */
+/** Orders the money back, less what sending it costs, to a receiver that can take it. The order holds all that is needed to send it. */
 export async function refundUnmatched(
-  deps: UnmatchedDeps & { readonly addresses: AddressBook },
+  deps: UnmatchedDeps & SendingDeps,
   id: string,
   { to, memo, reason }: RefundUnmatched,
   by: By,
 ): Promise<Outcome> {
   const state = await currentState(deps.handle, unmatched, id);
   if (!state) return unknownTransfer;
-  const { chainId, from } = state.transfer;
+  const { chainId, token, amount, from } = state.transfer;
   const chain = chainOf(chainId);
   const receiverAddress = to === undefined ? from : deps.addresses.canonical(chain, to);
   if (receiverAddress === null) return refuse('invalidRequest', `${to} is no address of ${chain.name}`);
-  const problem = memo === undefined ? undefined : memoProblem(chain, receiverAddress, memo);
-  if (problem) return refuse('invalidRequest', problem);
-  const order = { receiverAddress, receiverMemo: memo ?? null, reason };
+  const receiver = { address: receiverAddress, memo: memo ?? null };
+  const sending = { chainId, token, amount: BigInt(amount), receiver };
+  const networkFee = (await receiverProblem(deps, sending)) ?? (await sendingCost(deps, sending));
+  if (isRefusal(networkFee)) return networkFee;
+  const order = { receiverAddress, receiverMemo: memo ?? null, reason, networkFee };
   const decide = (now: UnmatchedState) => requestRefund(now, order, deps.clock.now());
   return deps.handle(unmatched, id, decide, { ...by, appId: null });
 }

@@ -1,8 +1,8 @@
 /** Orders money back that the service holds of a payment, and says before what it would come to. */
-import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } from '../domain/chains.ts';
+import { type ChainId, chainOf } from '../domain/chains.ts';
 import { credit } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { microUsdDecimals, rescaleUp, smaller } from '../domain/money.ts';
+import { smaller } from '../domain/money.ts';
 import { refundable } from '../domain/payment/refund.ts';
 import {
   type CostOf,
@@ -16,16 +16,12 @@ import { type Payment, type PaymentState, paymentDecider, type Refund } from '..
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { inTurn } from './inTurn.ts';
-import { askReceiver } from './paymentRequest.ts';
-import { type AddressBook, type Clock, type ReceiverChecks, Unavailable } from './ports.ts';
-import type { PayoutCostOf } from './pricePayment.ts';
+import type { Clock } from './ports.ts';
+import { receiverProblem, type SendingDeps, sendingCost } from './sendingBack.ts';
 
-export interface RefundsDeps {
+export interface RefundsDeps extends SendingDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  readonly addresses: AddressBook;
-  readonly canReceive: ReceiverChecks;
-  readonly payoutCostOf: PayoutCostOf;
 }
 
 /** A payment; with `appId` only as that app's. */
@@ -131,7 +127,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       refundable(holding).map(async (entry) => {
         const own = owners.filter(({ chainId, tokenAddress }) => isOf(entry, chainId, tokenAddress));
         const to = own.find(({ receiver }) => receiver)?.receiver ?? { address: own[0]?.sender ?? '', memo: null };
-        const cost = await costOf(deps, { ...entry, receiver: to, proof: null });
+        const cost = await sendingCost(deps, { ...entry, receiver: to });
         const proven = own.reduce((sum, { receiver, amount }) => sum + (receiver ? amount : 0n), 0n);
         return {
           ...entry,
@@ -194,42 +190,9 @@ async function costsOf(
   const plan = planRefunds(payment, order);
   const costs = new Map<string, bigint>();
   for (const planned of isRefusal(plan) ? [] : plan) {
-    const cost = (await receiverProblem(deps, planned)) ?? (await costOf(deps, planned));
+    const cost = (await receiverProblem(deps, planned)) ?? (await sendingCost(deps, planned));
     if (isRefusal(cost)) return cost;
     costs.set(keyOf(planned), cost);
   }
   return costs;
-}
-
-async function receiverProblem(deps: RefundsDeps, planned: PlannedRefund): Promise<Refusal | undefined> {
-  const chain = chainOf(planned.chainId);
-  const { address, memo } = planned.receiver;
-  if (deps.addresses.canonical(chain, address) !== address)
-    return refuse('invalidRequest', `${address} is no address of ${chain.name}`, '/to');
-  const wrongMemo = memo === null ? undefined : memoProblem(chain, address, memo);
-  if (wrongMemo) return refuse('invalidRequest', wrongMemo, '/memo');
-  const ask = deps.canReceive[chain.family];
-  const { token, amount } = planned;
-  const receiving = { chain, token: knownToken(chain, token.address), receiver: address, amount, receiverMemo: memo };
-  return ask && askReceiver(ask, receiving, '/to', '/memo');
-}
-
-async function costOf(
-  { payoutCostOf }: RefundsDeps,
-  { chainId, token, receiver }: PlannedRefund,
-): Promise<bigint | Refusal> {
-  const chain = chainOf(chainId);
-  try {
-    const { cost_microUsd } = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
-    return rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
-  } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    return { ...refuse('unavailable', `${error.message}: try again in a moment`), retryAfter_s: error.retryAfter_s };
-  }
-}
-
-function knownToken(chain: Chain, address: string): Token {
-  const token = tokenAt(chain, address);
-  assert(token !== undefined, `what came on ${chain.name} is a token that is known there`);
-  return token;
 }

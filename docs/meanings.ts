@@ -187,7 +187,15 @@ export const meanings: {
     UnmatchedPayinSeen:
       'The transfer is final, and its memo is no payment’s, or its payment takes up no more transfers',
     UnmatchedPayinAssigned: 'Decision: the money is that payment’s, whose stream records it as a payin next',
-    UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver; nothing is sent yet',
+    UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver, less what sending it costs',
+    UnmatchedRefundSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
+    UnmatchedRefundDied: 'An attempt can provably never land: only now may another be signed with another nonce',
+    UnmatchedRefundConfirmed: 'The money is back, final on its chain',
+    UnmatchedRefundOrphaned: 'What was settled left its chain: the process goes on from its recorded bytes',
+    UnmatchedRefundShort:
+      'It is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
+    UnmatchedRefundAccepted: 'An operator found that the receiver has it all the same: the refund counts as settled',
+    UnmatchedRefundRetried: 'An operator lets the refund go on: after a hundred attempts, or one that brought nothing',
   },
   webhookTypes: {
     WebhookTypeIntroduced:

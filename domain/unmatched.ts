@@ -4,13 +4,16 @@
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
-import { rescale } from './money.ts';
-import { Transfer } from './payment/events.ts';
-import { Address, closed, Id, nullable, Text, Time } from './schema.ts';
+import { formatAmount, rescale, unitsText } from './money.ts';
+import { type TokenRef, Transfer } from './payment/events.ts';
+import { Address, Amount, closed, Id, nullable, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
+import { newLeg, type TransferLeg } from './transfer/leg.ts';
+import { evolveLeg, unprefixed } from './transfer/record.ts';
+import * as shapes from './transfer/shapes.ts';
 
-/** 2: also what came for a payment beyond the transfers that it takes up. */
-export const unmatchedSchemaVersion = 2;
+/** 2: also what came for a payment beyond the transfers that it takes up. 3: refunds are sent by the service. */
+export const unmatchedSchemaVersion = 3;
 
 /** Why an operator sends money back: a sentence or two. */
 export const refundReasonMax = 400;
@@ -33,10 +36,19 @@ export const unmatchedEventSchemas = {
       receiverAddress: Address,
       receiverMemo: nullable(Text(128)),
       reason: Type.String({ minLength: 1, maxLength: refundReasonMax }),
+      /** In the token's units: what sending it costs, taken off. Missing in older ones, which operators sent by hand: nothing is signed for them. */
+      networkFee: Type.Optional(Amount),
       requestedAt: Time,
     },
     closed,
   ),
+  UnmatchedRefundSigned: Type.Object(shapes.SignedAttempt, closed),
+  UnmatchedRefundDied: Type.Object({ attempt: shapes.Attempt, proof: shapes.DeathProof }, closed),
+  UnmatchedRefundConfirmed: Type.Object(shapes.Settled, closed),
+  UnmatchedRefundOrphaned: Type.Object(shapes.Orphaned, closed),
+  UnmatchedRefundShort: Type.Object(shapes.Short, closed),
+  UnmatchedRefundAccepted: Type.Object({ reason: shapes.Reason, acceptedAt: Time }, closed),
+  UnmatchedRefundRetried: Type.Object({ reason: shapes.Reason, retriedAt: Time }, closed),
 } as const;
 
 type Schemas = typeof unmatchedEventSchemas;
@@ -60,6 +72,8 @@ export type UnmatchedState = {
   readonly beyond: Static<typeof PaymentRef> | null;
   readonly seenAt: Instant;
   readonly verdict: Verdict;
+  /** The money on its way back; null before it is ordered, and where an operator sends it by hand. */
+  readonly refund: TransferLeg<TokenRef> | null;
 } | null;
 
 export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
@@ -67,13 +81,30 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   initial: null,
   evolve(state, event) {
     if (event.type === 'UnmatchedPayinSeen')
-      return { ...event.data, beyond: event.data.beyond ?? null, verdict: { kind: 'open' } };
+      return { ...event.data, beyond: event.data.beyond ?? null, verdict: { kind: 'open' }, refund: null };
     if (!state) throw new InvariantBroken(`${event.type} before UnmatchedPayinSeen`);
-    return event.type === 'UnmatchedPayinAssigned'
-      ? { ...state, verdict: { kind: 'assigned', ...event.data } }
-      : { ...state, verdict: { kind: 'refundRequested', ...event.data } };
+    if (event.type === 'UnmatchedPayinAssigned') return { ...state, verdict: { kind: 'assigned', ...event.data } };
+    if (event.type === 'UnmatchedPayinRefundRequested')
+      return {
+        ...state,
+        verdict: { kind: 'refundRequested', ...event.data },
+        refund: legOf(state.transfer, event.data),
+      };
+    const recorded = unprefixed('UnmatchedRefund', event);
+    return recorded && state.refund ? { ...state, refund: evolveLeg(state.refund, recorded) } : state;
   },
 };
+
+function legOf({ chainId, token, amount }: Transfer, { receiverAddress, receiverMemo, networkFee }: RefundOrder) {
+  if (networkFee === undefined) return null;
+  return newLeg({
+    chainId,
+    token,
+    receiver: receiverAddress,
+    receiverMemo,
+    amount: BigInt(amount) - BigInt(networkFee),
+  });
+}
 
 /** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
 export const leastKept = { value: 1n, decimals: 2 } as const;
@@ -113,15 +144,15 @@ export function assign(
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
 }
 
-/** Orders the money back. Only the order is recorded here; somebody else carries it out. */
+/** Orders the money back, less what sending it costs. */
 export function requestRefund(
   state: UnmatchedState,
-  order: Omit<RefundOrder, 'requestedAt'>,
+  order: Omit<RefundOrder, 'requestedAt' | 'networkFee'> & { readonly networkFee: bigint },
   now: Instant,
 ): Decision<UnmatchedEvent> {
   if (!state) return unknownTransfer;
   const { verdict } = state;
-  const { receiverAddress, receiverMemo, reason } = order;
+  const { receiverAddress, receiverMemo, reason, networkFee } = order;
   if (reason.length === 0 || reason.length > refundReasonMax) {
     return refuse('invalidRequest', `say why in 1 to ${refundReasonMax} characters`);
   }
@@ -130,9 +161,17 @@ export function requestRefund(
     return same ? [] : decided(verdict);
   }
   if (verdict.kind !== 'open') return decided(verdict);
-  const data = { receiverAddress, receiverMemo, reason, requestedAt: now };
+  const { amount, token } = state.transfer;
+  if (networkFee >= BigInt(amount)) return tooLittle(token, networkFee);
+  const data = { receiverAddress, receiverMemo, reason, networkFee: unitsText(networkFee), requestedAt: now };
   return [{ type: 'UnmatchedPayinRefundRequested', data }];
 }
+
+const tooLittle = ({ symbol, decimals }: TokenRef, networkFee: bigint) =>
+  refuse(
+    'refundTooSmall',
+    `it would not cover what sending it costs, ${formatAmount(networkFee, decimals)} ${symbol}: it stays where it is`,
+  );
 
 export const unknownTransfer = refuse('illegalStep', 'no unmatched transfer has this id: the list shows them');
 

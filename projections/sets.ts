@@ -22,7 +22,7 @@ import { payments } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
-import { transfersOfOperations, transfersOfPayments } from './transfers.ts';
+import { transfersOfOperations, transfersOfPayments, transfersOfUnmatched } from './transfers.ts';
 import { treasuryMovements } from './treasuryMovements.ts';
 import { unmatched } from './unmatched.ts';
 
@@ -37,6 +37,7 @@ export const workSet: ProjectionSet = {
     unmatched,
     todoPayments,
     transfersOfPayments,
+    transfersOfUnmatched,
     todoWebhooks,
     apps,
     apiKeys,

@@ -354,6 +354,9 @@ export interface Tables {
     readonly refund_address: string | null;
     readonly refund_memo: string | null;
     readonly refund_reason: string | null;
+    readonly refund_amount: string | null;
+    readonly refund_standing: string | null;
+    readonly refund_tx_hash: string | null;
   };
 }
 

@@ -4,6 +4,7 @@ import { owedBy } from '../domain/payment/owed.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed } from '../domain/transfer/owed.ts';
 import { operationOwed } from '../domain/treasury/operation.ts';
+import { unmatchedRefundOwed } from '../domain/unmatchedRefund.ts';
 import { ofStates, type RowChange, upsert } from './projection.ts';
 
 /** Each transfer that a payment owes or has made, and its next step. */
@@ -16,6 +17,12 @@ export const transfersOfOperations = ofStates('transfersOfOperations', 'operatio
   const id = instanceOf(stored.stream);
   const owed = before ? [operationOwed(id, before)] : [];
   return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
+});
+
+/** The way back of money that no payment takes up. */
+export const transfersOfUnmatched = ofStates('transfersOfUnmatched', 'unmatched', ({ before, after, stored }) => {
+  const [former, owed] = [unmatchedRefundOwed(before), unmatchedRefundOwed(after)];
+  return transferRows(former ? [former] : [], owed ? [owed] : [], stored.metadata.at);
 });
 
 /** Rows of those that changed. @param at when the last of the events was written that changed them: the next step is due since then */

@@ -22,9 +22,7 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
     case 'operation':
       return ofOperation(seen);
     case 'unmatched':
-      return seen.event.type === 'UnmatchedPayinSeen'
-        ? received(seen.stored, 'unmatched', seen.event.data.transfer)
-        : [];
+      return ofUnmatched(seen);
     case 'treasury':
       return ofTreasury(seen.stored, seen.event);
     case 'books':
@@ -57,6 +55,14 @@ function ofOperation({ event, before, after, stored }: Seen<'operation'>): reado
   const reference = referenceOf({ kind: 'operation', id: instanceOf(stored.stream), part: 1 });
   const arrived = after.brought === null ? {} : { arrived: after.brought };
   return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
+}
+
+function ofUnmatched({ event, before, after, stored }: Seen<'unmatched'>): readonly RowChange[] {
+  if (event.type === 'UnmatchedPayinSeen') return received(stored, 'unmatched', event.data.transfer);
+  const told = unprefixed('UnmatchedRefund', event);
+  if (!told) return [];
+  const reference = referenceOf({ kind: 'unmatchedRefund', id: transferId(after.transfer), part: 1 });
+  return ofLeg(stored, told, { kind: 'refund', reference, before: before?.refund, after: after.refund });
 }
 
 interface Leg extends Omit<Moving, 'leg'> {

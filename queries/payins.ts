@@ -144,6 +144,10 @@ export interface UnmatchedPayin {
   readonly refundAddress: string | null;
   readonly refundMemo: string | null;
   readonly refundReason: string | null;
+  /** What goes back; null where nothing does, or an operator sent it by hand. */
+  readonly refundAmount: string | null;
+  readonly refundStanding: 'ordered' | 'signed' | 'short' | 'done' | null;
+  readonly refundTxHash: string | null;
 }
 
 /** What waits for a decision first, then what was decided; each newest first. @throws Unavailable */
@@ -151,9 +155,14 @@ export async function listUnmatched(sql: Sql, max: number): Promise<readonly Unm
   const rows = await sql.query<UnmatchedPayin>(
     `SELECT transfer_id AS id, chain_id AS "chainId", tx_hash AS "txHash", block_time AS at, from_address AS "from",
             to_address AS "to", memo, beyond_payment AS beyond, token_symbol AS "tokenSymbol", amount, verdict, payment_id AS "paymentId",
-            refund_address AS "refundAddress", refund_memo AS "refundMemo", refund_reason AS "refundReason"
+            refund_address AS "refundAddress", refund_memo AS "refundMemo", refund_reason AS "refundReason",
+            refund_amount AS "refundAmount", refund_standing AS "refundStanding", refund_tx_hash AS "refundTxHash"
        FROM unmatched ORDER BY verdict <> 'open', seen_at DESC, transfer_id LIMIT $1`,
     [max],
   );
-  return rows.map((row) => ({ ...row, amount: decimalText(row.amount) }));
+  return rows.map(({ amount, refundAmount, ...row }) => ({
+    ...row,
+    amount: decimalText(amount),
+    refundAmount: refundAmount === null ? null : decimalText(refundAmount),
+  }));
 }

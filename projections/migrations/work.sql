@@ -133,12 +133,18 @@ CREATE TABLE unmatched (
   app_id         text,
   refund_address text,
   refund_memo    text,
-  refund_reason  text
+  refund_reason  text,
+  refund_amount  numeric,
+  refund_standing text,
+  refund_tx_hash text
 );
 COMMENT ON TABLE unmatched IS 'Transfers that no payment takes up, and what was decided about each.';
 COMMENT ON COLUMN unmatched.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
 COMMENT ON COLUMN unmatched.memo IS 'What the payer wrote; null for none.';
 COMMENT ON COLUMN unmatched.beyond_payment IS 'The payment that it was paid to, which had recorded as many transfers as it takes; null for money without a known memo.';
+COMMENT ON COLUMN unmatched.refund_amount IS 'What goes back, less what sending it costs; null where nothing does, or an operator sent it by hand.';
+COMMENT ON COLUMN unmatched.refund_standing IS 'ordered, signed, short (less arrived: an operator decides) or done.';
+COMMENT ON COLUMN unmatched.refund_tx_hash IS 'Of the last transaction that was signed for it.';
 COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose payin it is) or refundRequested (to refund_address).';
 
 CREATE TABLE todo_payments (

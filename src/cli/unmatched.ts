@@ -7,6 +7,7 @@ import { listUnmatched } from '../../queries/payins.ts';
 import { addressBook } from '../chains/families.ts';
 import { createFailures } from '../postgres/failures.ts';
 import type { Core } from '../roles/core.ts';
+import { payoutCostsOf } from '../roles/refunds.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { runProgram } from './program.ts';
@@ -59,15 +60,31 @@ async function retryUnreadable({ database, clock }: Core): Promise<void> {
 
 type Decided = Pick<
   Awaited<ReturnType<typeof listUnmatched>>[number],
-  'verdict' | 'paymentId' | 'refundAddress' | 'refundMemo' | 'refundReason'
+  | 'verdict'
+  | 'paymentId'
+  | 'refundAddress'
+  | 'refundMemo'
+  | 'refundReason'
+  | 'refundAmount'
+  | 'refundStanding'
+  | 'refundTxHash'
 >;
 
-function verdictOf({ verdict, paymentId, refundAddress, refundMemo, refundReason }: Decided): string {
+function verdictOf({ verdict, paymentId, ...refund }: Decided): string {
   if (verdict === 'open') return 'open';
   if (verdict === 'assigned') return `payment ${paymentId}`;
+  const { refundAddress, refundMemo, refundReason, refundAmount, refundStanding, refundTxHash } = refund;
   const memo = refundMemo === null ? '' : ` with memo ${refundMemo}`;
-  return `refund to ${refundAddress}${memo}: ${refundReason}`;
+  const standing = refundAmount === null ? 'sent by hand' : `${refundStanding} ${refundTxHash ?? ''}`.trim();
+  return `refund of ${refundAmount ?? 'it'} to ${refundAddress}${memo} (${standing}): ${refundReason}`;
 }
+
+const refundingDeps = (core: Core) => ({
+  ...core,
+  addresses: addressBook,
+  canReceive: core.receiverChecks,
+  payoutCostOf: payoutCostsOf(core),
+});
 
 function tell(outcome: { readonly appended: number } | Refusal): void {
   if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
@@ -99,12 +116,12 @@ program
 
 program
   .command('refund <id>')
-  .description('order the money back; the order is recorded, sending it is by hand for now')
+  .description('order the money back, less what sending it costs')
   .requiredOption('--reason <reason>', 'why, for whoever asks later')
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
-    withCore(async (core) => tell(await refundUnmatched({ ...core, addresses: addressBook }, id, refund, operator()))),
+    withCore(async (core) => tell(await refundUnmatched(refundingDeps(core), id, refund, operator()))),
   );
 
 await runProgram(() => program.parseAsync());

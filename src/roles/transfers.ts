@@ -4,6 +4,7 @@ import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
 import { operationOwner } from '../../commands/transfers/owners/operations.ts';
 import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
+import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
 import type { OwedOn } from '../../commands/transfers/spare.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
@@ -13,7 +14,7 @@ import type { SpentLately } from '../chains/money/spending.ts';
 import type { Signers } from '../chains/open.ts';
 import { notePayoutWait } from '../postgres/payoutWaits.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
-import { createFundingProof } from '../subscribers/transfers/fundingProof.ts';
+import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
 import { createRecall } from '../subscribers/transfers/recall.ts';
 import { createUnderway } from '../subscribers/transfers/underway.ts';
@@ -40,6 +41,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed }: Owne
     payout: payoutOwner(ofPayments),
     refund: refundOwner(ofPayments),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
+    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createMoneyProof(chains) }),
   };
 }
 

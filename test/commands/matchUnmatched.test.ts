@@ -6,9 +6,9 @@ import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import { addressBook } from '../../src/chains/families.ts';
 import { badChecksum, muxedReceiver, payer, stellarReceiver, stellarTreasury } from '../support/contractPayments.ts';
 import { created, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
+import { sendingBack } from '../support/payoutCosts.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 
 const { paymentId } = terms();
@@ -77,9 +77,7 @@ describe('money that no payment has claimed', () => {
     await accepted(matchUnmatched({ ...deps, handle: start() }, id, paymentId, { cause: 'operator:test' }));
     assert.equal(refusalOf(await matchUnmatched(deps, id, otherId, { cause: 'operator:test' })), 'illegalStep');
     assert.equal(
-      refusalOf(
-        await refundUnmatched({ ...deps, addresses: addressBook }, id, { reason: 'x' }, { cause: 'operator:test' }),
-      ),
+      refusalOf(await refundUnmatched({ ...deps, ...sendingBack }, id, { reason: 'x' }, { cause: 'operator:test' })),
       'illegalStep',
     );
     assert.equal(await store.tail(), tail);
@@ -112,16 +110,17 @@ describe('money that no payment has claimed', () => {
     const ordered = async (to: { to?: string; memo?: string }) => {
       const { deps, store } = await world();
       await accepted(
-        refundUnmatched(
-          { ...deps, addresses: addressBook },
-          id,
-          { ...to, reason: 'no order' },
-          { cause: 'operator:test' },
-        ),
+        refundUnmatched({ ...deps, ...sendingBack }, id, { ...to, reason: 'no order' }, { cause: 'operator:test' }),
       );
       return (await store.read(stream)).at(-1)?.data;
     };
-    const usual = { receiverAddress: payer, receiverMemo: null, reason: 'no order', requestedAt: minute(6) };
+    const usual = {
+      receiverAddress: payer,
+      receiverMemo: null,
+      reason: 'no order',
+      networkFee: '500000',
+      requestedAt: minute(6),
+    };
     assert.deepEqual(await ordered({}), usual);
     assert.deepEqual(await ordered({ to: stellarReceiver, memo: '7' }), {
       ...usual,
@@ -132,7 +131,7 @@ describe('money that no payment has claimed', () => {
 
   it('is not ordered back to what is no address, nor with a memo that it cannot carry', async () => {
     const { deps, typesIn } = await world();
-    const withBook = { ...deps, addresses: addressBook };
+    const withBook = { ...deps, ...sendingBack };
     for (const to of [{ to: badChecksum }, { to: muxedReceiver, memo: '7' }, { memo: 'x'.repeat(29) }]) {
       assert.equal(
         refusalOf(await refundUnmatched(withBook, id, { ...to, reason: 'x' }, { cause: 'operator:test' })),

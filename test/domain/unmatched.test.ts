@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { fold } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import {
   assign,
@@ -7,11 +9,13 @@ import {
   type UnmatchedState,
   unmatched,
 } from '../../domain/unmatched.ts';
+import { signUnmatchedRefund, unmatchedRefundOwed } from '../../domain/unmatchedRefund.ts';
 import { otherPayer, payer, stellarTreasury } from '../support/contractPayments.ts';
-import { minute, payin, stellarUsdc } from '../support/payments.ts';
+import { minute, payin, refundAttempt, stellarUsdc } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';
 
 const { given } = specification(unmatched);
+const stateAfter = (history: readonly UnmatchedEvent[]) => fold(unmatched, history);
 
 const sent = (amount: string): Transfer => ({
   ...payin({ amount, in: stellarUsdc }),
@@ -21,13 +25,13 @@ const sent = (amount: string): Transfer => ({
 });
 const transfer = sent('10.00');
 const payment = { paymentId: 'payment-1', appId: 'wallet_demo' };
-const order = { receiverAddress: payer, receiverMemo: null, reason: 'sent by mistake' };
+const order = { receiverAddress: payer, receiverMemo: null, reason: 'sent by mistake', networkFee: 100000n };
 
 const seen: UnmatchedEvent = { type: 'UnmatchedPayinSeen', data: { transfer, seenAt: minute(6) } };
 const assigned: UnmatchedEvent = { type: 'UnmatchedPayinAssigned', data: { ...payment, assignedAt: minute(7) } };
 const refunded: UnmatchedEvent = {
   type: 'UnmatchedPayinRefundRequested',
-  data: { ...order, requestedAt: minute(7) },
+  data: { ...order, networkFee: '100000', requestedAt: minute(7) },
 };
 
 const seeing = (what: Transfer) => (state: UnmatchedState) => see(state, what, minute(6));
@@ -79,6 +83,22 @@ describe('money without a known memo', () => {
     given([seen, refunded])
       .when(refunding({ receiverAddress: otherPayer }))
       .thenRefused('illegalStep', /only once/);
+  });
+
+  it('goes back less what sending it costs, and stays where that is all of it', () => {
+    assert.equal(stateAfter([seen, refunded])?.refund?.order.amount, 10_0000000n - 100000n);
+    given([seen])
+      .when(refunding({ networkFee: 10_0000000n }))
+      .thenRefused('refundTooSmall', /10.00 USDC/);
+  });
+
+  it('is not sent where an operator was to send it by hand, before the service did', () => {
+    const { networkFee: _, ...data } = { ...order, requestedAt: minute(7) };
+    const byHand: UnmatchedEvent = { type: 'UnmatchedPayinRefundRequested', data };
+    assert.equal(unmatchedRefundOwed(stateAfter([seen, byHand])), undefined);
+    given([seen, byHand])
+      .when((state) => signUnmatchedRefund(state, refundAttempt(1, '9.99')))
+      .thenRefused('illegalStep', /no refund/);
   });
 
   it('is never both', () => {

@@ -5,13 +5,13 @@ import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
 import { listUnmatched } from '../../queries/payins.ts';
 import { unfinishedMatches } from '../../queries/work.ts';
-import { addressBook } from '../../src/chains/families.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../../src/subscribers/unfinishedMatches.ts';
 import { payer, stellarTreasury } from '../support/contractPayments.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { created, minute, payin, stellarUsdc } from '../support/payments.ts';
+import { sendingBack } from '../support/payoutCosts.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
@@ -53,7 +53,7 @@ describe('the list of unmatched money', () => {
     const newer = await kept(money('newer'));
     await accepted(matchUnmatched(world, given, paymentId, { cause: 'operator:test' }));
     const refund = { memo: '7', reason: 'no order' };
-    await accepted(refundUnmatched({ ...world, addresses: addressBook }, back, refund, { cause: 'operator:test' }));
+    await accepted(refundUnmatched({ ...world, ...sendingBack }, back, refund, { cause: 'operator:test' }));
     await project();
 
     const list = await listUnmatched(database, 10);

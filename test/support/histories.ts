@@ -192,7 +192,7 @@ const named = (step: Step) => ({ ...step, appId: appIdOf(step.who), paymentId: p
 /** Seen first, then decided about. */
 function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {
   if (!state) return see(state, transfer, now);
-  const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order' };
+  const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order', networkFee: 1n };
   return n > 2
     ? requestRefund(state, order, now)
     : assign(state, { paymentId: paymentIdOf(who), appId: appIdOf(who) }, now);

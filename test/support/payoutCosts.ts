@@ -1,5 +1,7 @@
 /** What payouts cost in specifications. */
 import type { PayoutCostOf } from '../../commands/pricePayment.ts';
+import type { SendingDeps } from '../../commands/sendingBack.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import type { CoinSettings } from '../../src/chains/money/coins.ts';
 
 /** Nothing, and the least is any. */
@@ -12,3 +14,10 @@ export const freeCoin = (decimals: number): CoinSettings => ({
   perHour: 10n ** 30n,
   leastPayout_microUsd: 0n,
 });
+
+/** Sending money back costs five cents, and everybody can take it. */
+export const sendingBack: SendingDeps = {
+  addresses: addressBook,
+  canReceive: {},
+  payoutCostOf: async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n }),
+};

@@ -5,7 +5,7 @@ import { PayoutBlocked, type PayoutRail } from '../../../commands/transfers/port
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { rescale } from '../../../domain/money.ts';
 import { payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
-import { type Payin, sumOf } from '../../../domain/payment/counting.ts';
+import type { Transfer } from '../../../domain/payment/events.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
 
@@ -22,31 +22,45 @@ interface Witness {
 
 type Witnesses = ReadonlyMap<ChainId, Witness>;
 
+/** What a payment's transfer is made from. */
+export function createFundingProof(chains: Witnesses): ProveFunding {
+  const prove = createMoneyProof(chains);
+  return (payment, owed, signal) => {
+    const { payins, needed } =
+      owed.key.kind === 'refund' ? refundBacking(payment, owed.leg.order) : payoutBacking(payment);
+    return prove(
+      payins.map(({ transfer }) => transfer),
+      needed,
+      signal,
+    );
+  };
+}
+
+/** @param needed what the transfers must come to, in units of their token */
+export type ProveMoney = (transfers: readonly Transfer[], needed: bigint, signal: AbortSignal) => Promise<StillFunded>;
+
 /**
  * The log says that the money was final when it was recorded. Its chain may have changed since, and whoever got at the log may have
  * written what he liked.
  */
-export function createFundingProof(chains: Witnesses): ProveFunding {
-  return async (payment, owed, signal) => {
-    const { payins, needed } =
-      owed.key.kind === 'refund' ? refundBacking(payment, owed.leg.order) : payoutBacking(payment);
-    const [first] = payins;
+export function createMoneyProof(chains: Witnesses): ProveMoney {
+  return async (transfers, needed, signal) => {
+    const [first] = transfers;
     if (needed === 0n) return nothingToProve;
-    const usd = first ? rescale(needed, first.transfer.token.decimals, 0) : 0n;
-    await Promise.all(payins.map((payin) => prove(payin, usd, signal)));
-    const sum = sumOf(payins);
+    const usd = first ? rescale(needed, first.token.decimals, 0) : 0n;
+    await Promise.all(transfers.map((transfer) => prove(transfer, usd, signal)));
+    const sum = transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
     if (sum < needed) throw unproven(`the log shows ${sum} of ${needed} units that it is paid from`);
-    return async () => void (await Promise.all(payins.map((payin) => checkThere(payin, signal))));
+    return async () => void (await Promise.all(transfers.map((transfer) => checkThere(transfer, signal))));
   };
 
-  async function checkThere({ transfer }: Payin, signal: AbortSignal): Promise<void> {
-    const { txHash: hash, blockHash } = transfer;
-    const landed = { hash, blockHash, blockNumber: BigInt(transfer.blockNumber) };
-    if (await chains.get(transfer.chainId)?.rail.stillFinal(landed, signal)) return;
+  async function checkThere({ chainId, txHash: hash, blockHash, blockNumber }: Transfer, signal: AbortSignal) {
+    const landed = { hash, blockHash, blockNumber: BigInt(blockNumber) };
+    if (await chains.get(chainId)?.rail.stillFinal(landed, signal)) return;
     throw unproven(`transaction ${hash}: its block ${blockHash} has just left the chain`);
   }
 
-  async function prove({ transfer }: Payin, usd: bigint, signal: AbortSignal): Promise<void> {
+  async function prove(transfer: Transfer, usd: bigint, signal: AbortSignal): Promise<void> {
     const chain = chains.get(transfer.chainId);
     if (!chain) throw unproven(`no node of ${chainOf(transfer.chainId).name} is configured that could show it`);
     const { agreed, dispute } = await chain.ingester.agreed(transfer, { pass: 'final', usd }, signal);

@@ -1,0 +1,52 @@
+/** Money that no payment takes up owns its way back. */
+
+import type { Decision } from '../../../domain/decider.ts';
+import type { Transfer } from '../../../domain/payment/events.ts';
+import type { TransferKey } from '../../../domain/transfer/key.ts';
+import { failedAttempts } from '../../../domain/transfer/leg.ts';
+import { type UnmatchedEvent, type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
+import {
+  concludeUnmatchedRefund,
+  orphanUnmatchedRefund,
+  signUnmatchedRefund,
+  unmatchedRefundOwed,
+} from '../../../domain/unmatchedRefund.ts';
+import { currentState, type Handle } from '../../handle.ts';
+import type { Clock } from '../../ports.ts';
+import { nothingToProve, type StillFunded, type TransferOwner } from '../outgoing.ts';
+
+interface Deps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Looks once more whether the money has come. @throws PayoutBlocked */
+  readonly proveMoney: (transfers: readonly Transfer[], needed: bigint, signal: AbortSignal) => Promise<StillFunded>;
+}
+
+export function unmatchedRefundOwner({ handle, clock, proveMoney }: Deps): TransferOwner {
+  const load = (key: TransferKey) => currentState(handle, unmatched, key.id);
+  const record = (key: TransferKey, about: string, decide: (state: UnmatchedState) => Decision<UnmatchedEvent>) =>
+    handle(unmatched, key.id, decide, { cause: `worker:refunds${about}`, appId: null });
+
+  return {
+    async load(key) {
+      const state = await load(key);
+      const owed = unmatchedRefundOwed(state);
+      if (!owed || state?.verdict.kind !== 'refundRequested') return undefined;
+      const { leg, purpose } = owed;
+      const order = {
+        ...leg.order,
+        reference: purpose.reference,
+        referenceOrdinal: failedAttempts(leg) + 1,
+      };
+      return { ...owed, order, mayOutbid: true, owedSince: state.verdict.requestedAt };
+    },
+    async proveFunding(key, signal) {
+      const state = await load(key);
+      return state ? proveMoney([state.transfer], BigInt(state.transfer.amount), signal) : nothingToProve;
+    },
+    sign: (key, attempt) => record(key, '', (state) => signUnmatchedRefund(state, attempt)),
+    conclude: (key, outcome) =>
+      record(key, ` ${outcome.kind}`, (state) => concludeUnmatchedRefund(state, outcome, clock.now())),
+    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (state) => orphanUnmatchedRefund(state, seen)),
+  };
+}
