@@ -11,7 +11,8 @@ import {
   type RefundOrder,
   requestRefunds,
 } from '../domain/payment/refundOrder.ts';
-import { type KnownSigner, type OwnMoney, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
+import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
+import { type KnownSigner, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
@@ -39,20 +40,6 @@ export interface OrderedRefunds {
   /** When the payment last changed. */
   readonly at: Instant;
   readonly orderedNow: boolean;
-}
-
-/** Money that can go back. */
-export interface Held extends Omit<PlannedRefund, 'proof' | 'receiver'> {
-  /** What of it goes back without the operator: its senders have proven where to. */
-  readonly proven: bigint;
-  /** What sending it back to one receiver costs, in its smallest units; null while nobody can tell. */
-  readonly networkFee: bigint | null;
-  readonly owners: readonly OwnMoney[];
-}
-
-/** What would be sent, and what that costs besides, in smallest units. */
-export interface PricedRefund extends PlannedRefund {
-  readonly networkFee: bigint;
 }
 
 export interface Refunds {

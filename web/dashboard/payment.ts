@@ -1,6 +1,6 @@
 /** One payment: what to pay, its story, its transactions, its webhooks. */
 import type { VNode } from 'preact';
-import type { Held } from '../../commands/refunds.ts';
+import type { Held } from '../../domain/payment/refundQuote.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';

@@ -1,7 +1,7 @@
 /** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed. */
 import type { VNode } from 'preact';
-import type { Held, PricedRefund } from '../../commands/refunds.ts';
 import { formatAmount } from '../../domain/money.ts';
+import type { Held, PricedRefund } from '../../domain/payment/refundQuote.ts';
 import { address } from '../parts/address.ts';
 import { amount } from '../parts/amount.ts';
 import { linkButton, submit } from '../parts/button.ts';

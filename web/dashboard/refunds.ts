@@ -1,7 +1,7 @@
 /** Money of a payment that is held or goes back: a card of its page, and the form that orders it. */
 import type { VNode } from 'preact';
-import type { Held } from '../../commands/refunds.ts';
 import { formatAmount } from '../../domain/money.ts';
+import type { Held } from '../../domain/payment/refundQuote.ts';
 import type { RefundStatus } from '../../domain/payment/refundView.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { shortAddress } from '../parts/address.ts';

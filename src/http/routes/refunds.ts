@@ -1,8 +1,9 @@
-import type { Held, RefundedPayment } from '../../../commands/refunds.ts';
+import type { RefundedPayment } from '../../../commands/refunds.ts';
 import { findChain, tokenAt } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../../domain/money.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
+import type { Held } from '../../../domain/payment/refundQuote.ts';
 import { refundView, refundViews } from '../../../domain/payment/refundView.ts';
 import { paymentIdIn } from '../../../queries/paymentId.ts';
 import type { HttpDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 /** Pages about payments. */
 import type { VNode } from 'preact';
-import type { Held } from '../../../commands/refunds.ts';
 import { chains } from '../../../domain/chains.ts';
+import type { Held } from '../../../domain/payment/refundQuote.ts';
 import { deliveryPage } from '../../../web/dashboard/delivery.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';

@@ -1,7 +1,8 @@
 /** An app's payments: as a list, and one by one with all that happened to it. */
 import Type, { type Static } from 'typebox';
-import type { Held, RefundedPayment } from '../../../../commands/refunds.ts';
+import type { RefundedPayment } from '../../../../commands/refunds.ts';
 import { isRefusal } from '../../../../domain/decider.ts';
+import type { Held } from '../../../../domain/payment/refundQuote.ts';
 import { type Instant, parseInstant, plus } from '../../../../domain/time.ts';
 import { paymentPage } from '../../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../../web/dashboard/payments.ts';

@@ -1,9 +1,10 @@
 /** An owner sends money back that a payment of his holds: what, then the code that is mailed for just that. */
 import Type, { type Static } from 'typebox';
-import type { AskedRefund, PricedRefund, RefundedPayment } from '../../../../commands/refunds.ts';
+import type { AskedRefund, RefundedPayment } from '../../../../commands/refunds.ts';
 import { chainOf } from '../../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
+import type { PricedRefund } from '../../../../domain/payment/refundQuote.ts';
 import { confirmRefundPage, refundFormPage } from '../../../../web/dashboard/refund.ts';
 import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
 import { appPaths } from '../../../../web/parts/paths.ts';
