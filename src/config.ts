@@ -47,6 +47,8 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
+  /** A payout that its receiver cannot take is given up after so long; never when 0. */
+  readonly payoutImpossible_hours: number;
   /** How long an owner's change of the settlement wallet waits. */
   readonly settlementCoolDown_hours: number;
   /** Of money that operators send out of the treasury. */
@@ -141,6 +143,7 @@ export function readConfig(env: Env): Config {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
       least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),
     },
+    payoutImpossible_hours: read.integer('PAYOUT_IMPOSSIBLE_HOURS', 0, 0, 8_760),
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),
     withdrawals: {
       addressCoolDown_hours: read.integer('TREASURY_ADDRESS_COOLDOWN_HOURS', 24, 0, 720),

@@ -1,5 +1,6 @@
 /** What an operator decides about a payout that does not go on by itself. Each decision is recorded with its reason and who made it. */
 import { type Refusal, refuse } from '../../domain/decider.ts';
+import { bounceImpossible } from '../../domain/payment/close.ts';
 import * as payout from '../../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { liveAttempts } from '../../domain/transfer/leg.ts';
@@ -32,6 +33,9 @@ export const retryPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
 /** The receiver has it all although its transfer fell short: the payout counts as settled. */
 export const acceptPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
   decide(deps, byHand, by, payout.acceptPayout);
+
+/** The receiver cannot be paid, and what came is to go back. Refused as long as an attempt can land. */
+export const bouncePayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, bounceImpossible);
 
 async function decide(
   { handle, clock }: Deps,

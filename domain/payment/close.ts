@@ -92,13 +92,28 @@ const codeOf: Partial<Record<Standing, BounceCode>> = {
   otherSender: 'otherSender',
 };
 
-/** An operator's decision: a funded payment whose payout can never be made and of which nothing was ever signed. */
-export function bounceImpossible(p: PaymentState, now: Instant): Decision<PaymentEvent> {
+/**
+ * A funded payment whose payout can never be made: nothing was signed for it that can land, and nothing is from now on. What came can go
+ * back.
+ *
+ * @param note why, at most 400 characters
+ */
+export function bounceImpossible(p: PaymentState, note: string, now: Instant): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   if (p.closed?.kind === 'bounced') return [];
-  if (!p.funded || p.payout?.attempts.some(canLand)) {
-    return refuse('illegalStep', 'a payout attempt can still land, or the payment is not funded: it cannot be bounced');
-  }
+  if (!p.funded) return refuse('illegalStep', 'the payment is not funded: there is no payout that could be impossible');
+  if (p.funded.rule === 'cashback')
+    return refuse('illegalStep', 'it pays out cashback: nobody paid it in to whom it could go back');
+  if (p.payout?.attempts.some(canLand))
+    return refuse(
+      'illegalStep',
+      'an attempt of its payout can still land: wait for its fate, or npm run payouts -- bury',
+    );
+  if (p.payoutHeld !== null)
+    return refuse(
+      'illegalStep',
+      `an operator holds its payout (${p.payoutHeld}): npm run payouts -- retry comes before`,
+    );
   if (p.payout?.short) return fallenShort(p.payout, p.payout.short);
   return [
     {
@@ -107,6 +122,7 @@ export function bounceImpossible(p: PaymentState, now: Instant): Decision<Paymen
         code: 'payoutImpossible',
         received: p.funded.received.toString(),
         ...assetOf(p, p.terms.source),
+        note,
         bouncedAt: now,
       },
     },

@@ -26,7 +26,7 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
- * by it; all that may become of a transfer may become of a refund.
+ * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible.
  */
 export const paymentSchemaVersion = 6;
 
@@ -157,6 +157,8 @@ export const paymentEventSchemas = {
       received: Amount,
       /** Which money that is; missing where it is what the payment was created with, and in older ones. */
       asset: Type.Optional(Type.Object({ chainId: Chain, token: TokenRef }, closed)),
+      /** Why a payout is impossible: in an operator's words, or the chain's. Missing otherwise, and in older ones. */
+      note: Type.Optional(Reason),
       bouncedAt: Time,
     },
     closed,

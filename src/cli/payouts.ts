@@ -4,6 +4,7 @@ import { currentState } from '../../commands/handle.ts';
 import {
   acceptPayout,
   type ByHand,
+  bouncePayout,
   buryPayout,
   holdPayout,
   retryPayout,
@@ -122,6 +123,11 @@ decision(
   'bury',
   'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',
   bury,
+);
+decision(
+  'bounce',
+  'give it up: its receiver cannot be paid; what came can go back to its payer',
+  async (core, byHand) => tell(await bouncePayout(core, byHand, operator())),
 );
 
 await runProgram(() => program.parseAsync());

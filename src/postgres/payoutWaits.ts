@@ -1,3 +1,4 @@
+import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
@@ -35,6 +36,16 @@ export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
        FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
       WHERE t.step = 'sign' AND w.payment_id = ANY ($1)`,
     [paymentIds],
+  );
+
+/** Payouts of payments that wait for this reason since then, or longer, the oldest first. @throws Unavailable */
+export const payoutsWaitingSince = (sql: Sql, reason: string, since: Instant, max: number) =>
+  sql.query<{ readonly paymentId: string; readonly chainId: ChainId }>(
+    `SELECT w.payment_id AS "paymentId", w.chain_id AS "chainId"
+       FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
+      WHERE t.kind = 'payout' AND t.step = 'sign' AND w.reason = $1 AND w.since <= $2
+      ORDER BY w.since, w.payment_id LIMIT $3`,
+    [reason, since, max],
   );
 
 /** How many wait for what. @throws Unavailable */

@@ -27,7 +27,7 @@ import { followChanges, payinWorkers } from './payins.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 import { remoteSignerOf, signersOf } from './signers.ts';
 import { sweepWorkers } from './sweeps.ts';
-import { transferAudits, transferWorkers } from './transfers.ts';
+import { impossiblePayouts, transferAudits, transferWorkers } from './transfers.ts';
 import { webhookSender } from './webhooks.ts';
 
 const unmatchedIdle_ms = 30_000;
@@ -51,6 +51,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
     run('books', NEVER, ...booksWorkers(core)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
+    ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),

@@ -8,13 +8,15 @@ import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.
 import type { OwedOn } from '../../commands/transfers/spare.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
 import { dueTransfers, recentTransfers, settledTransfers, unsettledOf } from '../../queries/transfers.ts';
 import type { SpentLately } from '../chains/money/spending.ts';
 import type { Signers } from '../chains/open.ts';
-import { notePayoutWait } from '../postgres/payoutWaits.ts';
+import { notePayoutWait, payoutsWaitingSince } from '../postgres/payoutWaits.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
 import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
+import { impossibleWorker } from '../subscribers/transfers/impossible.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
 import { createRecall } from '../subscribers/transfers/recall.ts';
 import { createUnderway } from '../subscribers/transfers/underway.ts';
@@ -27,6 +29,7 @@ import { owedOn } from './withdrawals.ts';
 const recentMax = 100_000;
 const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
+const impossibleIdle_ms = 60_000;
 
 export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
   /** What a withdrawal must leave. */
@@ -81,6 +84,22 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
     return [transfers, nonces];
   });
+}
+
+/** None where payouts are never given up. */
+export function impossiblePayouts(core: Core): readonly RoleWorker[] {
+  const { config, workHandle: handle, clock, chains, database, telemetry } = core;
+  if (config.payoutImpossible_hours === 0) return [];
+  const worker = impossibleWorker({
+    handle,
+    clock,
+    owners: transferOwners({ ...core, owed: owedOn(core.database) }),
+    rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+    after_ms: config.payoutImpossible_hours * hour_ms,
+    refusedSince: (since, max) => payoutsWaitingSince(database, 'refusedByToken', since, max),
+    alarm: ({ chainId, paymentId }, message) => telemetry.alarm('payoutImpossible', { chainId, paymentId }, message),
+  });
+  return [{ worker, idle_ms: impossibleIdle_ms }];
 }
 
 export function transferAudits(core: Core): readonly RoleWorker[] {

@@ -1,6 +1,6 @@
 /** Why a payout is not signed. */
 import assert from 'node:assert/strict';
-import { countPayoutWaits, notePayoutWait, payoutWaits } from '../../src/postgres/payoutWaits.ts';
+import { countPayoutWaits, notePayoutWait, payoutsWaitingSince, payoutWaits } from '../../src/postgres/payoutWaits.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
@@ -23,5 +23,8 @@ describe('payouts that wait', () => {
     const [{ reason, count } = assert.fail()] = await countPayoutWaits(database);
     assert.deepEqual([reason, Number(count)], ['appPerHour', 1]);
     assert.equal((await payoutWaits(database, asked))[0]?.since, p.minute(8));
+    const since = (reason: string, minute: number) => payoutsWaitingSince(database, reason, p.minute(minute), 10);
+    assert.deepEqual(await since('appPerHour', 8), [{ paymentId: paymentIdOf(1), chainId: 1 }]);
+    assert.deepEqual([await since('appPerHour', 7), await since('float', 8)], [[], []]);
   });
 });

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { acceptPayout, buryPayout, holdPayout, retryPayout } from '../../../commands/transfers/payoutsByHand.ts';
+import {
+  acceptPayout,
+  bouncePayout,
+  buryPayout,
+  holdPayout,
+  retryPayout,
+} from '../../../commands/transfers/payoutsByHand.ts';
 import type { Fate } from '../../../commands/transfers/ports.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { attemptsMax } from '../../../domain/transfer/leg.ts';
@@ -74,6 +80,18 @@ describe('an operator', () => {
     assert.equal(await refusal(retryPayout(deps(), said, by)), 'illegalStep');
     await accepted(acceptPayout(deps(), said, by));
     assert.equal((await load()).payout?.settled?.hash, signing.hash);
+  });
+
+  it('gives a payout up whose receiver cannot take it, and nothing more is signed; not while an attempt can land', async () => {
+    const { sign, deps, load, record, refusal, store } = await world();
+    await accepted(sign());
+    assert.equal(await refusal(bouncePayout(deps(), said, by)), 'illegalStep');
+    await record(first, [died(1, { reason: 'validityPassed', detail: 'height 9' })]);
+    await accepted(bouncePayout(deps(), said, by));
+    const event = (await store.read(`payment-${first}`)).at(-1);
+    assert.partialDeepStrictEqual(event?.data, { code: 'payoutImpossible', note: said.reason });
+    assert.equal((await load()).closed?.kind, 'bounced');
+    assert.equal(await refusal(sign()), 'illegalStep');
   });
 
   it('holds a payout, and names none that is not there', async () => {

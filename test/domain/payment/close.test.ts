@@ -8,15 +8,20 @@ import {
   created,
   detected,
   died,
+  digits,
   done,
   ethereumUsdc,
+  event,
   expired,
   expires_at,
+  funded,
+  held,
   minute,
   ordered,
   orphaned,
   paid,
   payin,
+  retried,
   sent,
   signed,
   unpaid,
@@ -104,8 +109,13 @@ describe('expiry', () => {
 });
 
 describe('an impossible payout', () => {
-  const bounce = (state: Parameters<typeof bounceImpossible>[0]) => bounceImpossible(state, minute(62));
-  const impossible = bounced('payoutImpossible', '10.01');
+  const bounce = (state: Parameters<typeof bounceImpossible>[0]) => bounceImpossible(state, 'frozen', minute(62));
+  const impossible = event('PaymentBounced', {
+    code: 'payoutImpossible',
+    received: digits('10.01'),
+    note: 'frozen',
+    bouncedAt: minute(62),
+  });
 
   it('bounces a funded payment of which nothing can land', () => {
     for (const history of [paid, ordered, [...sent, died()]]) {
@@ -118,6 +128,21 @@ describe('an impossible payout', () => {
     for (const history of [sent, done, replaced, [...done, unsettled()]]) {
       given(history).when(bounce).thenRefused('illegalStep');
     }
+  });
+
+  it('is refused while an operator holds the payout: he may have paid it by hand', () => {
+    given([...ordered, held()])
+      .when(bounce)
+      .thenRefused('illegalStep', /retry/);
+    given([...ordered, held(), retried()])
+      .when(bounce)
+      .then([impossible]);
+  });
+
+  it('is refused for a withdrawal of cashback, which nobody paid in', () => {
+    given([created(), funded([payin()], { rule: 'cashback' })])
+      .when(bounce)
+      .thenRefused('illegalStep', /cashback/);
   });
 
   it('is refused without funding, and happens once', () => {

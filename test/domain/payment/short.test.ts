@@ -71,7 +71,7 @@ describe('a payout that brought less than was ordered', () => {
         .when((state) => buryPayout(state, [1], nonceUsed))
         .thenNothing();
       given(history)
-        .when((state) => bounceImpossible(state, minute(20)))
+        .when((state) => bounceImpossible(state, 'frozen', minute(20)))
         .thenRefused('illegalStep');
     }
   });

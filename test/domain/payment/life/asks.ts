@@ -302,7 +302,7 @@ const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(st
 const retry = ask('retry the payout', (_, now) => (state) => payouts.retryPayout(state, 'it was not', now));
 const accept = ask('accept the payout', (_, now) => (state) => payouts.acceptPayout(state, 'by hand', now));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
-const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, now));
+const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, 'frozen', now));
 const asking = (order: RefundOrder, now: Instant) => (state: PaymentState) =>
   requestRefunds(state, order, refundCost, now);
 const proven: Partial<RefundOrder> = { to: 'proven', by: 'key' };
