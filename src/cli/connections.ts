@@ -38,23 +38,32 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
  * @param running what to do when the embedded event store runs already
  * @throws NodeNotStarted
  */
-export async function connections({ database, eventstore, data }: Where, running: 'join' | 'refuse') {
-  const last = await readConnections(resolve(data));
+export async function connections({ database, ...where }: Where, running: 'join' | 'refuse') {
+  const last = await readConnections(resolve(where.data));
   const databaseUrl = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
   if (!databaseUrl) {
-    throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
+    throw new Error(`No service has run on ${resolve(where.data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
   }
+  return { databaseUrl, ...(await eventStoreOf(where, running)) };
+}
+
+/** The event store alone, found in the same way. @throws NodeNotStarted */
+export async function eventStoreOf(
+  { eventstore, data }: Pick<Where, 'eventstore' | 'data'>,
+  running: 'join' | 'refuse',
+) {
+  const last = await readConnections(resolve(data));
   const used = secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL') || last?.eventStoreUrl;
   // A store of its own would be empty beside the one that the service uses elsewhere; a socket is that of a node of its own.
   const elsewhere = used && socketOf(used) === null ? used : undefined;
   const named = eventstore || elsewhere;
-  if (named) return { databaseUrl, eventStoreUrl: named, close: async () => {} };
+  if (named) return { eventStoreUrl: named, close: async () => {} };
   try {
     const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
-    return { databaseUrl, eventStoreUrl: node.url, close: () => node.stop() };
+    return { eventStoreUrl: node.url, close: () => node.stop() };
   } catch (error) {
     if (!(error instanceof NodeNotStarted) || error.code !== 'directoryInUse' || !last || running === 'refuse')
       throw error;
-    return { databaseUrl, eventStoreUrl: last.eventStoreUrl, close: async () => {} };
+    return { eventStoreUrl: last.eventStoreUrl, close: async () => {} };
   }
 }

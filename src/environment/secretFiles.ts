@@ -4,14 +4,15 @@ import { closeSync, openSync, readSync } from 'node:fs';
 export type Env = Readonly<Record<string, string | undefined>>;
 
 const most_bytes = 64 * 1024;
-const secrets: ReadonlySet<string> = new Set([
+/** What must never be lost or shown, by its variable. URLs of nodes come beside them. */
+export const secretNames: ReadonlySet<string> = new Set([
   ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
   ...['SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'DATABASE_URL', 'EVENTSTORE_URL', 'SMTP_URL'],
   ...['DEPLOYER_PRIVATE_KEY', 'STELLAR_DEPLOYER_SECRET'],
 ]);
 
 /** URLs of nodes often hold a provider's key. */
-const isSecret = (name: string): boolean => secrets.has(name) || /^RPC_URLS_\d+$/.test(name);
+const isSecret = (name: string): boolean => secretNames.has(name) || /^RPC_URLS_\d+$/.test(name);
 
 /** The variable's value, from its file if it is a secret that has one. @param problems receives what is wrong, never a secret */
 export function settingOf(env: Env, name: string, problems: string[]): string | undefined {

@@ -1,0 +1,48 @@
+/** The installation's secrets beside a backup of its log, sealed by a passphrase: without them the log is read by nobody and its money is lost. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withKeystore } from '../environment/keystore.ts';
+import { type Env, secretNames, settingOf } from '../environment/secretFiles.ts';
+import { type Entries, openKeystore, sealKeystore } from '../keystore/sealed.ts';
+import { BackupError } from './manifest.ts';
+
+const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
+
+/** Those that are set, wherever they come from. @throws BackupError that names what cannot be read */
+export function secretsOf(env: Env): Entries {
+  const problems: string[] = [];
+  const all = withKeystore(env, problems);
+  const found = [...secretNames].flatMap((name) => {
+    const value = settingOf(all, name, problems);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  if (problems.length > 0) throw new BackupError(problems.join('\n'));
+  return Object.fromEntries(found);
+}
+
+export function writeSecrets(directory: string, secrets: Entries, passphrase: string): void {
+  const beside = `${pathOf(directory)}.new`;
+  writeFileSync(beside, sealKeystore(secrets, passphrase), { mode: 0o600, flush: true });
+  renameSync(beside, pathOf(directory));
+}
+
+export const hasSecrets = (directory: string): boolean => existsSync(pathOf(directory));
+
+/**
+ * Into a file of variables that only its owner reads, which must not exist.
+ * @throws KeystoreError for another passphrase
+ * @returns their names
+ */
+export function restoreSecrets(directory: string, passphrase: string, to: string): readonly string[] {
+  const secrets = openKeystore(readFileSync(pathOf(directory), 'utf8'), passphrase);
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${quoted(value)}`);
+  writeFileSync(to, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  return Object.keys(secrets);
+}
+
+/** As files of variables have it: in a quote that is not in the value. */
+function quoted(value: string): string {
+  const quote = ['"', "'", '`'].find((each) => !value.includes(each));
+  if (quote === undefined) throw new BackupError('a secret holds every kind of quote: set it by hand');
+  return `${quote}${value}${quote}`;
+}

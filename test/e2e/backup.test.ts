@@ -1,0 +1,74 @@
+/** The log is lost, and comes back from a backup that was made under load: nothing is paid twice, and what is missing is named. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseUnits } from 'viem';
+import { createCustomers } from '../support/customers.ts';
+import { createSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+describe('a log that comes back from a backup', function () {
+  this.timeout(180_000);
+  const sandbox = createSandbox({ chains: [8453, 1] });
+  const customers = createCustomers(sandbox);
+  const backup = temporaryDirectory();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  const tool = async (name: string, ...args: string[]): Promise<string> => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    return (await promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env })).stdout;
+  };
+  const ended = async () => {
+    const states = await Promise.all(customers.orders.map(({ payment }) => payment && sandbox.read(payment.id)));
+    return states.filter((state) => state?.status === 'payment_payout_completed').length;
+  };
+  async function onePaidEach(): Promise<void> {
+    for (const { receiver, amount, payment } of customers.orders) {
+      const paid = await sandbox.balance(1, 'USDC', receiver);
+      assert.ok(paid === parseUnits(amount, 6) || (!payment && paid === 0n), `${receiver} got ${paid} for ${amount}`);
+    }
+  }
+
+  it('pays nobody again, and says why it pays nobody', async () => {
+    const closing = new AbortController();
+    const coming = customers.come(8453, 1, closing.signal);
+    await sandbox.until(async () => (await ended()) >= 1);
+    // Its money comes after the backup: the log that comes back knows of it and of no payout.
+    const late = customers.newOrder(8453, 1);
+    await customers.create(late);
+    assert.match(await tool('backup', backup), /\d+ of them new/);
+    await customers.pay(late);
+    const before = await ended();
+    await sandbox.until(async () => (await ended()) >= before + 2);
+    closing.abort();
+    await coming;
+    await customers.finish();
+    await sandbox.kill();
+
+    renameSync(join(sandbox.dataDir, 'eventstore'), join(sandbox.dataDir, 'eventstore.lost'));
+    assert.match(await tool('restore', backup), /events are in the log/);
+    await tool('rebuild', '--log-restored');
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    await sandbox.until(async () => {
+      const { body } = await sandbox.operations('/metrics');
+      return String(body).includes('pi_alarms_total{reason="treasuryBehindChain"}');
+    });
+    await onePaidEach();
+  });
+
+  it('goes on once an operator has put on hold what was paid meanwhile', async () => {
+    const open = await tool('payouts');
+    const late = customers.orders.find(({ payment }) => open.includes(payment.id));
+    assert.ok(late, open);
+    await tool('payouts', 'hold', late.payment.id, '--reason', 'paid before the log was lost');
+    await tool('treasury', 'explain', 'payouts that the lost log knew of', '1');
+    const next = customers.newOrder(8453, 1);
+    await customers.create(next);
+    await customers.pay(next);
+    await sandbox.follow(next.payment.id);
+    await onePaidEach();
+  });
+});
