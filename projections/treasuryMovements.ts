@@ -1,4 +1,5 @@
 import type { ChainId } from '../domain/chains.ts';
+import { coinAddress } from '../domain/coins.ts';
 import { categoryOf, instanceOf, type StoredEvent } from '../domain/decider.ts';
 import { type Transfer, transferId } from '../domain/payment/events.ts';
 import type { Payment } from '../domain/payment/state.ts';
@@ -7,7 +8,7 @@ import type { TransferLeg } from '../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
 import type { LandedAt } from '../domain/transfer/shapes.ts';
 import type { BooksEvent } from '../domain/treasury/booksEvents.ts';
-import type { TreasuryEvent } from '../domain/treasury/events.ts';
+import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
 import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
 
@@ -103,14 +104,38 @@ function received(stored: StoredEvent, kind: string, transfer: Transfer): readon
 }
 
 function ofTreasury(stored: StoredEvent, event: TreasuryEvent): readonly RowChange[] {
-  const [chainId] = accountOf(stored);
-  const tell = (kind: string, reference: string, landed: LandedAt) =>
-    costs(chainId, landed).map((movement) =>
-      upsert('treasury_movements', rowOf(stored, { kind, reference }, movement)),
-    );
-  if (event.type === 'NonceUsedUp' && event.data.landed)
-    return tell('cancel', `nonce ${event.data.nonce}`, event.data.landed);
-  return event.type === 'SweepConfirmed' && event.data.landed ? tell('sweep', 'checks', event.data.landed) : [];
+  const tell = (kind: string, reference: string, { landed }: { readonly landed?: LandedAt }) =>
+    landed
+      ? costs(accountOf(stored)[0], landed).map((movement) =>
+          upsert('treasury_movements', rowOf(stored, { kind, reference }, movement)),
+        )
+      : [];
+  switch (event.type) {
+    case 'NonceUsedUp':
+      return tell('cancel', `nonce ${event.data.nonce}`, event.data);
+    case 'SweepConfirmed':
+      return tell('sweep', 'checks', event.data);
+    case 'TransactionAdopted':
+      return adopted(stored, event.data);
+    default:
+      return [];
+  }
+}
+
+/** One row for each asset, however often the transaction moved it. */
+function adopted(stored: StoredEvent, data: TransactionAdopted): readonly RowChange[] {
+  const [chainId, account] = accountOf(stored);
+  const { hash: txHash, blockNumber, blockHash, fee, changes } = data;
+  const place = { chainId, account, txHash, blockNumber, blockHash };
+  const moved = [...Map.groupBy(changes, ({ asset }) => asset)].map(([asset, own]) => {
+    const [first] = own;
+    const amount = own.reduce((sum, each) => sum + BigInt(each.amount), 0n);
+    const counterparty = own.length === 1 ? (first?.counterparty ?? null) : null;
+    const what = { kind: 'adopted', counterparty, reference: data.nonce === null ? txHash : `nonce ${data.nonce}` };
+    return rowOf(stored, what, { ...place, asset, part: 'adopted', amount });
+  });
+  const paid = rowOf(stored, { kind: 'adopted' }, { ...place, asset: coinAddress, part: 'fee', amount: -BigInt(fee) });
+  return [...moved, paid].filter(({ amount }) => amount !== '0').map((row) => upsert('treasury_movements', row));
 }
 
 function ofBooks(stored: StoredEvent, event: BooksEvent): readonly RowChange[] {

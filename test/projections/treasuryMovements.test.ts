@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { DomainEvent, StoredEvent } from '../../domain/decider.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import type { Cost } from '../../domain/transfer/shapes.ts';
+import type { Row, Seen } from '../../projections/projection.ts';
+import { treasuryMovements } from '../../projections/treasuryMovements.ts';
+import * as p from '../support/payments.ts';
+
+const account = p.treasuryAccount;
+const usdc = p.ethereumUsdc.token.address;
+const signing = p.attempt(1, { account });
+const cost = { payer: account, fee: '21', rent: '5' };
+
+/** The rows that are left after a payment's whole history, by asset and part. */
+function rowsAfter(history: readonly PaymentEvent[]): Readonly<Record<string, Row>> {
+  const rows: Record<string, Row> = {};
+  let before = paymentDecider.initial;
+  for (const [at, event] of history.entries()) {
+    const after = paymentDecider.evolve(before, event);
+    put(rows, { category: 'payment', event, before, after, stored: stored(`payment-1`, at, event) } as Seen);
+    before = after;
+  }
+  return rows;
+}
+
+function put(rows: Record<string, Row>, seen: Seen): void {
+  for (const change of treasuryMovements.project(seen)) {
+    const row = 'row' in change ? change.row : change.key;
+    const key = `${row['asset']} ${row['part']}`;
+    if (change.op === 'remove') delete rows[key];
+    else rows[key] = row;
+  }
+}
+
+const stored = (stream: string, at: number, { type, data }: DomainEvent): StoredEvent => ({
+  ...{ stream, revision: BigInt(at), position: BigInt(at), id: `event-${at}`, type, data },
+  metadata: { prev: null, at: p.minute(at), cause: 'worker:test', appId: null, schemaVersion: 6 },
+});
+
+const amounts = (rows: Readonly<Record<string, Row>>) =>
+  Object.fromEntries(Object.entries(rows).map(([key, { amount }]) => [key.replace(usdc, 'USDC'), amount]));
+
+const settledWith = (more: Partial<Cost> = {}, block = 200) => {
+  const event = p.settled(signing, block);
+  assert.ok(event.type === 'PayoutConfirmed');
+  return { ...event, data: { ...event.data, cost: { ...cost, ...more } } };
+};
+
+describe('the movements of the treasury', () => {
+  const sent: readonly PaymentEvent[] = [...p.ordered, p.signed(signing)];
+  const paymentId = p.paymentAfter(p.unpaid).terms.paymentId;
+
+  it('are what left with a payout, its gas and its rent', () => {
+    assert.deepEqual(amounts(rowsAfter([...sent, settledWith()])), {
+      [`USDC ${paymentId}`]: '-10000000',
+      'coin fee': '-21',
+      'coin rent': '-5',
+    });
+  });
+
+  it('are none of payins that have addresses of their own: only a sweep brings those', () => {
+    assert.deepEqual(rowsAfter(p.paid), {});
+    const withMemo = { ...p.payin(), memo: '7' };
+    const [row] = Object.values(rowsAfter([...p.unpaid, p.detected(withMemo), p.confirmed(withMemo)]));
+    assert.deepEqual([row?.['kind'], row?.['amount'], row?.['account']], ['payin', withMemo.amount, withMemo.to]);
+  });
+
+  it('take what a token took besides, or did not take', () => {
+    assert.equal(amounts(rowsAfter([...sent, settledWith({ left: '10000003' })]))[`USDC ${paymentId}`], '-10000003');
+    assert.equal(`USDC ${paymentId}` in amounts(rowsAfter([...sent, settledWith({ left: '0' })])), false);
+  });
+
+  it('go when the block leaves its chain, and come again with the block that has it', () => {
+    const orphaned = [...sent, settledWith(), p.unsettled(signing, 200)];
+    assert.deepEqual(rowsAfter(orphaned), {});
+    const again = rowsAfter([...orphaned, settledWith({}, 201)]);
+    assert.equal(again['coin fee']?.['block_number'], '201');
+  });
+
+  it('are the gas of an attempt that was reverted, once for all that shared its nonce', () => {
+    const landed = { hash: signing.hash, blockNumber: '199', blockHash: '0xb', cost: { payer: account, fee: '30' } };
+    const proof = { ...p.reverted, landed };
+    const bump = p.attempt(2, { account, nonce: signing.nonce });
+    const rows = rowsAfter([...sent, p.signed(bump), p.died(1, proof), p.died(2, proof)]);
+    assert.deepEqual(amounts(rows), { 'coin fee': '-30' });
+    assert.equal(rows['coin fee']?.['kind'], 'payout');
+  });
+
+  it('are what an operator adopted, the cancel of a nonce, and nothing of older events that do not tell', () => {
+    const rows: Record<string, Row> = {};
+    const of = (event: DomainEvent, at: number) =>
+      put(rows, { category: 'treasury', event, stored: stored(`treasury-1-${account}`, at, event) } as Seen);
+    of({ type: 'NonceUsedUp', data: { nonce: '7', detail: 'older', usedAt: p.minute(1) } }, 1);
+    assert.deepEqual(rows, {});
+    const landed = { hash: '0x0c', blockNumber: '9', blockHash: '0xb9', cost: { payer: account, fee: '4' } };
+    of({ type: 'NonceUsedUp', data: { nonce: '8', detail: 'cancel', landed, usedAt: p.minute(2) } }, 2);
+    assert.deepEqual([rows['coin fee']?.['kind'], rows['coin fee']?.['amount']], ['cancel', '-4']);
+    const changes = [
+      { asset: usdc, amount: '-50', counterparty: '0xB' },
+      { asset: usdc, amount: '-7', counterparty: '0xC' },
+      { asset: 'coin', amount: '0', counterparty: null },
+    ];
+    const data = { hash: '0x0d', nonce: '9', blockNumber: '11', blockHash: '0xb11', fee: '6', changes };
+    of({ type: 'TransactionAdopted', data }, 3);
+    assert.equal(rows[`${usdc} adopted`]?.['amount'], '-57');
+    assert.equal(rows['coin fee']?.['tx_hash'], '0x0d');
+    assert.equal('coin adopted' in rows, false);
+  });
+});
