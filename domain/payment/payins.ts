@@ -157,7 +157,8 @@ export const paysInto = (deposits: Deposits, { to, memo }: Pick<Transfer, 'to' |
 
 /**
  * PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. Each source adds up by itself:
- * the first that reaches what is due funds the payment. Late money does where the app's policy takes it, and nothing has gone back.
+ * the first that reaches what is due funds the payment. Late money does where the app's policy takes it, and nothing has gone back: what
+ * was ordered back would be given away twice.
  */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   if (p.funded || (p.closed && !mayReopen(p))) return [];
@@ -175,7 +176,7 @@ const mayReopen = ({ closed, refunds, terms: { policy } }: Payment): boolean =>
 
 /** @param p as it is when it is paid from the source */
 function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
-  const payins = fundersOf(p);
+  const payins = fundersOf(p).filter(({ standing }) => standing === 'counted' || p.refunds.length === 0);
   if (payins.length === 0) return [];
   const outcome = divide(p.terms, sumOf(payins));
   if (outcome === 'notYet') return [];

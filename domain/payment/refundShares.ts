@@ -27,7 +27,7 @@ export interface Share {
 
 /**
  * The shares of those who have proven an address, the largest first. A sender's share is what he sent himself: whoever adds a cent of his
- * own to a stranger's payment gets no more than that cent. Together they may be more than the entry, of which an operator sent something back.
+ * own to a stranger's payment gets no more than that cent.
  */
 export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly Share[] {
   const senders = new Set(p.payins.map(({ transfer }) => transfer.from));
@@ -83,7 +83,10 @@ function provenBy(
 }
 
 /** What the sender has sent of the entry's money, less what went back to him. */
-function ownPart(p: Payment, entry: Refundable, sender: string): bigint {
+const ownPart = (p: Payment, entry: Refundable, sender: string): bigint =>
+  sentBy(p, entry, sender) - backTo(p, entry, sender);
+
+function sentBy(p: Payment, entry: Refundable, sender: string): bigint {
   const own = p.payins.filter(
     ({ transfer, phase }) => transfer.from === sender && phase === 'confirmed' && isSameAsset(transfer, entry),
   );
@@ -91,6 +94,25 @@ function ownPart(p: Payment, entry: Refundable, sender: string): bigint {
   const counted = own.filter(({ standing }) => standing === 'counted');
   const excess = paidOut ? smaller(p.funded?.excess ?? 0n, sumOf(counted)) : 0n;
   const held = p.closed?.kind === 'bounced' ? own : own.filter(({ standing }) => standing !== 'counted');
-  const back = p.refunds.filter(({ order, request }) => request.proof?.sender === sender && isSameAsset(order, entry));
-  return excess + sumOf(held) - back.reduce((sum, refund) => sum + takenBy(refund), 0n);
+  return excess + sumOf(held);
 }
+
+/**
+ * An operator may have sent it to any address. What he sent to a sender is that sender's, up to what he has sent; of all else nothing tells
+ * whose it was: nobody gets as much again by himself, for it could be another's.
+ */
+function backTo(p: Payment, entry: Refundable, sender: string): bigint {
+  const back = p.refunds.filter(({ order }) => isSameAsset(order, entry));
+  const proven = back.filter(({ request }) => request.proof?.sender === sender);
+  const unproven = Map.groupBy(
+    back.filter(({ request }) => !request.proof),
+    ({ order }) => order.receiver,
+  );
+  const his = [...unproven].map(([receiver, refunds]) => {
+    const taken = takenByAll(refunds);
+    return receiver === sender ? taken : taken - smaller(taken, sentBy(p, entry, receiver));
+  });
+  return his.reduce((sum, amount) => sum + amount, takenByAll(proven));
+}
+
+const takenByAll = (refunds: readonly Refund[]): bigint => refunds.reduce((sum, refund) => sum + takenBy(refund), 0n);

@@ -28,6 +28,7 @@ import {
   minute,
   payin,
   polygonUsdc,
+  refundRequested,
   type TermsSketch,
 } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';
@@ -225,6 +226,16 @@ describe('an app’s policy for money that is not what was agreed', () => {
       given([by(policy), confirmed(first), bounced('amountTooLow', '6'), back, detected(late)])
         .when(seen(late, minute(71)))
         .then([confirmed(late, minute(71)), applied('late', 'hold', [late], { received: '10.01', at: minute(71) })]);
+    });
+
+    it('is not paid out when it was ordered back while the payment was open still', () => {
+      const [first, rest] = [
+        payin({ amount: '6', at: minute(61) }),
+        payin({ amount: '4.01', tx: 'rest', at: minute(62) }),
+      ];
+      given([by(policy), confirmed(first, minute(63)), refundRequested('6', { reason: 'held' }), detected(rest)])
+        .when(seen(rest, minute(71)))
+        .then([confirmed(rest, minute(71)), applied('late', 'hold', [rest], { received: '4.01', at: minute(71) })]);
     });
   });
 

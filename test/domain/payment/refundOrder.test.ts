@@ -24,6 +24,7 @@ import {
   refundCost,
   refundOrder,
   refundRequested,
+  treasuryAccount,
   unpaid,
 } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';
@@ -207,6 +208,23 @@ describe('a refund that a merchant orders', () => {
       funded([much, fromStranger], { rule: 'overpaid', received: '13.00', excess: '2.99' }),
     ];
     assert.deepEqual(orders([...over, cent], proven), [`${of('0.45')} ${stranger}`]);
+  });
+
+  it('leaves others theirs when an operator has sent one of them his to an address of which nothing is proven', () => {
+    const fromOther = { ...payin({ amount: '3.00', tx: 'other' }), from: stranger };
+    const both = [
+      ...unpaid,
+      confirmed(payin({ amount: '3.00' })),
+      confirmed(fromOther),
+      bounced('amountTooLow', '6.00'),
+      refundRequested('3.00', { receiver: treasuryAccount }),
+    ];
+    assert.equal(orders([...both, refundAddressSet()], proven), 'refundAddressUnproven');
+    const helper = confirmed({ ...payin({ amount: '0.10', tx: 'helper' }), from: treasuryAccount });
+    assert.deepEqual(orders([...both, helper, refundAddressSet()], proven), [`${of('0.05')} ${customerWallet}`]);
+    const told = [...both.slice(0, -1), refundRequested('3.00'), refundAddressSet()];
+    const other = refundAddressSet(stranger, { sender: stranger, transfer: fromOther });
+    assert.deepEqual(orders([...told, other], proven), [`${of('2.95')} ${stranger}`]);
   });
 
   it('is not ordered twice, whichever way it went back', () => {
