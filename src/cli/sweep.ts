@@ -9,7 +9,7 @@ import { planAll } from '../../commands/sweeps/plans.ts';
 import { type SweepDeps, sweepAll } from '../../commands/sweeps/sweep.ts';
 import type { SweepLimits } from '../../commands/sweeps/worth.ts';
 import { PayoutBlocked } from '../../commands/transfers/ports.ts';
-import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { standingOf } from '../../domain/treasury/operation.ts';
@@ -17,6 +17,7 @@ import { allFamilies } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { sweepDepsFor } from '../roles/sweeps.ts';
 import { withCore } from './core.ts';
+import { namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 import { createSweepReport } from './sweepReport.ts';
@@ -38,7 +39,7 @@ function chosenChains(core: Core, where: string): readonly Chosen[] {
   const served = [...core.chains.keys()];
   const isFamily = allFamilies.some(({ name }) => name === where);
   const chainIds = served.filter(
-    (id) => where === 'all' || (isFamily ? chainOf(id).family === where : findChain(where)?.id === id),
+    (id) => where === 'all' || (isFamily ? chainOf(id).family === where : namedChain(where)?.id === id),
   );
   if (chainIds.length === 0) throw new Error(`${where} is no chain, and no family of chains, that is configured here`);
   const chosen = chainIds.flatMap((chainId) => {

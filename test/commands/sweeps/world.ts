@@ -44,7 +44,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
       ),
     );
 
-  const sweep: DepositSweep = {
+  const sweep: Writable<DepositSweep> = {
     chainId,
     account: treasuryAccount,
     heldMax: 4,
@@ -162,3 +162,5 @@ const byName = (a: PaidDeposit, b: PaidDeposit) => (a.address < b.address ? -1 :
 export const amountsOf = (found: readonly Operation[]) => found.map(({ ordered }) => BigInt(ordered.amount));
 export const leftOf = (news: readonly SweepNews[]) =>
   news.flatMap((each) => (each.kind === 'left' ? [[each.deposit.address, each.deposit.why]] : []));
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
