@@ -19,6 +19,7 @@ import { linkChanges, links } from './links.ts';
 import { operations } from './operations.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
+import { todoPolicyRefunds } from './policyRefunds.ts';
 import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
@@ -50,6 +51,7 @@ export const workSet: ProjectionSet = {
     cashbackWithdrawals,
     links,
     linkChanges,
+    todoPolicyRefunds,
     operations,
     transfersOfOperations,
   ],
@@ -59,6 +61,7 @@ export const workSet: ProjectionSet = {
     todo_credits: 'todo_cashback',
     todo_cashback: 'todo_cashback',
     todo_withdrawals: 'todo_cashback',
+    todo_policy_refunds: 'todo_policy_refunds',
     apps: 'settings',
     api_keys: 'settings',
   },

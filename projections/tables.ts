@@ -272,6 +272,11 @@ export interface Tables {
     readonly chain_id: number;
     readonly due_at: string;
   };
+  readonly todo_policy_refunds: {
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly due_at: string;
+  };
   readonly todo_webhooks: {
     readonly delivery_id: string;
     readonly payment_id: string;
@@ -382,6 +387,7 @@ export interface TableKeys {
   readonly todo_cashback: 'digest';
   readonly todo_credits: 'payment_id' | 'account';
   readonly todo_payments: 'payment_id' | 'chain_id';
+  readonly todo_policy_refunds: 'payment_id';
   readonly todo_webhooks: 'delivery_id';
   readonly todo_withdrawals: 'payment_id';
   readonly transactions: 'payment_id' | 'kind' | 'chain_id' | 'tx_hash' | 'index';

@@ -105,3 +105,11 @@ export const unfinishedMatches = (sql: Sql, { worker, max, now }: Asked): Promis
       ORDER BY u.decided_at LIMIT $3`,
     [worker, now, max],
   );
+
+/** Payments of which something is to go back by their app's policy. Oldest first. @throws Unavailable */
+export const duePolicyRefunds = (sql: Sql, { worker, max, now }: Asked): Promise<readonly PaymentKey[]> =>
+  sql.query(
+    `SELECT payment_id AS "paymentId" FROM todo_policy_refunds
+      WHERE ${notWaiting('payment_id')} ORDER BY due_at, payment_id LIMIT $3`,
+    [worker, now, max],
+  );

@@ -5,6 +5,7 @@ import type { PolicyRule, Verdict } from './amountPolicy.ts';
 import { type Payin, sumOf } from './counting.ts';
 import type { BounceCode, PaymentEvent } from './events.ts';
 import { type Refundable, refundable, takenBy } from './refund.ts';
+import { type KnownSigner, provenShares } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
 
@@ -141,3 +142,12 @@ export const policyRefunds = (p: Payment): readonly Refundable[] =>
     if (due <= 0n) return [];
     return [{ ...entry, amount: smaller(due, entry.amount) }];
   });
+
+/** Of that what can be ordered now: its senders have proven where it goes to. */
+export const provenPolicyRefunds = (p: Payment, signers: readonly KnownSigner[] = []): readonly Refundable[] =>
+  policyRefunds(p).flatMap((entry) => {
+    const proven = provenShares(p, entry, signers).reduce((sum, { amount }) => sum + amount, 0n);
+    return proven > 0n ? [{ ...entry, amount: smaller(entry.amount, proven) }] : [];
+  });
+
+export const policyRefundsDue = (p: Payment): boolean => p.applied.length > 0 && provenPolicyRefunds(p).length > 0;

@@ -312,6 +312,13 @@ CREATE TABLE todo_withdrawals (
 COMMENT ON TABLE todo_withdrawals IS 'Withdrawals whose payments are not created yet: WithdrawalOrdered removes the row.';
 COMMENT ON COLUMN todo_withdrawals.payment_id IS 'The payment that pays it out.';
 
+CREATE TABLE todo_policy_refunds (
+  payment_id text        PRIMARY KEY,
+  app_id     text        NOT NULL,
+  due_at     timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_policy_refunds IS 'Payments of which something goes back by their app''s policy, to proven addresses: RefundRequested removes the row.';
+
 CREATE TABLE cashback_withdrawals (
   payment_id   text        PRIMARY KEY,
   app_id       text        NOT NULL,

@@ -4,7 +4,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { dueExpiries, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { createSpentLately } from '../chains/money/spending.ts';
@@ -16,6 +16,7 @@ import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
 import { expiryWorker } from '../subscribers/expiry.ts';
 import { followForNotices } from '../subscribers/notices.ts';
+import { policyRefundsWorker, policyRefundsWorkerName } from '../subscribers/policyRefunds.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
 import { openOutbox } from './accounts.ts';
@@ -24,6 +25,7 @@ import { cashbackChannel, cashbackWorkers } from './cashback.ts';
 import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
 import { followChanges, payinWorkers } from './payins.ts';
+import { refundsOf } from './refunds.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
 import { remoteSignerOf, signersOf } from './signers.ts';
 import { sweepWorkers } from './sweeps.ts';
@@ -52,6 +54,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('books', NEVER, ...booksWorkers(core)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
+    run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }),
     run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
     run('expiry', told(endPassedChannel), { worker: expiry(core) }),
@@ -77,6 +80,13 @@ function depositStock({ config, clock, database }: Core): readonly RoleWorker[] 
     return ownerOf ? [stocked(async (count) => Array.from({ length: count }, () => ownerOf(randomIds.secret())))] : [];
   });
 }
+
+const policyRefunds = (core: Core) =>
+  policyRefundsWorker({
+    clock: core.clock,
+    refunds: refundsOf({ ...core, handle: core.workHandle }),
+    due: (max, now) => duePolicyRefunds(core.database, { worker: policyRefundsWorkerName, max, now }),
+  });
 
 const webhooks = (core: Core) =>
   createWebhookWorker({

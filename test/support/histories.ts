@@ -103,7 +103,13 @@ const straight: readonly Step[] = (
     'receive',
     'withdraw',
   ] as const
-).flatMap((kind) => [0, 1, 2, 3].map((who) => ({ kind, who, n: who })));
+)
+  .flatMap((kind) => [0, 1, 2, 3].map((who): Step => ({ kind, who, n: who })))
+  // One pays again, and says where that goes back to.
+  .concat([
+    { kind: 'confirm', who: 2, n: 4 },
+    { kind: 'refund', who: 2, n: 0 },
+  ]);
 
 const assets = [p.baseUsdc, p.ethereumUsdt, p.bnbUsdc, p.polygonUsdc] as const;
 const pick = <T>(from: readonly T[], n: number): T => from[n % from.length] as T;
@@ -113,6 +119,9 @@ export const appIdOf = (who: number): string => pick(['wallet_demo', 'merchant_s
 const addressOf = (who: number): string =>
   `0x90F79bf6EB2c4f870365E785982E1f101E93b9${who.toString(16).padStart(2, '0')}`;
 
+/** What comes besides goes back, once its sender has proven where to. */
+const sendsBack = { under: 'refund', over: 'refund', late: 'refund' } as const;
+
 const termsOf = ({ who, n }: Step, now: Instant) => {
   const terms = p.terms({
     type: pick(['exactOut', 'exactIn', 'anyAmount'], who),
@@ -121,6 +130,7 @@ const termsOf = ({ who, n }: Step, now: Instant) => {
     fee: { basisPoints: n },
     webhookUrl: pick(['https://shop.example/hook', null], who >> 1),
     keyless: who === 3,
+    ...(who % 2 === 0 && { policy: sendsBack }),
   });
   return {
     ...terms,
