@@ -15,7 +15,7 @@ import {
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { Spent } from '../chains/money/spending.ts';
+import { type Spent, spenderOf } from '../chains/money/spending.ts';
 import type { Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
@@ -68,7 +68,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
         hash: signed.hash,
         chainId: unsigned.chainId,
         reference: purpose.reference,
-        appId: purpose.appId ?? null,
+        appId: spenderOf(purpose.kind, purpose.appId ?? null),
         amount_microUsd: (counted?.amount ?? 0n).toString(),
         coin: (counted?.coin ?? 0n).toString(),
         at: clock.now(),

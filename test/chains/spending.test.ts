@@ -70,6 +70,16 @@ describe('what the signers may spend in an hour', () => {
     spend('nonce 7', 0n, 'app_c', { kind: 'cancel', coin: 1n });
   });
 
+  it('leaves payouts their coin: sweeps together have an app’s share of it', () => {
+    const sweep = { kind: 'sweep', coin: 250n } as const;
+    for (const n of [1, 2]) spend(`operation-sweep-${n}`, 1_000n, '', sweep);
+    assert.throws(
+      () => spend('operation-sweep-3', 1n, '', { kind: 'sweep', coin: 1n }),
+      refusal('appPerHour', /sweeps/),
+    );
+    spend('a1', 1n, 'app_a', { coin: 500n });
+  });
+
   it('counts a payout whose nonce was cancelled all the same: it may still land instead', () => {
     spend('a1', 50n, 'app_a', { nonce: 7n });
     spend('nonce 7', 0n, 'app_a', { kind: 'cancel', nonce: 7n });

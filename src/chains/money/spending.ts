@@ -79,7 +79,7 @@ export function createSpending(
     }
     const now_ms = epochMs(clock.now());
     for (const [old, { at_ms }] of entries) if (at_ms <= now_ms - hour_ms) entries.delete(old);
-    const spent: Spent = { chainId, reference, appId, amount, coin, at_ms: now_ms };
+    const spent: Spent = { chainId, reference, appId: spenderOf(kind, appId), amount, coin, at_ms: now_ms };
     const others = [...entries].flatMap(([other, entry]) =>
       other === key || other === `recalled ${reference}` ? [] : [entry],
     );
@@ -90,6 +90,10 @@ export function createSpending(
     };
   };
 }
+
+/** Sweeps have no more of the coin together than an app has: payouts never wait for them. No app is called so. */
+export const spenderOf = (kind: SigningPurpose['kind'], appId: string | null): string | null =>
+  kind === 'sweep' ? 'sweeps' : appId;
 
 /** Where what was signed is remembered: of those that share a nonce only one lands, and a purpose without nonces has one that can. */
 export const spendingKey = (

@@ -9,7 +9,7 @@ import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import type { RecentTransfer } from '../../../queries/transfers.ts';
 import { inParallel } from '../../chains/inParallel.ts';
 import { signedCost } from '../../chains/money/signedCost.ts';
-import type { Spent, SpentLately } from '../../chains/money/spending.ts';
+import { type Spent, type SpentLately, spenderOf } from '../../chains/money/spending.ts';
 
 export interface RecallDeps {
   readonly clock: Pick<Clock, 'now'>;
@@ -65,7 +65,7 @@ const spentBy = (
 ): Spent => ({
   chainId,
   reference: referenceOf(key),
-  appId,
+  appId: spenderOf(kind, appId),
   amount: moneyLeaves(kind) ? upToMicro(amount) : 0n,
   coin,
   at_ms: settledAt === null ? now_ms : epochMs(settledAt),
