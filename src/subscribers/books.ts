@@ -1,10 +1,10 @@
 /** Looks from time to time whether the books of a chain's accounts close, at blocks that are final. */
 
-import { HistoryTooLong, type Standing } from '../../commands/accountHistory.ts';
+import { HistoryTooLong, type Standing, StandingDisputed } from '../../commands/accountHistory.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../commands/books.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
-import { type Amounts, isNothing } from '../../domain/treasury/amounts.ts';
+import { type Amounts, isNothing, textsOf } from '../../domain/treasury/amounts.ts';
 import type { Books } from '../../domain/treasury/booksState.ts';
 import type { Worker } from './worker.ts';
 
@@ -15,15 +15,16 @@ export interface BooksWorkerDeps extends BooksDeps {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Between two looks at an account whose books closed. */
+/** Between two looks at an account that recorded transfers have moved. Each look is a handful of calls, and some while it waits. */
 const every_ms = 10 * minute_ms;
-/** A closing is recorded no more often than this. */
-const closings_ms = 60 * minute_ms;
+/** Without those: money may come from outside, or leave by a stolen key. No closing is recorded more often either. */
+const quiet_ms = 60 * minute_ms;
+/** How often it is asked whether a block is final. */
+const waiting_ms = 2 * minute_ms;
 /** What is final may be recorded and projected a moment later: only then the history is searched. */
 const settling_ms = minute_ms;
 /** Whatever is under way is recorded by then. */
 const patience_ms = 30 * minute_ms;
-const round_ms = 15_000;
 const accountsWithin_ms = 15_000;
 
 /** How an account is being looked at. */
@@ -33,7 +34,12 @@ interface Looking {
   finalSince_ms: number | null;
   next_ms: number;
   differsSince_ms: number | null;
+  /** When it was last compared, and what recorded transfers had done to it by then. */
+  compared: { readonly at_ms: number; readonly moved: string } | null;
 }
+
+/** All that is recorded. */
+const everything = 2n ** 62n;
 
 export const booksWorkerName = (chainId: ChainId): string => `books:${chainId}`;
 
@@ -44,13 +50,14 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
   let known: { readonly accounts: readonly BooksAccount[]; readonly at_ms: number } | null = null;
 
   function lookingOf({ account }: BooksAccount): Looking {
-    const looking = looks.get(account) ?? { standing: null, finalSince_ms: null, next_ms: 0, differsSince_ms: null };
+    const fresh = { standing: null, finalSince_ms: null, next_ms: 0, differsSince_ms: null, compared: null };
+    const looking = looks.get(account) ?? fresh;
     looks.set(account, looking);
     return looking;
   }
 
   async function accountsAt(now_ms: number): Promise<readonly BooksAccount[]> {
-    if (known && now_ms - known.at_ms < every_ms) return known.accounts;
+    if (known && now_ms - known.at_ms < quiet_ms) return known.accounts;
     known = { accounts: await deps.accounts(AbortSignal.timeout(accountsWithin_ms)), at_ms: now_ms };
     return known.accounts;
   }
@@ -66,31 +73,62 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     async act(of, signal) {
       const looking = lookingOf(of);
       const now_ms = epochMs(clock.now());
-      looking.next_ms = now_ms + round_ms;
-      looking.standing ??= await history.standing(of.account, signal);
-      const { standing } = looking;
-      const finality = await history.finality(standing, signal);
-      if (finality === 'gone') Object.assign(looking, { standing: null, finalSince_ms: null });
-      if (finality !== 'final') return;
-      looking.finalSince_ms ??= now_ms;
       const state = await loadBooks(deps, of);
-      if (!state) await openBooksOf(deps, of, standing);
-      else if (!(await compare(of, { state, standing, looking }, signal))) return;
-      Object.assign(looking, { standing: null, finalSince_ms: null, next_ms: now_ms + every_ms });
+      const moved = state ? await movedSince(of, state) : '';
+      if (!looking.standing && !isDue(looking, now_ms, moved)) {
+        looking.next_ms = now_ms + every_ms;
+        return;
+      }
+      looking.next_ms = now_ms + waiting_ms;
+      looking.standing ??= await standingOf(of, signal);
+      if (looking.standing && (await isCompared(of, { state, standing: looking.standing, looking }, signal)))
+        Object.assign(looking, {
+          standing: null,
+          finalSince_ms: null,
+          next_ms: now_ms + every_ms,
+          compared: { at_ms: now_ms, moved },
+        });
     },
   };
 
-  /** @returns false when the same standing is to be compared once more */
-  async function compare(
-    of: BooksAccount,
-    { state, standing, looking }: { readonly state: Books; readonly standing: Standing; readonly looking: Looking },
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async function movedSince(of: BooksAccount, { opened }: Books): Promise<string> {
+    const moved = await deps.recorded.moved(of, { after: opened.blockNumber, upTo: everything });
+    return JSON.stringify(textsOf(moved));
+  }
+
+  /** Null while the nodes do not agree: the next round asks again. */
+  async function standingOf(of: BooksAccount, signal: AbortSignal): Promise<Standing | null> {
+    return history.standing(of.account, signal).catch((error: unknown) => {
+      if (error instanceof StandingDisputed) return null;
+      throw error;
+    });
+  }
+
+  interface Looked {
+    readonly state: Books | null;
+    readonly standing: Standing;
+    readonly looking: Looking;
+  }
+
+  /** @returns false when the same standing is to be asked about once more */
+  async function isCompared(of: BooksAccount, looked: Looked, signal: AbortSignal): Promise<boolean> {
+    const { state, standing, looking } = looked;
+    const finality = await history.finality(standing, signal);
+    if (finality === 'gone') Object.assign(looking, { standing: null, finalSince_ms: null });
+    if (finality !== 'final') return false;
+    looking.finalSince_ms ??= epochMs(clock.now());
+    if (state) return compare(of, { ...looked, state }, signal);
+    await openBooksOf(deps, of, standing);
+    return true;
+  }
+
+  async function compare(of: BooksAccount, looked: Looked & { readonly state: Books }, signal: AbortSignal) {
+    const { state, standing, looking } = looked;
     const now_ms = epochMs(clock.now());
     const search = now_ms - (looking.finalSince_ms ?? now_ms) >= settling_ms;
     const patienceOver = looking.differsSince_ms !== null && now_ms - looking.differsSince_ms >= patience_ms;
     const last_ms = state.closed === null ? 0 : epochMs(state.closed.at);
-    const how = { search, patienceOver, closingDue: now_ms - last_ms >= closings_ms };
+    const how = { search, patienceOver, closingDue: now_ms - last_ms >= quiet_ms };
     try {
       const { rest, open } = await recordLookAt(deps, of, { state, standing, ...how }, signal);
       if (isNothing(rest)) looking.differsSince_ms = null;
@@ -108,6 +146,10 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     deps.alarm('booksOpen', { chainId, account }, message);
   }
 }
+
+/** What differs is looked at again soon, whatever has moved. */
+const isDue = ({ compared, differsSince_ms }: Looking, now_ms: number, moved: string): boolean =>
+  compared === null || differsSince_ms !== null || moved !== compared.moved || now_ms - compared.at_ms >= quiet_ms;
 
 const inWords = (differences: Amounts): string => {
   const told = Object.entries(differences).map(([asset, units]) => `${units > 0n ? '+' : ''}${units} of ${asset}`);
