@@ -136,6 +136,7 @@ export interface Tables {
     readonly volume: string;
     readonly net: string;
     readonly count: string | number;
+    readonly refunded: string;
   };
   readonly link_changes: {
     readonly event_id: string;

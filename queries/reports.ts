@@ -28,6 +28,8 @@ export interface Stats {
   readonly avgOrderUsdc: string;
   /** Σ destination amounts. */
   readonly netToWalletUsdc: string;
+  /** Σ refunds that became final in the period, without what sending them cost. */
+  readonly refundedUsdc: string;
   /** One entry per UTC day of the period, empty ones included. */
   readonly chart: readonly { readonly date: string; readonly volumeUsdc: string; readonly paymentCount: number }[];
 }
@@ -37,6 +39,7 @@ interface Sums {
   readonly date: string | null;
   readonly volume: string;
   readonly net: string;
+  readonly refunded: string;
   readonly count: string;
   readonly average: string | null;
 }
@@ -65,7 +68,7 @@ export async function getStats(sql: Sql, appId: string, period: StatsPeriod, now
   const dates = Array.from({ length: days[period] }, (_, day) => plus(from, day * day_ms).slice(0, 10));
   const sums = await sql.query<Sums>(
     `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, sum(volume) AS volume, sum(net) AS net,
-            sum(count) AS count, round(sum(volume) / nullif(sum(count), 0), 6) AS average
+            sum(refunded) AS refunded, sum(count) AS count, round(sum(volume) / nullif(sum(count), 0), 6) AS average
        FROM hourly_stats
       WHERE app_id = $1 AND hour >= $2 AND hour < $3
       GROUP BY GROUPING SETS ((1), ())`,
@@ -79,6 +82,7 @@ export async function getStats(sql: Sql, appId: string, period: StatsPeriod, now
     paymentCount: Number(whole?.count ?? 0),
     avgOrderUsdc: decimalText(whole?.average ?? '0'),
     netToWalletUsdc: decimalText(whole?.net ?? '0'),
+    refundedUsdc: decimalText(whole?.refunded ?? '0'),
     chart: dates.map((date) => {
       const day = byDate.get(date);
       return { date, volumeUsdc: decimalText(day?.volume ?? '0'), paymentCount: Number(day?.count ?? 0) };

@@ -27,14 +27,16 @@ COMMENT ON COLUMN transactions.standing IS 'Payins: counted towards the payment,
 COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts and refunds: when the attempt was signed.';
 
 CREATE TABLE hourly_stats (
-  app_id text        NOT NULL,
-  hour   timestamptz NOT NULL,
-  volume numeric     NOT NULL,
-  net    numeric     NOT NULL,
-  count  bigint      NOT NULL,
+  app_id   text        NOT NULL,
+  hour     timestamptz NOT NULL,
+  volume   numeric     NOT NULL,
+  net      numeric     NOT NULL,
+  count    bigint      NOT NULL,
+  refunded numeric     NOT NULL,
   PRIMARY KEY (app_id, hour)
 );
-COMMENT ON TABLE hourly_stats IS 'Payments by app and UTC hour of their confirmed payout, in whole tokens (USDT counts as USDC).';
+COMMENT ON TABLE hourly_stats IS 'Payments by app and UTC hour of their confirmed payout, refunds by that of their own, in whole tokens (USDT counts as USDC).';
+COMMENT ON COLUMN hourly_stats.refunded IS 'Sum of what went back, without what sending it cost.';
 COMMENT ON COLUMN hourly_stats.volume IS 'Sum of accepted source amounts.';
 COMMENT ON COLUMN hourly_stats.net IS 'Sum of destination amounts: what reached the receivers.';
 

@@ -12,6 +12,7 @@ export const sampleStats: Stats = {
   paymentCount: 2,
   avgOrderUsdc: '10.01',
   netToWalletUsdc: '20.00',
+  refundedUsdc: '0.00',
   chart: [{ date: '2026-11-21', volumeUsdc: '20.02', paymentCount: 2 }],
 };
 

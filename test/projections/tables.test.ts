@@ -20,7 +20,7 @@ describe('a row that a projection writes', () => {
     const more = { ...due, due_att: due.due_at };
     // @ts-expect-error misspelt
     upsert('todo_payments', more);
-    const sums = { app_id: 'a', hour: due.due_at, volume: '1.00', net: '1.00', count: 1 };
+    const sums = { app_id: 'a', hour: due.due_at, volume: '1.00', net: '1.00', count: 1, refunded: '0' };
     // @ts-expect-error misspelt
     add('hourly_stats', { ...sums, cuont: 1 });
     // @ts-expect-error no such table

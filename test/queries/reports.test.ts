@@ -42,6 +42,20 @@ describe('reports', () => {
       return pay([...history, p.event('PayoutConfirmed', { ...p.landed(p.attempt()), confirmedAt })]);
     };
 
+    it('sum up what went back, by when it was final, and take it away again when its block leaves', async () => {
+      const back = p.refundAttempt(1, '2.44');
+      const held = [p.created(), p.confirmed(p.payin({ amount: '3.00' })), p.bounced('amountTooLow', '3.00')];
+      const sent = [...held, p.refundRequested('2.44', { networkFee: '0.05' }), p.refundSigned(1, back)];
+      await pay(sent);
+      const id = await pay([...sent, p.refundSettled(1, back)]);
+      await project();
+      assert.equal((await stats('today', p.minute(10))).refundedUsdc, '2.44');
+      const { hash, blockHash } = p.landed(back);
+      await append(world, `payment-${id}`, [p.event('RefundOrphaned', { refund: 1, attempt: 1, hash, blockHash })]);
+      await project();
+      assert.equal((await stats('today', p.minute(10))).refundedUsdc, '0.00');
+    });
+
     it('count payments on the UTC day of their confirmed payout, days without any included', async () => {
       await payout(at('2026-11-21T00:00:00Z'));
       await payout(at('2026-11-21T18:29:59Z'));
@@ -58,6 +72,7 @@ describe('reports', () => {
         paymentCount: 2,
         avgOrderUsdc: '10.01',
         netToWalletUsdc: '20.00',
+        refundedUsdc: '0.00',
         chart: [today],
       });
       const week = await stats('7d');

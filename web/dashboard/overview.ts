@@ -143,7 +143,10 @@ function factsOf({ stats, before, created, seenToPaidOut }: Overview, beforeName
     {
       term: 'Paid out to you',
       value: html`<span>${grouped(stats.netToWalletUsdc)} <small>USDC</small></span>`,
-      note: countText(stats.paymentCount, before.paymentCount),
+      note:
+        Number(stats.refundedUsdc) > 0
+          ? `${grouped(stats.refundedUsdc)} USDC went back to payers`
+          : countText(stats.paymentCount, before.paymentCount),
     },
     {
       term: 'Paid of created',

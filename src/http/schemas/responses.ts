@@ -240,6 +240,7 @@ export const StatsResponse = Shape(
     paymentCount: Integer(),
     avgOrderUsdc: Decimal,
     netToWalletUsdc: Decimal,
+    refundedUsdc: Decimal,
     chart: List(
       Shape(
         { date: Type.String({ format: 'date' }), volumeUsdc: Decimal, paymentCount: Integer() },
