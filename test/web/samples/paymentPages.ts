@@ -121,11 +121,22 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
       errorMessage:
         'Less than the agreed or the least accepted amount arrived in time. The money is held and can be refunded.',
       amountReceived: '7.50',
+      amountCame: '7.50',
+      amountDelta: '-2.52',
       payoutConfirmedAt: null,
       payoutTxHash: null,
     }),
     story: [
       ...story.slice(0, 2),
+      {
+        at: ago(1_000),
+        status: 'payment_started',
+        type: 'policyApplied',
+        rule: 'under',
+        verdict: 'refund',
+        money: money('7.50'),
+        chainId: 8453,
+      },
       { at: ago(1_000), status: 'payment_bounced', type: 'bounced', code: 'amountTooLow', received: money('7.50') },
     ],
     transactions: transactions.slice(0, 1),
