@@ -102,6 +102,17 @@ export interface PaidPage {
 }
 
 /**
+ * A list of transfers, of which each payment's deposit is one row. Where the page begins is said of both tables: then both are read along
+ * their indexes, and no further than the page. @param payment its column
+ */
+const paidIn = (transfers: string, payment: string): string =>
+  `(SELECT DISTINCT ON (payments.payment_id) payments.payment_id, to_address
+      FROM ${transfers} AS paid JOIN payments ON payments.payment_id = paid.${payment}
+     WHERE paid.chain_id = $1 AND paid.${payment} > $3 AND payments.payment_id > $3 AND status = ANY ($2)
+       AND block_time >= coalesce($5::timestamptz, '-infinity')
+     ORDER BY payments.payment_id LIMIT $4)`;
+
+/**
  * Deposits that received money on a chain for good, also for a payment that had recorded as many transfers as it takes, one page after the
  * other. Whether it is there still only the chain knows. @throws Unavailable
  */
@@ -112,10 +123,9 @@ export const paidDeposits = (
 ): Promise<readonly PaidDeposit[]> =>
   sql.query(
     `SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (
-       SELECT payment_id, to_address, block_time FROM payins WHERE chain_id = $1 AND phase = 'confirmed' AND payment_id > $3
+       ${paidIn(`(SELECT * FROM payins WHERE phase = 'confirmed')`, 'payment_id')}
        UNION ALL
-       SELECT beyond_payment, to_address, block_time FROM unmatched WHERE chain_id = $1 AND beyond_payment > $3
-     ) AS paid JOIN payments USING (payment_id)
-      WHERE status = ANY ($2) AND block_time >= coalesce($5::timestamptz, '-infinity') ORDER BY payment_id LIMIT $4`,
+       ${paidIn('unmatched', 'beyond_payment')}
+     ) AS paid ORDER BY payment_id LIMIT $4`,
     [chainId, statuses, after, max, since ?? null],
   );
