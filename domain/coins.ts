@@ -26,6 +26,9 @@ const symbols: Readonly<Record<ChainId, CoinSymbol>> = {
 /** Of the smallest unit: wei, lamports, stroops. */
 const decimals: Readonly<Record<ChainFamily, number>> = { evm: 18, solana: 9, stellar: 7 };
 
+/** Whether an asset is its chain's own coin. */
+export const isCoin = ({ address }: { readonly address: string }): boolean => address === coinAddress;
+
 export const coinOf = (chainId: ChainId): Coin => ({
   symbol: symbols[chainId],
   address: coinAddress,

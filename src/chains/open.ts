@@ -50,7 +50,8 @@ export function openSigners(
   lately?: SpentLately,
 ): Signers {
   const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
-  const spending = createSpending({ ...signer, coinPerHour }, clock, lately);
+  const coinPrices = new Map(chains.map(({ chainId, coin }) => [chainId, coin]));
+  const spending = createSpending({ ...signer, coinPerHour, coinPrices }, clock, lately);
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
     const signer = treasury && family.openSigner(treasury, { clock, spending, settings: chains });

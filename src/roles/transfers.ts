@@ -55,7 +55,8 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
   const owners = transferOwners({ ...core, owed: owedOn(core.database) });
   const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
     recentTransfers(database, { since, max: recentMax });
-  const recall = createRecall({ clock, lately, owners, recent });
+  const coins = new Map(core.config.chains.map(({ chainId, coin }) => [chainId, coin]));
+  const recall = createRecall({ clock, lately, owners, coins, recent });
   return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
     const signer = signers.get(chainOf(chainId).family);
     assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);

@@ -97,6 +97,7 @@ describe('what the signers may spend in an hour', () => {
       clock,
       lately,
       owners: {},
+      coins: new Map(),
       recent: async () => {
         asked += 1;
         return [recorded('a1', 'app_a', '39.0000000001', 50), recorded('a2', 'app_a', '10', null)];
@@ -129,6 +130,7 @@ describe('what the signers may spend in an hour', () => {
             ...transferOf(paymentId),
             ...{ appId: 'app_a', tokenAddress: 't', amount: '1', settledAt: null },
           })),
+        coins: new Map(),
         owners: {
           payout: {
             async load({ id }) {

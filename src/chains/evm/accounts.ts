@@ -46,6 +46,8 @@ interface Call {
   readonly from?: string;
   readonly to: string;
   readonly data: Hex;
+  /** Wei that go with it. */
+  readonly value?: bigint;
   readonly gas?: Hex;
 }
 
@@ -77,8 +79,8 @@ export function tokenBalance(
 }
 
 /** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
-export const gasNeeded = (node: EvmNode, call: Call): Promise<bigint> =>
-  ask(node, 'eth_estimateGas', [call, 'latest'], quantity);
+export const gasNeeded = (node: EvmNode, { value, ...call }: Call): Promise<bigint> =>
+  ask(node, 'eth_estimateGas', [{ ...call, ...(value && { value: numberToHex(value) }) }, 'latest'], quantity);
 
 interface Blocks {
   readonly from: bigint;

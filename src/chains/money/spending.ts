@@ -1,7 +1,9 @@
 /** What the treasury's keys may spend, per transfer and in any sixty minutes over all chains together, and whether the treasury holds it. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { isCoin } from '../../../domain/coins.ts';
 import { formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
+import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/key.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
@@ -18,6 +20,8 @@ export interface SpendingLimits {
   readonly appShare_percent?: number;
   /** Most of each chain's coin, in smallest units, that transactions of any sixty minutes may cost; any when left out. */
   readonly coinPerHour?: ReadonlyMap<ChainId, bigint>;
+  /** What each chain's coin is worth, for transfers of it; without it none is signed. */
+  readonly coinPrices?: ReadonlyMap<ChainId, CoinPrice>;
 }
 
 /**
@@ -72,7 +76,7 @@ export function createSpending(
   return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
     // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
     const key = spendingKey({ chainId, account, nonce }, reference);
-    const amount = moneyLeaves(kind) ? microUsd(order) : 0n;
+    const amount = moneyLeaves(kind) ? microUsd(order, limits.coinPrices) : 0n;
     if (amount > mostAtOnce) {
       const message = `${kind} ${reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
       throw new SigningRefused('perTransfer', message);
@@ -138,8 +142,13 @@ function checkHour(limits: SpendingLimits, spent: Spent, others: readonly Spent[
 
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
-/** Rounded up: a limit is never passed by fractions. */
-function microUsd({ amount, token }: TransferOrder): bigint {
+/** Rounded up: a limit is never passed by fractions. @throws SigningRefused for a coin whose price is not known */
+function microUsd({ chainId, amount, token }: TransferOrder, coinPrices: SpendingLimits['coinPrices']): bigint {
+  if (isCoin(token)) {
+    const price = coinPrices?.get(chainId);
+    if (price) return coinInMicroUsd(amount, price);
+    throw new SigningRefused('perTransfer', `nobody says what ${token.symbol} is worth: set COIN_PRICE_${chainId}`);
+  }
   const down = rescale(amount, token.decimals, microUsdDecimals);
   return rescale(down, microUsdDecimals, token.decimals) < amount ? down + 1n : down;
 }
@@ -159,6 +168,20 @@ export function checkFloat(held: bigint, treasury: string, order: TransferOrder)
     'float',
     `the treasury ${treasury} holds ${text(held)} on ${chainOf(chainId).name}${signed} and ${text(amount)} are to be paid: top it up`,
   );
+}
+
+/**
+ * The same for the chain's own coin, which pays the fees besides.
+ * @throws PayoutBlocked when that is less than the order's amount, what is signed already, and the fee, twice
+ */
+export function checkCoinFloat(
+  held: bigint,
+  treasury: string,
+  order: TransferOrder,
+  { most }: Pick<Fee, 'most'>,
+): void {
+  const fees = most * reserve;
+  checkFloat(held > fees ? held - fees : 0n, treasury, order);
 }
 
 /** The coin must pay for two transactions: the transfer, and one that replaces it or follows when it is dead. */

@@ -1,4 +1,5 @@
 /** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
+import { isCoin } from '../../../domain/coins.ts';
 import { rescale } from '../../../domain/money.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import type { Agreement, Dispute, Fate, Sent } from '../ports.ts';
@@ -15,9 +16,9 @@ export const defaultAgree = (rpcUrls: readonly string[], largeFrom_usd = largeFr
   largeFrom_usd,
 });
 
-/** What a transfer is about, in whole tokens. */
+/** What a transfer is about, in whole tokens; what a coin is worth nobody here knows: as many nodes as usual are asked about it. */
 export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: AssetRef }): bigint =>
-  rescale(BigInt(amount), token.decimals, 0);
+  isCoin(token) ? 0n : rescale(BigInt(amount), token.decimals, 0);
 
 /** All attempts of a transfer are of the same sum. */
 export const stakeOf = ([attempt]: readonly Pick<Sent, 'amount' | 'token'>[]): bigint =>

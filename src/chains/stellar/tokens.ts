@@ -1,18 +1,20 @@
 /** Tokens as Stellar has them: an asset of an issuer, and the contract that moves the asset. */
 import { Asset } from '@stellar/stellar-sdk';
 import { findToken, type Token } from '../../../domain/chains.ts';
+import { isCoin } from '../../../domain/coins.ts';
 import { assert } from '../../../domain/decider.ts';
-import type { TokenRef } from '../../../domain/payment/events.ts';
+import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { stellarChain } from './config.ts';
 
-/** The asset of a token, whose address is `CODE:ISSUER` in the catalogue. */
-export function assetOf({ address }: Pick<TokenRef, 'address'>): Asset {
+/** The asset of a token, whose address is `CODE:ISSUER` in the catalogue; lumens for the coin. */
+export function assetOf({ address }: Pick<AssetRef, 'address'>): Asset {
+  if (isCoin({ address })) return Asset.native();
   const [code = '', issuer] = address.split(':');
   return new Asset(code, issuer);
 }
 
 /** The asset's own contract (C…); it follows from asset and network. */
-export const assetContractOf = (token: Pick<TokenRef, 'address'>, networkPassphrase: string): string =>
+export const assetContractOf = (token: Pick<AssetRef, 'address'>, networkPassphrase: string): string =>
   assetOf(token).contractId(networkPassphrase);
 
 /** What the payin contract takes: a contract is made for one token, and its intent is offered for USDC. */

@@ -2,7 +2,10 @@
 import { ChainBroken } from '../../../commands/codec.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import { loadFrom, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { isCoin } from '../../../domain/coins.ts';
 import { microUsdDecimals, parseAmount } from '../../../domain/money.ts';
+import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import { moneyLeaves, referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
@@ -17,6 +20,8 @@ export interface RecallDeps {
   /** @throws Unavailable */
   readonly recent: (since: Instant) => Promise<readonly RecentTransfer[]>;
   readonly owners: TransferOwners;
+  /** What each chain's coin is worth. */
+  readonly coins: ReadonlyMap<ChainId, CoinPrice>;
 }
 
 /** Read models may be a moment late at the first time. */
@@ -29,7 +34,7 @@ const readsAtOnce = 16;
  * Asked before transfers are looked for. A transfer counts until an hour after it was settled, or longer than after it was signed: rather too
  * long than too short.
  */
-export function createRecall({ clock, lately, recent, owners }: RecallDeps): () => Promise<void> {
+export function createRecall({ clock, lately, recent, owners, coins }: RecallDeps): () => Promise<void> {
   let first_ms: number | null = null;
   let next_ms = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -40,7 +45,7 @@ export function createRecall({ clock, lately, recent, owners }: RecallDeps): () 
     const known = new Set([...lately.entries.values()].map(({ reference }) => reference));
     const transfers = (await recent(since)).filter(({ key }) => !known.has(referenceOf(key)));
     const recalled = await inParallel(transfers, readsAtOnce, async (transfer) =>
-      spentBy(transfer, now_ms, signedCost(await attemptsOf(owners, transfer.key), since)),
+      spentBy(transfer, now_ms, worthOf(transfer, coins), signedCost(await attemptsOf(owners, transfer.key), since)),
     );
     lately.recall(recalled);
     first_ms ??= now_ms;
@@ -59,17 +64,26 @@ async function attemptsOf(owners: TransferOwners, key: TransferKey): Promise<rea
 }
 
 const spentBy = (
-  { key, kind, appId, chainId, amount, settledAt }: RecentTransfer,
+  { key, kind, appId, chainId, settledAt }: RecentTransfer,
   now_ms: number,
+  worth_microUsd: bigint,
   coin: bigint,
 ): Spent => ({
   chainId,
   reference: referenceOf(key),
   appId: spenderOf(kind, appId),
-  amount: moneyLeaves(kind) ? upToMicro(amount) : 0n,
+  amount: moneyLeaves(kind) ? worth_microUsd : 0n,
   coin,
   at_ms: settledAt === null ? now_ms : epochMs(settledAt),
 });
+
+/** In millionths of a dollar. */
+function worthOf({ chainId, tokenAddress, amount }: RecentTransfer, coins: RecallDeps['coins']): bigint {
+  if (!isCoin({ address: tokenAddress })) return upToMicro(amount);
+  const price = coins.get(chainId);
+  const units = price && parseAmount(amount, price.decimals);
+  return price && typeof units === 'bigint' ? coinInMicroUsd(units, price) : 0n;
+}
 
 /** Rounded up. */
 function upToMicro(amount: string): bigint {

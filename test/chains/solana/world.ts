@@ -17,7 +17,9 @@ import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts
 export const { signal } = new AbortController();
 export const [usdcToken] = chainOf(501).tokens as [Token];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
-export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
+/** A dollar for a coin. */
+const coinPrices = new Map([[501 as const, { price_microUsd: 1_000_000n, decimals: 9 }]]);
+export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n, coinPrices };
 export const depositSeed = '5e'.repeat(32);
 export const payoutReference = createPayoutReference(referenceKey(depositSeed));
 

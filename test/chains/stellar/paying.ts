@@ -14,7 +14,9 @@ import { type StellarWorld, signal, stellarWorld } from './world.ts';
 
 export const [usdcToken] = stellarChain().tokens as [TransferOrder['token']];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
-export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n };
+/** A dollar for a coin. */
+const coinPrices = new Map([[1500 as const, { price_microUsd: 1_000_000n, decimals: 7 }]]);
+export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n, coinPrices };
 
 /** What an account must hold to exist: two base reserves. */
 const leastLumens = 1_0000000n;

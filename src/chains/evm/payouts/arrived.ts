@@ -9,7 +9,13 @@ import { type Receipt, transferTopic } from '../reads.ts';
  * The sum of the token's own transfers to the receiver, from the account or, of a flush, from its deposits. Logs of other contracts say
  * nothing: since EIP-7708 the system address logs movements of the coin in the same words.
  */
-export function arrivedIn({ logs }: Pick<Receipt, 'logs'>, account: string, { token, receiver, form }: Sent): bigint {
+export function arrivedIn(
+  { logs }: Pick<Receipt, 'logs'>,
+  account: string,
+  { token, receiver, form, amount }: Sent,
+): bigint {
+  // The hash says what was signed, to the last wei: where it succeeded, that has moved.
+  if (form?.kind === 'coin') return BigInt(amount);
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
 }

@@ -2,13 +2,14 @@
 import type { Address } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { formatAmount } from '../../../../domain/money.ts';
-import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
-import { coinBalance, tokenBalance } from '../accounts.ts';
+import { coinBalance, gasNeeded, tokenBalance } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';
 import type { EvmNode } from '../rpc.ts';
+import { withMargin } from './gas.ts';
 import { isRevert } from './rehearsal.ts';
-import type { GasPrice } from './transaction.ts';
+import { callFor, type GasPrice } from './transaction.ts';
 
 export interface Payer {
   readonly chain: Chain;
@@ -38,6 +39,39 @@ export async function checkGas(
 ): Promise<void> {
   const fee = { chainId: chain.id, unit: 'wei', most: gas * maxFeePerGas };
   checkCoin(await coinBalance(node, account), account, fee);
+}
+
+/**
+ * @returns the gas to allow for a transfer of the coin
+ * @throws PayoutBlocked when the account holds less than the order's amount, or the receiver takes no coin for so much gas
+ */
+export async function gasForCoin(
+  node: EvmNode,
+  { chain, account }: Payer,
+  order: TransferOrder,
+  { gasMax }: EvmFees,
+): Promise<bigint> {
+  checkFloat(await coinBalance(node, account), account, order);
+  const refused = (why: string) =>
+    new PayoutBlocked('refusedByToken', `${order.receiver} takes no ${order.token.symbol} on ${chain.name}: ${why}`);
+  try {
+    const needed = withMargin(await gasNeeded(node, { from: account, ...callFor(order, account) }));
+    if (needed <= gasMax) return needed;
+    throw refused(`it needs ${needed} gas, the limit is ${gasMax} (GAS_MAX_${chain.id})`);
+  } catch (error) {
+    if (isRevert(error)) throw refused(error.detail);
+    throw error;
+  }
+}
+
+/** @throws PayoutBlocked when the account's coin cannot pay for the transfer of it and the gas, twice */
+export async function checkCoinAndGas(
+  node: EvmNode,
+  { account }: Payer,
+  order: TransferOrder,
+  most: bigint,
+): Promise<void> {
+  checkCoinFloat(await coinBalance(node, account), account, order, { most });
 }
 
 interface Trying {

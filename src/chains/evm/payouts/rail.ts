@@ -15,7 +15,15 @@ import { fateOf, isFree } from './fate.ts';
 import { gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createTransferGas, gasForCall } from './gas.ts';
 import { createNonceUses } from './nonceUse.ts';
-import { balancesOf, checkGas, checkTokens, checkTransfer, type Payer } from './preflight.ts';
+import {
+  balancesOf,
+  checkCoinAndGas,
+  checkGas,
+  checkTokens,
+  checkTransfer,
+  gasForCoin,
+  type Payer,
+} from './preflight.ts';
 import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
 import { createRehearsal } from './rehearsal.ts';
@@ -44,7 +52,8 @@ export function createEvmPayoutRail(
     const gas = await tried(node, order, latest);
     const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    await checkGas(node, payer, gas, chosen);
+    if (order.form?.kind === 'coin') await checkCoinAndGas(node, payer, order, gas * chosen.maxFeePerGas);
+    else await checkGas(node, payer, gas, chosen);
     return buildUnsigned({ account, nonce, order, call: callFor(order, account), gas, price: chosen });
   }
 
@@ -52,6 +61,7 @@ export function createEvmPayoutRail(
   async function tried(node: EvmNode, order: TransferOrder, latest: Header): Promise<bigint> {
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
+    if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
     await checkTokens(node, payer, order);
     const trying = {
       arrives: () => rehearse(node, order),
@@ -90,7 +100,7 @@ export function createEvmPayoutRail(
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
       assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-      checkForm(order, 'flush', 'deploy');
+      checkForm(order, 'coin', 'flush', 'deploy');
       return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 

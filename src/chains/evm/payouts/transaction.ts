@@ -10,6 +10,8 @@ import { flushCall, forwarderDeployment } from '../forwarder.ts';
 export interface EvmPayload {
   readonly to: Address;
   readonly data: Hex;
+  /** Wei that go with it; left out for none. */
+  readonly value?: string;
   readonly gas: string;
   readonly maxFeePerGas: string;
   readonly maxPriorityFeePerGas: string;
@@ -38,6 +40,8 @@ export function callFor(order: TransferOrder, account: Address): Call {
     }
     case 'deploy':
       return forwarderDeployment(account);
+    case 'coin':
+      return { to: order.receiver as Address, data: '0x', value: order.amount };
     default:
       return transferCall(order);
   }
@@ -64,6 +68,8 @@ export function noOrder(chain: Chain, account: string): TransferOrder {
 export interface Call {
   readonly to: Address;
   readonly data: Hex;
+  /** Wei that go with it. */
+  readonly value?: bigint;
 }
 
 export interface Building {
@@ -81,7 +87,8 @@ export function buildUnsigned({ account, nonce, order, call, gas, price }: Build
     maxFeePerGas: price.maxFeePerGas.toString(),
     maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
   };
-  const payload: EvmPayload = { ...call, ...fee };
+  const { to, data, value } = call;
+  const payload: EvmPayload = { to, data, ...(value !== undefined && { value: value.toString() }), ...fee };
   // An EVM transaction stays valid until another one uses its nonce.
   return { chainId: order.chainId, account, nonce, order, validUntil: null, fee, payload };
 }

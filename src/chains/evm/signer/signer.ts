@@ -2,6 +2,7 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAddressEqual, keccak256 } from 'viem';
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
+import { coinOf } from '../../../../domain/coins.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
@@ -47,6 +48,7 @@ export function createEvmSigner({
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'deployment') checkDeployment(payload, unsigned.order, key.address);
+    else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
     else checkTransfer(payload, chain, unsigned.order, purpose);
     return { payload, count: spending(unsigned, purpose, fee) };
   }
@@ -104,14 +106,30 @@ function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, 
     token.address === order.token.address &&
     token.decimals === order.token.decimals &&
     order.form === undefined &&
+    payload.value === undefined &&
     order.amount > 0n &&
     payload.data === encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   if (!same)
     throw new SigningRefused('mismatch', `the transaction is not the transfer that ${kind} ${reference} orders`);
 }
 
-function checkCancel({ to, data }: EvmPayload, account: Address): void {
-  if (isAddressEqual(to, account) && data === '0x') return;
+/** Coin leaves by withdrawals alone. */
+function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind, reference }: SigningPurpose): void {
+  const coin = coinOf(order.chainId);
+  const same =
+    order.form?.kind === 'coin' &&
+    order.token.address === coin.address &&
+    order.token.decimals === coin.decimals &&
+    order.amount > 0n &&
+    to === order.receiver &&
+    data === '0x' &&
+    value === order.amount.toString();
+  if (!same)
+    throw new SigningRefused('mismatch', `the transaction is not the ${coin.symbol} that ${kind} ${reference} orders`);
+}
+
+function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
+  if (isAddressEqual(to, account) && data === '0x' && value === undefined) return;
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
 
@@ -140,7 +158,8 @@ function checkDeployment(payload: EvmPayload, { form, amount, receiver }: Transf
   throw new SigningRefused('mismatch', 'a deployment puts the treasury’s own forwarder on the chain, and pays nobody');
 }
 
-const isSame = ({ to, data }: EvmPayload, call: Call): boolean => isAddressEqual(to, call.to) && data === call.data;
+const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
+  isAddressEqual(to, call.to) && data === call.data && value === undefined;
 
 const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,
@@ -148,7 +167,7 @@ const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   nonce: Number(nonce),
   to: payload.to,
   data: payload.data,
-  value: 0n,
+  value: BigInt(payload.value ?? 0),
   gas: BigInt(payload.gas),
   maxFeePerGas: BigInt(payload.maxFeePerGas),
   maxPriorityFeePerGas: BigInt(payload.maxPriorityFeePerGas),

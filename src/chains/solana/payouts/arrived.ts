@@ -20,6 +20,7 @@ export async function finalTransaction(node: ChainNode, hash: string): Promise<L
  */
 export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred): bigint {
   const { account, token, receiver, amount, form } = transfer;
+  if (form?.kind === 'coin') return coinArrivedIn(node, found, transfer);
   const payer = form?.kind === 'flush' ? form.deposits[0]?.address : account;
   const [from, to] = [payer ?? account, receiver].map((owner) => tokenAccountOf(owner, token.address));
   if (!found.before.some((balance) => balance.account === from))
@@ -32,10 +33,25 @@ export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred)
   return grown > 0n ? grown : 0n;
 }
 
+/** By how much the receiver's wallet grew. @throws RpcFailed when the node does not tell of the coin */
+function coinArrivedIn(
+  node: ChainNode,
+  { signature, accounts, coin }: Landed,
+  { account, receiver, amount }: Transferred,
+) {
+  const at = accounts.indexOf(receiver);
+  const [before, after] = [coin?.before[at], coin?.after[at]];
+  if (before === undefined || after === undefined)
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${signature}`);
+  if (receiver === account) return BigInt(amount);
+  return after > before ? after - before : 0n;
+}
+
 /** What it took of its payer's coin: the fee, and the rent of accounts that it opened or closed. Undefined where the node does not tell. */
-export function costIn({ accounts, coin }: Landed): Cost | undefined {
+/** @param paid lamports that it was ordered to move */
+export function costIn({ accounts, coin }: Landed, paid = 0n): Cost | undefined {
   const [payer] = accounts;
   if (payer === undefined || !coin) return undefined;
-  const rent = (coin.before[0] ?? 0n) - (coin.after[0] ?? 0n) - coin.fee;
+  const rent = (coin.before[0] ?? 0n) - (coin.after[0] ?? 0n) - coin.fee - paid;
   return { payer, fee: coin.fee.toString(), ...(rent !== 0n && { rent: rent.toString() }) };
 }

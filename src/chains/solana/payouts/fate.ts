@@ -68,7 +68,8 @@ async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Pr
   const found = await landed(node, hash, 'finalized');
   if (found) return decided(node, attempt, { slot: found.slot, final: true, error: found.failed ? 'an error' : null });
   const owner = form?.kind === 'flush' ? form.deposits[0]?.address : receiver;
-  if (!(await isListed(node, tokenAccountOf(owner ?? receiver, token.address), hash, from))) return undefined;
+  const paid = form?.kind === 'coin' ? receiver : tokenAccountOf(owner ?? receiver, token.address);
+  if (!(await isListed(node, paid, hash, from))) return undefined;
   const message = `${node.name}: the receiver’s history lists ${hash}, which the node does not know otherwise`;
   return { kind: 'pending', mined: true, dispute: { reason: 'nodesDisagree', message } };
 }
@@ -93,7 +94,8 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
   const { hash } = attempt;
   const { hash: blockHash } = await blockAt(node, slot, 'finalized');
   const found = await finalTransaction(node, hash);
-  const cost = costIn(found);
+  const isCoin = attempt.form?.kind === 'coin' && error === null;
+  const cost = costIn(found, isCoin ? BigInt(attempt.amount) : 0n);
   if (error !== null) {
     const at = cost && { hash, blockNumber: slot.toString(), blockHash, cost };
     return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`, at);

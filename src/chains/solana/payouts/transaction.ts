@@ -5,6 +5,7 @@ import {
   ComputeBudgetInstruction,
   ComputeBudgetProgram,
   PublicKey,
+  SystemProgram,
   TransactionInstruction,
   TransactionMessage,
   VersionedMessage,
@@ -56,6 +57,19 @@ export function transferMessage(treasury: string, order: TransferOrder, referenc
   return compile(treasury, terms, [
     ...(order.opensAccount === false ? [] : [createTokenAccount(treasury, receiver, token.address)]),
     transferChecked(treasury, receiver, amountOf(order), [reference]),
+    new TransactionInstruction({ programId: memoProgram, keys: [], data: memo }),
+  ]);
+}
+
+/** Pays the order's lamports to the receiver's wallet, with the memo and the reference that a transfer of tokens has. */
+export function coinMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
+  const { receiver, receiverMemo, amount } = order;
+  const [fromPubkey, toPubkey] = [new PublicKey(treasury), new PublicKey(receiver)];
+  const paying = SystemProgram.transfer({ fromPubkey, toPubkey, lamports: amount });
+  paying.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
+  const memo = Buffer.from(receiverMemo ?? reference);
+  return compile(treasury, terms, [
+    paying,
     new TransactionInstruction({ programId: memoProgram, keys: [], data: memo }),
   ]);
 }

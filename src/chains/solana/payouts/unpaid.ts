@@ -24,7 +24,8 @@ export interface Unpaid {
   readonly earlier: readonly string[];
   /** What is at stake, in whole tokens. */
   readonly usd: bigint;
-  readonly mint: string;
+  /** Of the treasury's account by which a node shows that its history is whole; null for the coin, which has none. */
+  readonly mint: string | null;
 }
 
 export type CheckUnpaid = (rpc: ChainRpc, order: Unpaid) => Promise<void>;
@@ -59,7 +60,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
         throw behindChain(`transaction ${signature}, given up for dead,`, order.reference);
     }
     await checkListed(node, order);
-    await checkWhole(node, order.mint);
+    if (order.mint !== null) await checkWhole(node, order.mint);
   }
 
   async function checkListed(node: ChainNode, { reference, isSecret }: Unpaid): Promise<void> {

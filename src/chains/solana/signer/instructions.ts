@@ -1,5 +1,5 @@
 /** What a message would move if it were signed, read out of its bytes: nothing here builds what it compares with. */
-import { TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import { SystemProgram, TransactionMessage, VersionedMessage } from '@solana/web3.js';
 import type { TransferOrder } from '../../ports.ts';
 import { tokenAccountOf, tokenProgram, transferLayout } from '../tokenProgram.ts';
 
@@ -20,6 +20,25 @@ export function movesOrdered(message: Uint8Array, { token, receiver, amount }: T
     moved.destination === tokenAccountOf(receiver, token.address)
   );
 }
+
+/** Whether a message moves the order's lamports between two wallets, and no other coin and no token. @param from the wallet whose coin moves */
+export function paysOrdered(message: Uint8Array, { receiver, amount }: TransferOrder, from: string): boolean {
+  const { instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
+  const [moved, ...others] = instructions.filter(({ programId }) => programId.equals(SystemProgram.programId));
+  if (!moved || others.length > 0 || transfersIn(message).length > 0) return false;
+  const isTransfer =
+    moved.data.length === coinLayout.bytes && Buffer.from(moved.data).readUInt32LE(0) === coinLayout.tag;
+  const [source, destination] = moved.keys.map(({ pubkey }) => pubkey.toBase58());
+  return (
+    isTransfer &&
+    source === from &&
+    destination === receiver &&
+    Buffer.from(moved.data).readBigUInt64LE(coinLayout.amount) === amount
+  );
+}
+
+/** How the system program lays out `Transfer`. */
+const coinLayout = { tag: 2, amount: 4, bytes: 12 };
 
 /** A transfer between token accounts, as the message says it. */
 export interface TokenTransfer {

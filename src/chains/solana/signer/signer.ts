@@ -1,11 +1,13 @@
 /** The treasury's key on Solana. It signs only bytes that it has built itself from the order, and that move the order's own token. */
 import { base58 } from '@scure/base';
+import { coinOf } from '../../../../domain/coins.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { feeOf } from '../payouts/preflight.ts';
 import { createPayoutReference } from '../payouts/references.ts';
 import {
+  coinMessage,
   type SolanaPayload,
   sweepMessage,
   type Terms,
@@ -13,7 +15,7 @@ import {
   transferMessage,
   wireOf,
 } from '../payouts/transaction.ts';
-import { movesOrdered } from './instructions.ts';
+import { movesOrdered, paysOrdered } from './instructions.ts';
 import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
 export interface SolanaSignerDeps {
@@ -47,6 +49,13 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     if (!terms) throw mismatch(purpose);
     checkFee(terms, fees);
     const { order } = unsigned;
+    const reference = () => referenceOf({ ...order, reference: purpose.reference });
+    if (purpose.kind === 'withdrawal' && order.form?.kind === 'coin') {
+      checkCoin(order, purpose);
+      if (!paysOrdered(message, order, account)) throw mismatch(purpose);
+      if (!same(message, coinMessage(account, order, reference(), terms))) throw mismatch(purpose);
+      return { message, keys: [key], count: spending(unsigned, purpose, networkFee(terms, 1)) };
+    }
     checkToken(order, purpose);
 
     if (purpose.kind === 'sweep') {
@@ -61,8 +70,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     const isTransfer = purpose.kind !== 'cancel' && purpose.kind !== 'deployment' && order.form === undefined;
     if (!isTransfer || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
-    const reference = referenceOf({ ...order, reference: purpose.reference });
-    const wanted = transferMessage(account, order, reference, terms);
+    const wanted = transferMessage(account, order, reference(), terms);
     if (!same(message, wanted)) throw mismatch(purpose);
     const rent = order.opensAccount === false ? 0n : tokenAccountRent;
     return { message, keys: [key], count: spending(unsigned, purpose, networkFee(terms, 1) + rent) };
@@ -98,6 +106,12 @@ function checkFee({ units, price_microLamports }: Terms, { unitsMax, priceMax_mi
   if (units <= unitsMax && price_microLamports <= priceMax_microLamports) return;
   const message = `${units} compute units at ${price_microLamports} microlamports are above the limits of ${unitsMax} at ${priceMax_microLamports}`;
   throw new SigningRefused('fee', message);
+}
+
+/** Coin leaves by withdrawals alone. */
+function checkCoin({ token, amount }: TransferOrder, purpose: SigningPurpose): void {
+  const coin = coinOf(solanaChainId);
+  if (token.address !== coin.address || token.decimals !== coin.decimals || amount <= 0n) throw mismatch(purpose);
 }
 
 function checkToken({ token }: TransferOrder, purpose: SigningPurpose): void {

@@ -1,6 +1,7 @@
 /** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
+import { isCoin } from '../../../../domain/coins.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
@@ -40,6 +41,7 @@ export async function obstacle(
 ): Promise<Refusal | undefined> {
   const account = accountOf(address);
   if (account === undefined) return undefined;
+  if (isCoin(token)) return coinObstacle(node, address, account, memo);
   const { symbol, decimals } = token;
   const asset = assetOf(token);
   const holding = await holdingOf(node, account, [asset]);
@@ -57,6 +59,18 @@ export async function obstacle(
   if (trustline.room >= (amount ?? 1n)) return undefined;
   const room = formatAmount(trustline.room, decimals);
   return unfit(`the trustline of ${account} has room for ${room} ${symbol} only: raise its limit`);
+}
+
+/** An account that exists takes lumens, as many as there are. */
+async function coinObstacle(
+  node: StellarNode,
+  address: string,
+  account: string,
+  memo: string | null,
+): Promise<Refusal | undefined> {
+  const { account: found, memoRequired } = await holdingOf(node, account, []);
+  if (!found) return refuse('invalidRequest', `the account ${account} does not exist on Stellar: create it first`);
+  return memoRequired && memo === null && address === account ? memoMissing(account) : undefined;
 }
 
 const memoMissing = (account: string): Refusal =>

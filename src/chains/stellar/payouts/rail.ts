@@ -3,7 +3,7 @@ import { assert } from '../../../../domain/decider.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../bigints.ts';
 import { checkForm } from '../../forms.ts';
-import { checkCoin, checkFloat } from '../../money/spending.ts';
+import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
@@ -97,16 +97,18 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     async prepare(order, nonce, replaces, numberedBy = account) {
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
-      checkForm(order);
+      checkForm(order, 'coin');
       return rpc.answer(async (node) => {
-        const { account: lumens, trustlines } = await treasuryHolding(node, [order.token]);
-        checkFloat(payableFrom(trustlines[0]), account, order);
+        const isCoin = order.form?.kind === 'coin';
+        const { account: lumens, trustlines } = await treasuryHolding(node, isCoin ? [] : [order.token]);
+        checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
         await checkReceiver(node, order);
         const unsigned = replaces
           ? await wrap(node, order, nonce, replaces)
           : await build(node, order, nonce, numberedBy);
         const most = BigInt(unsigned.fee['maxFee'] ?? '0');
-        checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
+        if (isCoin) checkCoinFloat(lumens.spendable, account, order, { most });
+        else checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
         return unsigned;
       });
     },

@@ -7,6 +7,7 @@ import {
   type Transaction,
   xdr,
 } from '@stellar/stellar-sdk';
+import { coinAddress } from '../../../../domain/coins.ts';
 import type { TransferOrder } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
 import { assetContractOf } from '../tokens.ts';
@@ -33,8 +34,8 @@ const isPaymentOf = (payment: xdr.PaymentOp, { token, receiver, amount }: Transf
   encodeMuxedAccountToAddress(payment.destination()) === receiver &&
   payment.amount().toBigInt() === amount;
 
-/** As the catalogue spells an asset. */
-const nameOf = (asset: Asset): string => (asset.isNative() ? 'native' : `${asset.getCode()}:${asset.getIssuer()}`);
+/** As orders spell an asset. */
+const nameOf = (asset: Asset): string => (asset.isNative() ? coinAddress : `${asset.getCode()}:${asset.getIssuer()}`);
 
 function isCallOf(
   operation: xdr.InvokeHostFunctionOp,

@@ -8,7 +8,9 @@ import {
   type xdr,
 } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
+import { coinOf } from '../../../../domain/coins.ts';
 import { epochMs } from '../../../../domain/time.ts';
+import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
@@ -72,8 +74,8 @@ export function createStellarSigner({
   }
 
   function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
-    const known = stellarChain().tokens.some(
-      (token) => token.address === order.token.address && token.decimals === order.token.decimals,
+    const known = assetsFor(order, purpose).some(
+      ({ address, decimals }) => address === order.token.address && decimals === order.token.decimals,
     );
     const memo = inner.memo.value === null ? null : String(inner.memo.value);
     const ordered =
@@ -109,6 +111,12 @@ function parse(envelope: string, networkPassphrase: string, purpose: SigningPurp
   } catch {
     throw mismatch(purpose);
   }
+}
+
+/** Coin leaves by withdrawals alone; an order of another form moves nothing. */
+function assetsFor({ form }: TransferOrder, { kind }: SigningPurpose): readonly AssetRef[] {
+  if (form === undefined) return stellarChain().tokens;
+  return form.kind === 'coin' && kind === 'withdrawal' ? [coinOf(stellarChainId)] : [];
 }
 
 /** Puts on every signature that is needed and no other. Within a fee bump the inner transaction is signed first: the bump's signature covers it. */

@@ -2,12 +2,15 @@
 
 import { instant } from '../../../../domain/time.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
+import { evmChainIds } from '../../../../src/chains/evm/config.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import type { SigningPurpose, Unsigned } from '../../../../src/chains/ports.ts';
 import { treasuryKey } from '../../../support/anvil.ts';
 
-const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n };
+/** A dollar for a coin. */
+const coinPrices = new Map(evmChainIds.map((id) => [id, { price_microUsd: 1_000_000n, decimals: 18 }]));
+const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n, coinPrices };
 const spending = createSpending(limits, { now: () => instant(0) });
 const signer = createEvmSigner({ privateKey: treasuryKey, spending });
 
