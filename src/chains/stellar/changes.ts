@@ -1,8 +1,8 @@
 /** What a transaction did to an account, as its events tell it, and what it paid for it. */
-import { Asset, FeeBumpTransaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
-import { type Change, coin } from '../ports.ts';
-import { accountOf } from './addresses.ts';
+import { Asset, xdr } from '@stellar/stellar-sdk';
+import { type AccountTransaction, type Change, coin } from '../ports.ts';
 import { stellarChain } from './config.ts';
+import type { Parties } from './envelopes.ts';
 import { amountIn, nativeOf, type SeenEvent } from './payins/movements.ts';
 import { seenInMeta } from './payins/transfers.ts';
 import type { FoundTransaction } from './reads.ts';
@@ -66,14 +66,12 @@ export function feePaidIn({ own }: Pick<FoundTransaction, 'own'>, account: strin
 }
 
 /** Whether the account sent a transaction, acts in it or pays for it; the number is the account's that the transaction itself belongs to. */
-export function signersIn({ envelopeXdr }: Pick<FoundTransaction, 'envelopeXdr'>, account: string, passphrase: string) {
-  const parsed = TransactionBuilder.fromXDR(envelopeXdr, passphrase);
-  const [inner, payer] =
-    parsed instanceof FeeBumpTransaction ? [parsed.innerTransaction, parsed.feeSource] : [parsed, parsed.source];
-  const acting = inner.operations.flatMap(({ source }) => source ?? []);
-  const isOwn = (address: string) => accountOf(address) === account;
-  return {
-    nonce: isOwn(inner.source) ? BigInt(inner.sequence) : null,
-    outgoing: [inner.source, payer, ...acting].some(isOwn),
-  };
+export function signersIn(
+  { source, sequence, payer, acting }: Parties,
+  account: string,
+  changes: readonly Change[],
+): Pick<AccountTransaction, 'nonce' | 'outgoing'> {
+  // Where it is not known who acts, an account that something left has acted.
+  const acts = acting?.includes(account) ?? changes.some(({ amount }) => amount < 0n);
+  return { nonce: source === account ? sequence : null, outgoing: acts || [source, payer].includes(account) };
 }

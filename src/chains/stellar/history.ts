@@ -16,6 +16,7 @@ import {
 import { holdingOf } from './accounts.ts';
 import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
+import { partiesIn } from './envelopes.ts';
 import { addressTopic } from './payins/movements.ts';
 import { createPages } from './payins/pages.ts';
 import { ledgerName } from './payins/transfers.ts';
@@ -62,18 +63,22 @@ export function createStellarHistory(
     const shown = await transactionOf(node, hash);
     const isWhole = shown.status !== 'NOT_FOUND' && shown.own.length > 0;
     if (!isWhole) throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not show ${hash} whole`);
-    const { nonce, outgoing } = signersIn(shown, account, networkPassphrase);
-    return {
-      txHash: hash,
-      blockNumber: shown.ledger,
-      blockHash: ledgerName(shown.ledger),
-      time: instant(shown.createdAt_s * 1_000),
-      nonce,
-      outgoing,
-      succeeded: shown.status === 'SUCCESS',
-      fee: feePaidIn(shown, account),
-      changes: shown.status === 'SUCCESS' ? changesIn(shown, account, assets) : [],
-    };
+    try {
+      const changes = shown.status === 'SUCCESS' ? changesIn(shown, account, assets) : [];
+      return {
+        txHash: hash,
+        blockNumber: shown.ledger,
+        blockHash: ledgerName(shown.ledger),
+        time: instant(shown.createdAt_s * 1_000),
+        ...signersIn(partiesIn(shown.envelopeXdr, networkPassphrase), account, changes),
+        succeeded: shown.status === 'SUCCESS',
+        fee: feePaidIn(shown, account),
+        changes,
+      };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it cannot be decoded';
+      throw new RpcFailed(node.name, 'getTransaction', 'malformed', `transaction ${hash}: ${why}`);
+    }
   }
 
   async function standingIn(node: StellarNode, account: string): Promise<Standing> {

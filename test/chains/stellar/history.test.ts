@@ -4,8 +4,9 @@ import type { AccountTransaction, HistoryAsked } from '../../../commands/account
 import { createStellarHistory } from '../../../src/chains/stellar/history.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { usdc } from '../../support/stellar.ts';
+import { startProxy } from '../proxy.ts';
 import { orderTo, type PayingWorld, payingWorld, usdcToken } from './paying.ts';
-import { signal } from './world.ts';
+import { muxedContract, signal } from './world.ts';
 
 describe('the history of an account on Stellar', () => {
   let world: PayingWorld;
@@ -71,5 +72,56 @@ describe('the history of an account on Stellar', () => {
     const reverted = of(failed.txHash);
     assert.deepEqual([reverted?.succeeded, reverted?.changes, reverted?.fee], [false, [], 100n]);
     assert.deepEqual(await all({ ...range, order: 'newestFirst' }, 1), found.toReversed());
+  });
+
+  it('goes on behind envelopes with something in them that the SDK does not know', async () => {
+    const opening = await history.standing(account, signal);
+    const receiver = (await world.lab.person(0n)).publicKey();
+    const own = await world.attemptTo(orderTo(receiver, 7n));
+    await world.rail.broadcast(own.bytes);
+    const channel = await world.attemptIn(world.channels[0], orderTo(receiver, 11n));
+    await world.rail.broadcast(channel.bytes);
+    await world.send('1.5');
+    const { blockNumber: to } = await history.standing(account, signal);
+    const range = { from: opening.blockNumber + 1n, to, order: 'oldestFirst' } as const;
+    const known = await all(range);
+
+    const newer = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as Record<string, unknown>;
+      if (method !== 'getTransaction' || answer['status'] !== 'SUCCESS') return answer;
+      const bytes = Buffer.from(String(answer['envelopeXdr']), 'base64');
+      return { ...answer, envelopeXdr: Buffer.concat([bytes.subarray(0, 100), muxedContract]).toString('base64') };
+    });
+    const config = { ...world.config([newer.url]), rangeLedgersMax: 3 };
+    const { transactions } = await createStellarHistory(config, createStellarRpc(config)).transactions(
+      { ...range, account, max: 100, after: null },
+      signal,
+    );
+    assert.deepEqual(transactions, known);
+  });
+
+  it('waits, naming the transaction, where what it moved cannot be decoded: nothing is left out of it', async () => {
+    const opening = await history.standing(account, signal);
+    const hash = await world.send('1.5');
+    const newer = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
+      const answer = (await forward(method, params)) as Record<string, unknown>;
+      if (method !== 'getTransaction' || answer['status'] !== 'SUCCESS') return answer;
+      const told = answer['events'] as { contractEventsXdr: string[][] };
+      const cut = told.contractEventsXdr.map((own) => own.map((event) => event.slice(0, -8)));
+      return { ...answer, events: { ...told, contractEventsXdr: cut } };
+    });
+    const range = { from: opening.blockNumber + 1n, to: opening.blockNumber + 1n, order: 'oldestFirst' } as const;
+    const asked = { ...range, account, max: 100, after: null };
+    const through = (urls: readonly string[]) =>
+      createStellarHistory(world.config(), createStellarRpc(world.config(urls)));
+    await assert.rejects(through([newer.url]).transactions(asked, signal), {
+      name: 'ChainUnavailable',
+      message: new RegExp(hash),
+    });
+    const { transactions } = await through([newer.url, world.stellar.rpcUrl]).transactions(asked, signal);
+    assert.deepEqual(
+      transactions.map(({ txHash }) => txHash),
+      [hash],
+    );
   });
 });

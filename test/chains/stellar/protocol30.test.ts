@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { Keypair, Memo } from '@stellar/stellar-sdk';
+import { Contract, Keypair, Memo, xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { usdc } from '../../../sandbox/stellar/controls.ts';
 import { deployPayin } from '../../../src/chains/stellar/deposits/deployPayin.ts';
 import { contractProblem } from '../../../src/chains/stellar/deposits/payinContract.ts';
+import { ledgerEntries } from '../../../src/chains/stellar/reads.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { orderTo, type PayingWorld, payingWorld } from './paying.ts';
-import { scanned, signal, watching } from './world.ts';
+import { muxedContract, scanned, signal, watching } from './world.ts';
 
 /**
  * Protocol 30: the headers' bytes are built by hand from CAP-88, since no sample is at hand. Nodes tell close times in whole seconds
@@ -19,8 +20,23 @@ describe('Stellar at protocol 30', () => {
   });
   after(() => world.lab.stop());
 
-  it('has ledger headers that the installed SDK cannot read: once it can, docs/dependencies.md says too little of it', async () => {
+  it('has ledger headers and addresses that the installed SDK cannot read: once it can, docs/dependencies.md says too little of it', async () => {
     await assert.rejects(world.lab.server.getLatestLedger(), /StellarValueType/);
+    assert.throws(() => xdr.ScVal.fromXDR(muxedContract), /ScAddressType/);
+  });
+
+  it('has accounts, trustlines and contracts as before', async () => {
+    const accountId = world.treasury.xdrAccountId();
+    const keys = [
+      xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })),
+      xdr.LedgerKey.trustline(new xdr.LedgerKeyTrustLine({ accountId, asset: usdc.toTrustLineXDRObject() })),
+      new Contract(world.payinContract).getFootprint(),
+    ];
+    const { found } = await createStellarRpc(world.config()).answer((node) => ledgerEntries(node, keys), signal);
+    assert.deepEqual(
+      [...found.values()].map((entry) => entry.switch().name),
+      ['account', 'trustline', 'contractData'],
+    );
   });
 
   it('has payins that are seen, and a head with its time', async () => {

@@ -8,6 +8,13 @@ import { addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } fro
 
 export const { signal } = new AbortController();
 
+/** The address of a muxed contract (SC_ADDRESS_TYPE_MUXED_CONTRACT, CAP-84) as a value, by hand. */
+export const muxedContract = Buffer.concat([
+  Buffer.from([0, 0, 0, 18, 0, 0, 0, 5]),
+  Buffer.alloc(8, 1),
+  Buffer.alloc(32, 2),
+]);
+
 export interface StellarWorld {
   readonly lab: StellarLab;
   readonly stellar: Stellar;

@@ -3,13 +3,10 @@ import { Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import { evidenceMax, transferOf } from '../../../../commands/chainPorts.ts';
 import { usdc } from '../../../support/stellar.ts';
 import { type Behaviour, honest, startProxy } from '../../proxy.ts';
-import { briefly, type StellarWorld, scanned, signal, stellarWorld, watching } from '../world.ts';
+import { briefly, muxedContract, type StellarWorld, scanned, signal, stellarWorld, watching } from '../world.ts';
 
 /** A value of a kind that no version of the SDK knows. */
 const unknownValue = 'AAAAZQ==';
-
-/** An address of a muxed contract (SC_ADDRESS_TYPE_MUXED_CONTRACT, CAP-84) as a value, by hand. */
-const muxedContract = Buffer.concat([Buffer.from([0, 0, 0, 18, 0, 0, 0, 5]), Buffer.alloc(8, 1), Buffer.alloc(32, 2)]);
 
 type Shown = Record<string, unknown>;
 

@@ -1,0 +1,77 @@
+/** Who is behind a transaction, as its envelope says. */
+import { FeeBumpTransaction, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
+import { accountOf } from './addresses.ts';
+
+/** Accounts as G addresses, muxed ones too. */
+export interface Parties {
+  /** The account that the transaction's number is of. */
+  readonly source: string;
+  readonly sequence: bigint;
+  /** Who pays the fee: of a fee bump another account than the source. */
+  readonly payer: string;
+  /** Who acts in operations instead of the source; undefined when these cannot be decoded. */
+  readonly acting: readonly string[] | undefined;
+}
+
+/**
+ * The beginning is read by hand: anybody may put values of a newer protocol, which the SDK does not know, into the operations behind it.
+ * @throws Error for what does not begin as an envelope
+ */
+export const partiesIn = (envelopeXdr: string, networkPassphrase: string): Parties => ({
+  ...headOf(reading(Buffer.from(envelopeXdr, 'base64'))),
+  acting: actingIn(envelopeXdr, networkPassphrase),
+});
+
+/** Kinds of envelopes (Stellar-transaction.x, EnvelopeType). */
+const [oldest, usual, feeBump] = [0, 2, 5];
+/** Kind of an account that a number of 64 bits stands before. */
+const muxed = 0x100;
+
+function headOf(from: Reading): Omit<Parties, 'acting'> {
+  const kind = from.uint32();
+  if (kind !== feeBump) {
+    const numbered = numberedIn(from, kind);
+    return { ...numbered, payer: numbered.source };
+  }
+  const payer = from.account();
+  from.int64(); // what it pays at most
+  return { ...numberedIn(from, from.uint32()), payer };
+}
+
+function numberedIn(from: Reading, kind: number): Pick<Parties, 'source' | 'sequence'> {
+  if (kind !== oldest && kind !== usual) throw new Error(`envelopes of the kind ${kind} are not known`);
+  const source = kind === oldest ? from.key() : from.account();
+  from.uint32(); // what it pays at most
+  return { source, sequence: from.int64() };
+}
+
+type Reading = ReturnType<typeof reading>;
+
+/** Reads XDR from its beginning on. */
+function reading(bytes: Buffer) {
+  let at = 0;
+  const take = (count: number): Buffer => {
+    const taken = bytes.subarray(at, at + count);
+    if (taken.length < count) throw new Error(`an envelope of ${bytes.length} bytes has an end too early`);
+    at += count;
+    return taken;
+  };
+  const uint32 = () => take(4).readUInt32BE();
+  const int64 = () => take(8).readBigInt64BE();
+  const key = () => StrKey.encodeEd25519PublicKey(take(32));
+  const account = () => {
+    if (uint32() === muxed) int64();
+    return key();
+  };
+  return { uint32, int64, key, account };
+}
+
+function actingIn(envelopeXdr: string, networkPassphrase: string): readonly string[] | undefined {
+  try {
+    const parsed = TransactionBuilder.fromXDR(envelopeXdr, networkPassphrase);
+    const { operations } = parsed instanceof FeeBumpTransaction ? parsed.innerTransaction : parsed;
+    return operations.flatMap(({ source }) => (source === undefined ? [] : (accountOf(source) ?? [])));
+  } catch {
+    return undefined;
+  }
+}
