@@ -62,6 +62,8 @@ export interface Outflow {
 export interface TreasuryState {
   /** False until the first event is seen. */
   readonly opened: boolean;
+  /** Null when the window does not show it any more. */
+  readonly openedAt: Instant | null;
   /** The nonce that the next assignment gets; null when the window shows none. */
   readonly nextNonce: bigint | null;
   readonly paused: string | null;
@@ -89,6 +91,7 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
   window,
   initial: {
     opened: false,
+    openedAt: null,
     nextNonce: null,
     paused: null,
     assigned: [],
@@ -103,7 +106,7 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
     const opened = { ...state, opened: true };
     switch (event.type) {
       case 'TreasuryOpened':
-        return { ...opened, nextNonce: BigInt(event.data.firstNonce) };
+        return { ...opened, openedAt: event.data.openedAt, nextNonce: BigInt(event.data.firstNonce) };
       case 'PayoutsPaused':
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
+import { addAdoptVerb } from './treasury/adopt.ts';
 import { addBooksVerbs } from './treasury/books.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
@@ -11,6 +12,7 @@ const program = new Command('npm run treasury --').description('the treasury acc
 addAccountVerbs(program);
 addOperationVerbs(program);
 addAddressVerbs(program);
+addAdoptVerb(program);
 addBooksVerbs(program);
 
 await runProgram(() => program.parseAsync());
