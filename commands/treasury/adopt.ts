@@ -4,7 +4,7 @@
  */
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf } from '../../domain/coins.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { TransferKey } from '../../domain/transfer/key.ts';
 import type { AssetRef } from '../../domain/transfer/shapes.ts';
@@ -108,18 +108,12 @@ async function unlessFinal(
   return fate.kind === 'final' || fate.kind === 'short' || fate.kind === 'dead' ? undefined : wait;
 }
 
-/** As a chain is asked what became of it: like a transfer of nothing, for what it moved is known. */
+/** As a chain is asked what became of it: like a cancel, a transfer of nothing, for what it moved is known. */
 function asSent(chainId: ChainId, account: string, nonce: bigint, { txHash, time }: AccountTransaction): Sent {
+  const [token] = chainOf(chainId).tokens;
+  assert(token !== undefined, 'every chain has a token');
   const numbered = { attempt: 1, account, nonce: nonce.toString(), validUntil: null };
-  return {
-    ...numbered,
-    hash: txHash,
-    bytes: '',
-    token: coinOf(chainId),
-    receiver: account,
-    amount: '0',
-    signedAt: time,
-  };
+  return { ...numbered, hash: txHash, bytes: '', token, receiver: account, amount: '0', signedAt: time };
 }
 
 /** What it did, in a line: who got what. */

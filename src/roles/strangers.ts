@@ -1,4 +1,6 @@
 /** What the search for transactions that the log does not know stands on. */
+
+import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
 import type { AdoptDeps } from '../../commands/treasury/adopt.ts';
 import type { StrangersDeps } from '../../commands/treasury/strangers.ts';
 import type { ChainId } from '../../domain/chains.ts';
@@ -6,11 +8,9 @@ import { assert } from '../../domain/decider.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
 import { addressBook } from '../chains/families.ts';
 import type { Core } from './core.ts';
-import { transferOwners } from './transfers.ts';
-import { owedOn } from './withdrawals.ts';
 
 /** Read models must know what was signed a moment ago: they are waited for. */
-export function strangersOn(core: Core, chainId: ChainId): StrangersDeps & AdoptDeps {
+export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners): StrangersDeps & AdoptDeps {
   const { clock, chains, database, store, projected } = core;
   const chain = chains.get(chainId);
   assert(chain !== undefined, 'a chain that is asked about is configured');
@@ -19,7 +19,7 @@ export function strangersOn(core: Core, chainId: ChainId): StrangersDeps & Adopt
     clock,
     rail: chain.rail,
     history: chain.history,
-    owners: transferOwners({ ...core, owed: owedOn(database) }),
+    owners,
     addresses: addressBook,
     recorded: async (hashes, since) => {
       await projected(await store.tail());

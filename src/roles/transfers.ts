@@ -6,6 +6,7 @@ import { operationOwner } from '../../commands/transfers/owners/operations.ts';
 import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
 import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
 import type { OwedOn } from '../../commands/transfers/spare.ts';
+import { compareOutflows } from '../../commands/treasury/outflows.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
@@ -18,11 +19,13 @@ import { auditWorker } from '../subscribers/transfers/audit.ts';
 import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
 import { impossibleWorker } from '../subscribers/transfers/impossible.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
+import { createOutflowCheck } from '../subscribers/transfers/outflows.ts';
 import { createRecall } from '../subscribers/transfers/recall.ts';
 import { createUnderway } from '../subscribers/transfers/underway.ts';
 import { transfersWorker, transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
+import { strangersOn } from './strangers.ts';
 import { owedOn } from './withdrawals.ts';
 
 /** As many as the signers remember. */
@@ -64,6 +67,11 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     const memory = numberingMemory();
     const oneByOne = <T>(work: () => Promise<T>) => turn(worker, work);
     const signing = { handle: workHandle, clock, rail, signer, memory, owners, inTurn: oneByOne };
+    const outflows = createOutflowCheck({
+      clock,
+      compare: async (signal) => (await compareOutflows(strangersOn(core, chainId, owners), signal)).length,
+      alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
+    });
     const transfers = {
       worker: transfersWorker({
         ...signing,
@@ -71,6 +79,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         poll_ms,
         due: async (max, now) => {
           await recall();
+          await outflows();
           return await dueTransfers(database, { worker, chainId, max, now });
         },
         refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),

@@ -15,6 +15,8 @@ import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import type { Core } from '../../roles/core.ts';
 import { strangersOn } from '../../roles/strangers.ts';
+import { transferOwners } from '../../roles/transfers.ts';
+import { owedOn } from '../../roles/withdrawals.ts';
 import { withCore } from '../core.ts';
 import { operator } from '../operator.ts';
 import { reasonOf, refusalError } from '../program.ts';
@@ -37,7 +39,7 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   if (record !== undefined && reason === undefined)
     throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
   const signal = AbortSignal.timeout(answer_ms);
-  const deps = strangersOn(core, chainId);
+  const deps = strangersOn(core, chainId, transferOwners({ ...core, owed: owedOn(core.database) }));
   const found = await strangers(deps, signal);
   if (record === undefined || reason === undefined) return list(deps, found, options);
   for (const each of chosen(found, record)) {

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import type { AccountTransaction } from '../../../commands/accountHistory.ts';
+import type { Outgoing } from '../../../commands/transfers/outgoing.ts';
+import type { Fate } from '../../../commands/transfers/ports.ts';
+import { adopt, type Shown } from '../../../commands/treasury/adopt.ts';
+import { compareOutflows } from '../../../commands/treasury/outflows.ts';
+import { type StrangersDeps, strangers } from '../../../commands/treasury/strangers.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { newLeg } from '../../../domain/transfer/leg.ts';
+import { openTreasury } from '../../../domain/treasury/nonces.ts';
+import { objectionTo } from '../../../domain/treasury/objections.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { addressBook } from '../../../src/chains/families.ts';
+import { createWorld } from '../../support/histories.ts';
+import * as p from '../../support/payments.ts';
+
+const account = p.treasuryAccount;
+const ada = { cause: 'operator:ada' } as const;
+const signal = AbortSignal.timeout(5_000);
+
+const sent = (nonce: number | null, change: Partial<AccountTransaction> = {}): AccountTransaction => ({
+  txHash: p.hashOf('by hand', nonce),
+  blockNumber: 9n,
+  blockHash: p.hashOf('block', 9),
+  time: p.minute(2),
+  nonce: nonce === null ? null : BigInt(nonce),
+  outgoing: true,
+  succeeded: true,
+  fee: 21_000n,
+  changes: [{ asset: p.ethereumUsdc.token.address, amount: -10_000_000n, counterparty: p.merchantWallet }],
+  ...change,
+});
+
+/** A treasury on Ethereum whose log ends at nonce 7; the chain has mined what is given. On Solana it has no nonces. */
+async function given(shown: readonly AccountTransaction[], { numbered = true, recorded = [] as string[] } = {}) {
+  const world = createWorld();
+  const chainId = numbered ? 1 : 501;
+  const instance = treasuryInstance(chainId, account);
+  const facts = { cause: 'worker:test', appId: null } as const;
+  const opening = { chainId, account, minedNonce: 7n, now: p.minute(0) } as const;
+  await world.handle(treasury, instance, (state) => openTreasury(state, opening), facts);
+  world.clock.advance(10 * 60_000);
+  const owing: { transfer?: Outgoing } = {};
+  const fate: { is: Fate } = { is: { kind: 'final', attempt: 1, ...sent(7), hash: sent(7).txHash } as Fate };
+  const deps = {
+    ...world,
+    rail: { chainId, account, minedNonce: async () => BigInt(7 + shown.length), fate: async () => fate.is },
+    history: {
+      chainId,
+      listsCoin: true,
+      standing: async () => ({ blockNumber: 100n }),
+      transactions: async () => ({ transactions: shown, next: null, complete: true }),
+      finality: async () => 'final',
+      ...(numbered && {
+        withNonce: async ({ nonce }: { nonce: bigint }) => shown.find((each) => each.nonce === nonce),
+      }),
+    },
+    owners: { payout: { load: async () => owing.transfer } },
+    recorded: async () => new Set(recorded),
+    toAsk: async () => [],
+    addresses: addressBook,
+    openTransfers: async () => (owing.transfer ? [owing.transfer.key] : []),
+  } as unknown as StrangersDeps & Parameters<typeof adopt>[0];
+  return {
+    deps,
+    owing,
+    fate,
+    state: async (): Promise<TreasuryState> => {
+      const handled = await world.handle(treasury, instance, () => [], facts);
+      return isRefusal(handled) ? assert.fail(handled.message) : handled.state;
+    },
+  };
+}
+
+const shownOf = async (deps: StrangersDeps): Promise<readonly Shown[]> =>
+  (await strangers(deps, signal)).filter((each): each is Shown => each.transaction !== null);
+
+describe('transactions of the treasury that the log does not know', () => {
+  it('are those whose nonces the log gave to nobody; adopted, they are known', async () => {
+    const { deps, state } = await given([sent(7), sent(8)]);
+    const found = await shownOf(deps);
+    assert.deepEqual(
+      found.map(({ nonce }) => nonce),
+      [7n, 8n],
+    );
+    for (const each of found) assert.equal(await adopt(deps, each, { reason: 'our own' }, ada, signal), true);
+    for (const each of found) assert.equal(await adopt(deps, each, { reason: 'again' }, ada, signal), false);
+    assert.equal((await state()).nextNonce, 9n);
+    assert.deepEqual(await shownOf(deps), []);
+  });
+
+  it('are listed without what they did where no node shows them', async () => {
+    const { deps } = await given([sent(9)]);
+    assert.deepEqual(await strangers(deps, signal), [{ account, nonce: 7n, transaction: null }]);
+  });
+
+  it('that seem to have paid somebody who is owed the same are adopted only when that is on hold, or was something else', async () => {
+    const { deps, owing, state } = await given([sent(7)]);
+    const [found] = await shownOf(deps);
+    assert.ok(found);
+    const { token } = p.ethereumUsdc;
+    const order = { chainId: 1, token, receiver: p.merchantWallet, receiverMemo: null, amount: 10_000_000n } as const;
+    const transfer = {
+      key: { kind: 'payout', id: 'p1', part: 1 },
+      purpose: { kind: 'payout', reference: 'p1' },
+      leg: newLeg(order),
+      step: { do: 'sign' },
+      mayOutbid: true,
+    } as unknown as Outgoing;
+    owing.transfer = transfer;
+    const refused = await adopt(deps, found, { reason: 'our own' }, ada, signal);
+    assert.ok(isRefusal(refused));
+    assert.match(refused.message, /what payout p1 owes him: put that on hold first.*or he is paid again/);
+    assert.equal((await state()).adopted.length, 0);
+    owing.transfer = { ...transfer, leg: newLeg({ ...order, receiver: p.customerWallet }) };
+    assert.equal(await adopt(deps, found, { reason: 'our own' }, ada, signal), true, 'another receiver');
+    owing.transfer = { ...transfer, mayOutbid: false };
+    assert.equal(await adopt(deps, found, { reason: 'our own' }, ada, signal), false, 'on hold: it was adopted');
+  });
+
+  it('may be for something else though the same is owed', async () => {
+    const { deps, owing } = await given([sent(7)]);
+    const [found] = await shownOf(deps);
+    assert.ok(found);
+    owing.transfer = { key: { kind: 'payout', id: 'p1', part: 1 } } as unknown as Outgoing;
+    assert.equal(await adopt(deps, found, { reason: 'our own', notAPayout: true }, ada, signal), true);
+  });
+
+  it('are not adopted before enough nodes show them final, nor on the word of a node that others contradict', async () => {
+    const { deps, fate, state } = await given([sent(7)]);
+    const [found] = await shownOf(deps);
+    assert.ok(found);
+    fate.is = { kind: 'pending', mined: true };
+    const early = await adopt(deps, found, { reason: 'our own' }, ada, signal);
+    assert.ok(isRefusal(early) && early.refused === 'unavailable');
+    fate.is = { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'another one used it' } };
+    const contradicted = await adopt(deps, found, { reason: 'our own' }, ada, signal);
+    assert.ok(isRefusal(contradicted) && contradicted.refused === 'conflict');
+    assert.equal((await state()).adopted.length, 0);
+  });
+});
+
+describe('what left the treasury while nothing watched', () => {
+  it('and is not recorded stops the account until it is adopted', async () => {
+    const { deps, state } = await given([sent(null)], { numbered: false });
+    assert.equal((await compareOutflows(deps, signal)).length, 1);
+    await compareOutflows(deps, signal);
+    const stopped = await state();
+    assert.equal(stopped.outflows.length, 1, 'once');
+    assert.match(objectionTo(stopped)?.message ?? '', /sent .* to 0x7099.*treasury -- adopt/);
+    const [found] = await shownOf(deps);
+    assert.ok(found);
+    assert.equal(await adopt(deps, found, { reason: 'the rent, by hand' }, ada, signal), true);
+    assert.equal(objectionTo(await state()), undefined);
+    assert.equal((await compareOutflows(deps, signal)).length, 0);
+  });
+
+  it('and is recorded, moved nothing, failed, or is older than the account’s first payout, stops nothing', async () => {
+    const { txHash } = sent(null);
+    for (const [shown, recorded] of [
+      [sent(null), [txHash]],
+      [sent(null, { changes: [] }), []],
+      [sent(null, { succeeded: false }), []],
+      [sent(null, { outgoing: false }), []],
+      [sent(null, { time: p.minute(-1) }), []],
+    ] as const) {
+      const { deps, state } = await given([shown], { numbered: false, recorded: [...recorded] });
+      assert.deepEqual(await compareOutflows(deps, signal), []);
+      assert.equal(objectionTo(await state()), undefined);
+    }
+  });
+});
