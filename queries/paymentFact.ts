@@ -83,6 +83,9 @@ export type PaymentFact =
       readonly chainId: ChainId;
       readonly receiverAddress: string;
       readonly receiverMemo: string | null;
+      /** Of a refund: what sending it costs, and who ordered it; null for the payout, and in older ones. */
+      readonly networkFee: string | null;
+      readonly requestedBy: NonNullable<PaymentEventData<'RefundRequested'>['requestedBy']> | null;
       /** Why it goes back; null for the payout. */
       readonly reason: PaymentEventData<'RefundRequested'>['reason'] | null;
     } & Leg)

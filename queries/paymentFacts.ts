@@ -151,8 +151,18 @@ type Ordered = Extract<PaymentEvent, { type: 'PayoutRequested' | 'RefundRequeste
 
 function ordered({ data }: Ordered, which: Leg): PaymentFact {
   const { chainId, token, amount, receiverAddress, receiverMemo } = data;
-  const reason = 'reason' in data ? data.reason : null;
-  return { type: 'ordered', ...which, money: money(amount, token), chainId, receiverAddress, receiverMemo, reason };
+  const order = {
+    type: 'ordered',
+    ...which,
+    money: money(amount, token),
+    chainId,
+    receiverAddress,
+    receiverMemo,
+  } as const;
+  if (!('reason' in data)) return { ...order, reason: null, networkFee: null, requestedBy: null };
+  const { reason, networkFee, requestedBy = null } = data;
+  const fee = networkFee === undefined ? null : formatAmount(BigInt(networkFee), token.decimals);
+  return { ...order, reason, networkFee: fee, requestedBy };
 }
 
 const attemptOf = ({ order, attempts }: TransferLeg, attempt: number) => ({

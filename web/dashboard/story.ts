@@ -160,12 +160,19 @@ const proofs = {
   declared: 'the chain cannot take it any more',
 } as const;
 
+const askers = {
+  operator: 'the operator',
+  owner: 'the app’s owner',
+  key: 'an API key',
+  policy: 'the app’s policy',
+} as const;
+
 function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'short' | 'settled'>, mode: Mode): Told {
   const name = entry.leg === 'payout' ? 'Payout' : 'Refund';
   if (entry.type === 'ordered') {
     return [
-      `${name} ordered`,
-      html`<span>${money(entry.money)} to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}</span>`,
+      entry.requestedBy === null ? `${name} ordered` : `${name} ordered by ${askers[entry.requestedBy]}`,
+      html`<span>${money(entry.money)} to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}${entry.networkFee !== null && `, less ${entry.networkFee} for sending it`}</span>`,
     ];
   }
   const transaction = html`<span>transaction ${transactionLink(mode, entry.chainId, entry.txHash)}</span>`;

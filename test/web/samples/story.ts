@@ -51,6 +51,8 @@ export const story: readonly StoryEntry[] = [
     receiverAddress: wallet,
     receiverMemo: null,
     reason: null,
+    networkFee: null,
+    requestedBy: null,
   },
   {
     at: ago(32_700),
