@@ -116,6 +116,7 @@ export const meanings: {
       'The refund is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
     RefundAccepted: 'An operator found that the receiver has it all the same: the refund counts as settled',
     RefundRetried: 'An operator lets the refund go on: after a hundred attempts, or one that brought nothing',
+    RefundCalledOff: 'An operator found that the refund cannot be sent: what it took is held again',
     RefundConfirmed: 'The refund is final on its chain',
   },
   treasury: {

@@ -13,7 +13,7 @@ export const openRefunds = (sql: Sql, max: number): Promise<readonly OpenRefund[
   sql.query<OpenRefund>(
     `SELECT payment_id AS "paymentId", app_id AS "appId", refund
        FROM payments, json_array_elements(refunds) AS refund
-      WHERE json_array_length(refunds) > 0 AND refund ->> 'status' <> 'completed'
+      WHERE json_array_length(refunds) > 0 AND refund ->> 'status' NOT IN ('completed', 'calledOff')
       ORDER BY refund ->> 'requestedAt', payment_id LIMIT $1`,
     [max],
   );

@@ -189,6 +189,8 @@ export const paymentEventSchemas = {
   RefundShort: Type.Object({ refund: Attempt, ...Short }, closed),
   RefundAccepted: Type.Object({ refund: Attempt, reason: Reason, acceptedAt: Time }, closed),
   RefundRetried: Type.Object({ refund: Attempt, reason: Reason, retriedAt: Time }, closed),
+  /** It is not sent: what it took can be ordered back again. */
+  RefundCalledOff: Type.Object({ refund: Attempt, reason: Reason, calledOffAt: Time }, closed),
 } as const;
 
 type Schemas = typeof paymentEventSchemas;

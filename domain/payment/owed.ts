@@ -29,5 +29,6 @@ const refundsOwed = (p: Payment): readonly Owed[] =>
   p.refunds.map((leg) => {
     const key = { kind: 'refund', id: p.terms.paymentId, part: leg.refund } as const;
     const purpose = { kind: 'refund', reference: referenceOf(key) } as const;
-    return { key, purpose, appId: p.terms.appId, leg, step: stepOf(leg, lostBacking(p, leg)) };
+    const step = leg.calledOff === null ? stepOf(leg, lostBacking(p, leg)) : ({ do: 'done' } as const);
+    return { key, purpose, appId: p.terms.appId, leg, step };
   });

@@ -44,8 +44,16 @@ function heldExcess({ excess, transferIds }: Funding, p: Payment): bigint {
 
 /** Whether everything that came has gone back, final on its chain, but for what it cost to send it. */
 export const isWhollyRefunded = (p: Payment): boolean =>
-  p.refunds.length > 0 && p.refunds.every(({ settled }) => settled !== null) && refundable(p).length === 0;
+  p.refunds.some(({ settled }) => settled) && !p.refunds.some(isUnderWay) && refundable(p).length === 0;
 
-/** What a refund takes of the money that is held: what is sent, and what sending it costs. */
-export const takenBy = ({ order, networkFee }: Pick<Refund, 'order' | 'networkFee'>): bigint =>
+/** Ordered, and neither final on its chain nor called off. */
+export const isUnderWay = ({ settled, calledOff }: Pick<Refund, 'settled' | 'calledOff'>): boolean =>
+  settled === null && calledOff === null;
+
+/** What a refund takes of the money that is held: what is sent, and what sending it costs. Nothing once it is called off. */
+export const takenBy = (refund: Pick<Refund, 'order' | 'networkFee' | 'calledOff'>): bigint =>
+  refund.calledOff === null ? orderedBy(refund) : 0n;
+
+/** The same, whatever became of it. */
+export const orderedBy = ({ order, networkFee }: Pick<Refund, 'order' | 'networkFee'>): bigint =>
   order.amount + networkFee;

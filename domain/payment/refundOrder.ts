@@ -4,7 +4,7 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
-import { type Refundable, refundable, takenBy } from './refund.ts';
+import { orderedBy, type Refundable, refundable } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
 import { type KnownSigner, provenShares, type Receiver, type Share } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
@@ -184,4 +184,4 @@ const isOf = ({ request, order }: Refund, { scope, to, by }: RefundOrder): boole
 const amountFits = (former: readonly Refund[], scope: RefundOrder['scope']): boolean =>
   typeof scope !== 'object' ||
   (former.every(({ order }) => isSameAsset(order, { ...scope, token: { address: scope.tokenAddress } })) &&
-    former.reduce((total, refund) => total + takenBy(refund), 0n) === scope.amount);
+    former.reduce((total, refund) => total + orderedBy(refund), 0n) === scope.amount);

@@ -6,8 +6,8 @@ import { liveAttempts } from '../transfer/leg.ts';
 import type { RefundAsker } from './refundShapes.ts';
 import type { Payment, Refund } from './state.ts';
 
-/** ordered: nothing is signed. sent: a signed transfer can land. completed: final on its chain. */
-export const refundStatuses = ['ordered', 'sent', 'completed'] as const;
+/** ordered: nothing is signed. sent: a signed transfer can land. completed: final on its chain. calledOff: it is not sent. */
+export const refundStatuses = ['ordered', 'sent', 'completed', 'calledOff'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
 /** JSON, amounts as decimal texts of whole tokens. */
@@ -34,13 +34,19 @@ export interface RefundView {
 
 export const refundViews = ({ refunds }: Pick<Payment, 'refunds'>): readonly RefundView[] => refunds.map(refundView);
 
+function statusOf(refund: Refund): RefundStatus {
+  if (refund.settled) return 'completed';
+  if (refund.calledOff !== null) return 'calledOff';
+  return liveAttempts(refund).length > 0 ? 'sent' : 'ordered';
+}
+
 export function refundView(refund: Refund): RefundView {
   const { order, settled, request } = refund;
   const { symbol, address, decimals } = order.token;
   const live = liveAttempts(refund).at(-1);
   return {
     refund: refund.refund,
-    status: settled ? 'completed' : live ? 'sent' : 'ordered',
+    status: statusOf(refund),
     reason: refund.reason,
     chainId: order.chainId,
     tokenSymbol: symbol,

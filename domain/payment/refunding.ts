@@ -1,8 +1,9 @@
 /** Refunds that are ordered: signed and recorded before they are sent, settled by what their chain shows. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { liveAttempts, type TransferLeg } from '../transfer/leg.ts';
+import { canLand, liveAttempts, type TransferLeg } from '../transfer/leg.ts';
 import * as transfer from '../transfer/record.ts';
+import { fallenShort } from '../transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostBacking } from './backing.ts';
 import type { PaymentEvent } from './events.ts';
@@ -24,6 +25,8 @@ function recorded(
 
 export function signRefund(p: PaymentState, refund: number, attempt: SignedAttempt): Decision<PaymentEvent> {
   const leg = refundOf(p, refund);
+  if (leg && leg.calledOff !== null)
+    return refuse('illegalStep', `this refund was called off (${leg.calledOff}): sign nothing for it`);
   if (p && leg && liveAttempts(leg).length === 0 && lostBacking(p, leg))
     return refuse('illegalStep', 'the money that is to go back left its chain: sign nothing until it is back');
   return recorded(p, refund, (own) => transfer.sign(own, attempt));
@@ -53,3 +56,19 @@ export const acceptRefund = (p: PaymentState, refund: number, reason: string, no
 /** @param reason at most 400 characters, for whoever asks why */
 export const retryRefund = (p: PaymentState, refund: number, reason: string, now: Instant): Decision<PaymentEvent> =>
   recorded(p, refund, (leg) => transfer.retry(leg, reason, now));
+
+/**
+ * An operator's decision: it is not sent, for example because its address takes no such money. What it took is held again. Possible while
+ * nothing that was signed for it can land.
+ * @param reason at most 400 characters, for whoever asks why
+ */
+export function callOffRefund(p: PaymentState, refund: number, reason: string, now: Instant): Decision<PaymentEvent> {
+  const leg = refundOf(p, refund);
+  if (!leg) return noRefund;
+  if (leg.calledOff !== null) return [];
+  if (leg.short) return fallenShort(leg, leg.short);
+  const landing = leg.attempts.find(canLand);
+  if (landing)
+    return refuse('illegalStep', `${landing.signed.hash} is signed and can land: it cannot be called off now`);
+  return [{ type: 'RefundCalledOff', data: { refund, reason, calledOffAt: now } }];
+}

@@ -4,7 +4,7 @@ import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { counted, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
-import { isWhollyRefunded, takenBy } from './refund.ts';
+import { isUnderWay, isWhollyRefunded, takenBy } from './refund.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
 import { dueFrom } from './tolerance.ts';
@@ -141,7 +141,7 @@ const kindsOfBounces: Readonly<Record<BounceCode, SituationKind>> = {
 };
 
 function closedKind(p: Payment): SituationKind {
-  if (p.refunds.some(({ settled }) => settled === null)) return 'refunding';
+  if (p.refunds.some(isUnderWay)) return 'refunding';
   if (isWhollyRefunded(p)) return 'refunded';
   if (p.closed?.kind === 'bounced') return kindsOfBounces[p.closed.code];
   return strayKind(p) ?? 'expired';

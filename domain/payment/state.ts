@@ -17,6 +17,8 @@ export interface Refund extends TransferLeg<TokenRef> {
   /** In the order's token: taken off for sending it. */
   readonly networkFee: bigint;
   readonly requestedAt: Instant;
+  /** Why an operator has called it off; null while it stands. */
+  readonly calledOff: string | null;
   readonly request: Pick<Requested, 'scope' | 'requestedBy' | 'requestKey' | 'note' | 'proof'>;
 }
 
@@ -158,14 +160,20 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
       return withRefundAddress(p, event.data);
     case 'RefundRequested':
       return { ...p, refunds: [...p.refunds, newRefund(event.data)] };
+    case 'RefundCalledOff':
+      return withRefund(p, event.data.refund, (refund) => ({ ...refund, calledOff: event.data.reason }));
     default: {
       const recorded = unprefixed('Refund', event);
       if (!recorded || !('refund' in event.data)) return undefined;
-      const { refund } = event.data;
-      return { ...p, refunds: p.refunds.map((leg) => (leg.refund === refund ? evolveLeg(leg, recorded) : leg)) };
+      return withRefund(p, event.data.refund, (refund) => evolveLeg(refund, recorded));
     }
   }
 }
+
+const withRefund = (p: Payment, number: number, change: (refund: Refund) => Refund): Payment => ({
+  ...p,
+  refunds: p.refunds.map((refund) => (refund.refund === number ? change(refund) : refund)),
+});
 
 function withRefundAddress(p: Payment, data: PaymentEventData<'RefundAddressSet'>): Payment {
   const { address, memo } = data;
@@ -181,7 +189,7 @@ function withRefundAddress(p: Payment, data: PaymentEventData<'RefundAddressSet'
 function newRefund({ refund, reason, chainId, token, requestedAt, networkFee = '0', ...data }: Requested): Refund {
   const { receiverAddress: receiver, receiverMemo, amount, ...request } = data;
   const leg = newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount) });
-  return { ...leg, refund, reason, networkFee: BigInt(networkFee), requestedAt, request };
+  return { ...leg, refund, reason, networkFee: BigInt(networkFee), requestedAt, calledOff: null, request };
 }
 
 function ordered(p: Payment): TransferLeg<TokenRef> {

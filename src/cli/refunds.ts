@@ -1,6 +1,7 @@
 /** `npm run refunds -- …`: money of payments that the service holds: what there is, where it goes, and the operator's order to send it back. */
 import { Command, InvalidArgumentError } from 'commander';
 import type { AskedRefund, Refunds } from '../../commands/refunds.ts';
+import { acceptRefund, callOffRefund, retryRefund } from '../../commands/transfers/refundsByHand.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -151,6 +152,37 @@ program
   .option('--key <key>', 'the same key orders once', keyOf)
   .option('--dry-run', 'say what would be sent, and order nothing')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));
+
+const decision = (name: string, about: string, decide: typeof callOffRefund) =>
+  program
+    .command(`${name} <paymentId> <refund>`)
+    .description(about)
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .action((paymentId: string, refund: string, { reason }: { reason: string }) =>
+      withCore(async (core) => {
+        const byHand = { paymentId: known(paymentId), refund: numberOf(refund), reason };
+        const { appended } = taken(await decide(core, byHand, operator()));
+        console.log(appended > 0 ? 'Done.' : 'There was nothing to decide.');
+      }),
+    );
+
+function numberOf(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`${text} is no number of a refund: npm run refunds -- list <paymentId>`);
+  return Number(text);
+}
+
+decision(
+  'call-off',
+  'give a refund up that cannot be sent, such as to a frozen address: what it took is held again',
+  callOffRefund,
+);
+decision('retry', 'go on with a refund after a hundred attempts, or a transfer that brought nothing', retryRefund);
+decision(
+  'accept',
+  'count a refund as settled although less than was ordered arrived: you have sent the rest by hand, or the receiver does without',
+  acceptRefund,
+);
 
 function keyOf(text: string): string {
   if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');

@@ -86,6 +86,7 @@ const states: Readonly<Record<RefundStatus, readonly [State, string]>> = {
   ordered: ['wait', 'Ordered'],
   sent: ['wait', 'Sent'],
   completed: ['ok', 'Final'],
+  calledOff: ['idle', 'Called off'],
 };
 
 const refundTable = ({ payment, mode }: RefundsModel): VNode =>

@@ -35,7 +35,8 @@ export const RefundResponse = Shape(
     refund: Type.Integer({ description: '1, 2, … of the payment’s' }),
     status: oneOf(refundStatuses, {
       title: 'RefundStatus',
-      description: 'ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain.',
+      description:
+        'ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain. calledOff: it cannot be sent; what it took is held again.',
     }),
     reason: RefundReason,
     chainId: ChainId,

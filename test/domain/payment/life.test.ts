@@ -79,7 +79,7 @@ describe('a payment’s life', () => {
         seen.statuses.add(statusOf(next));
         return next;
       }, null);
-    }, 500);
+    }, 1_000);
     assert.deepEqual([...seen.statuses].sort(), [...paymentStatuses].sort(), 'all statuses were met');
     assert.deepEqual([...seen.types].sort(), Object.keys(paymentEventSchemas).sort(), 'all events happened');
   });

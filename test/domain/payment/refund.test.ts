@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { owedBy } from '../../../domain/payment/owed.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
-import { buryRefund, concludeRefund, signRefund } from '../../../domain/payment/refunding.ts';
+import { buryRefund, callOffRefund, concludeRefund, signRefund } from '../../../domain/payment/refunding.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
+import { viewOf } from '../../../domain/payment/view.ts';
 import {
   bnbUsdc,
   bounced,
@@ -106,6 +108,53 @@ describe('what can go back', () => {
     assert.deepEqual(owed(inParts), [`excess ${of('0.99')} 8453`]);
     assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest)]), []);
     assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest), confirmed(rest)]), [`excess ${of('0.99')} 8453`]);
+  });
+});
+
+describe('a refund that cannot be sent', () => {
+  const [first, second] = [refundAttempt(1, '3.00'), refundAttempt(2, '3.00', { nonce: '8' })];
+  const stuck = [...short, refundRequested('3.00')];
+  const callOff = (state: Parameters<typeof callOffRefund>[0]) => callOffRefund(state, 1, 'frozen', minute(80));
+  const off = event('RefundCalledOff', { refund: 1, reason: 'frozen', calledOffAt: minute(80) });
+
+  it('is called off: what it took can be ordered back elsewhere', () => {
+    given(stuck).when(callOff).then([off]);
+    given([...stuck, off])
+      .when(callOff)
+      .thenNothing();
+    assert.deepEqual(owed([...stuck, off]), [`bounced ${of('3.00')} 8453`]);
+    const after = paymentAfter([...stuck, off]);
+    assert.deepEqual(
+      [viewOf(after, minute(81)).status, owedBy(after).map(({ step }) => step.do)],
+      ['payment_bounced', ['done']],
+    );
+    given([...stuck, off])
+      .when((state) => signRefund(state, 1, first))
+      .thenRefused('illegalStep', /called off \(frozen\)/);
+    const again = [...stuck, off, refundRequested('3.00', { refund: 2, receiver: merchantWallet })];
+    const sent = refundAttempt(1, '3.00', { receiver: merchantWallet });
+    const back = paymentAfter([...again, refundSigned(2, sent), refundSettled(2, sent)]);
+    assert.equal(viewOf(back, minute(90)).status, 'payment_refunded');
+  });
+
+  it('is not called off while what was signed for it can land, nor once it has', () => {
+    const live = [...stuck, refundSigned(1, first)];
+    given(live)
+      .when(callOff)
+      .thenRefused('illegalStep', /can land/);
+    given([...live, refundSettled(1, first)])
+      .when(callOff)
+      .thenRefused('illegalStep');
+    const dead = event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed });
+    given([...live, dead])
+      .when(callOff)
+      .then([off]);
+    given([...live, dead, refundSigned(1, second)])
+      .when(callOff)
+      .thenRefused('illegalStep');
+    given(short)
+      .when(callOff)
+      .thenRefused('illegalStep', /no such refund/);
   });
 });
 

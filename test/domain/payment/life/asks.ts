@@ -244,9 +244,10 @@ const orphanRefund = (refund: number): Ask =>
     const { hash, blockHash } = refundLeg(p, refund)?.settled ?? { ...none, blockHash: '' };
     return (state) => refunding.orphanRefund(state, refund, { hash, blockHash });
   });
-const decideRefund = (refund: number, what: 'accept' | 'retry'): Ask =>
+const decideRefund = (refund: number, what: 'accept' | 'retry' | 'callOff'): Ask =>
   ask(`${what} refund ${refund}`, (_, now) => {
-    const decide = what === 'accept' ? refunding.acceptRefund : refunding.retryRefund;
+    const { acceptRefund, retryRefund, callOffRefund } = refunding;
+    const decide = { accept: acceptRefund, retry: retryRefund, callOff: callOffRefund }[what];
     return (state) => decide(state, refund, 'by hand', now);
   });
 
@@ -352,10 +353,11 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(refundAll, refundProven, refundExcess) },
   { weight: 2, arbitrary: fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 600 })).map((t) => refundPart(...t)) },
   { weight: 3, arbitrary: fc.tuple(small, manner).map((t) => signRefund(...t)) },
-  { weight: 1, arbitrary: fc.tuple(small, small).map((t) => buryRefund(...t)) },
+  { weight: 3, arbitrary: fc.tuple(small, small).map((t) => buryRefund(...t)) },
   { weight: 2, arbitrary: fc.tuple(small, small).map((t) => confirmRefund(...t)) },
   { weight: 2, arbitrary: fc.tuple(fc.constant(1), fc.constant(1), fc.boolean()).map((t) => shortRefund(...t)) },
   { weight: 1, arbitrary: small.map(orphanRefund) },
+  { weight: 1, arbitrary: small.map((refund) => decideRefund(refund, 'callOff')) },
   {
     weight: 3,
     arbitrary: fc

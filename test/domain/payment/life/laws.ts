@@ -11,7 +11,7 @@ import { routeOf } from '../../../../domain/payment/split.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { forgivenOf } from '../../../../domain/payment/tolerance.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
-import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
+import { canLand, liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
 
 export interface Happening {
   readonly before: Payment;
@@ -197,6 +197,18 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
       const { wrongToken, wrongChain } = after.terms.policy ?? {};
       assert.ok(wrongToken === 'accept' || wrongChain === 'accept');
     }
+  },
+
+  'a refund that was called off has sent nothing, and nothing of it can land'({ after }) {
+    for (const refund of after.refunds.filter(({ calledOff }) => calledOff !== null))
+      assert.deepEqual([refund.settled, refund.attempts.filter(canLand)], [null, []]);
+  },
+
+  'late money funds no payment of which something was ordered back'({ before, event }) {
+    if (event.type !== 'PaymentFunded' || before.refunds.length === 0) return;
+    const { transferIds } = event.data;
+    const others = before.payins.filter(({ id, standing }) => transferIds.includes(id) && standing !== 'counted');
+    assert.deepEqual(others, []);
   },
 
   'what an app wants sent back is money that can go back'({ after }) {
