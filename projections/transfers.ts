@@ -5,27 +5,36 @@ import type { Instant } from '../domain/time.ts';
 import type { Owed } from '../domain/transfer/owed.ts';
 import { operationOwed } from '../domain/treasury/operation.ts';
 import { unmatchedRefundOwed } from '../domain/unmatchedRefund.ts';
-import { ofStates, type RowChange, upsert } from './projection.ts';
+import { ofEvents, type RowChange, upsert } from './projection.ts';
 
-/** Each transfer that a payment owes or has made, and its next step. */
-export const transfersOfPayments = ofStates('transfersOfPayments', 'payment', ({ before, after, stored }) =>
-  transferRows(before ? owedBy(before) : [], owedBy(after), stored.metadata.at),
-);
+/**
+ * Each transfer that a payment owes or has made, and its next step. Of each event by itself: since when a step is due must not depend on
+ * how many events were read at a time.
+ */
+export const transfersOfPayments = ofEvents('transfersOfPayments', (seen) => {
+  if (seen.category !== 'payment') return [];
+  const { before, after, stored } = seen;
+  return transferRows(before ? owedBy(before) : [], owedBy(after), stored.metadata.at);
+});
 
 /** The transfer that each operation of the treasury is. */
-export const transfersOfOperations = ofStates('transfersOfOperations', 'operation', ({ before, after, stored }) => {
+export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) => {
+  if (seen.category !== 'operation') return [];
+  const { before, after, stored } = seen;
   const id = instanceOf(stored.stream);
   const owed = before ? [operationOwed(id, before)] : [];
   return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
 });
 
 /** The way back of money that no payment takes up. */
-export const transfersOfUnmatched = ofStates('transfersOfUnmatched', 'unmatched', ({ before, after, stored }) => {
+export const transfersOfUnmatched = ofEvents('transfersOfUnmatched', (seen) => {
+  if (seen.category !== 'unmatched') return [];
+  const { before, after, stored } = seen;
   const [former, owed] = [unmatchedRefundOwed(before), unmatchedRefundOwed(after)];
   return transferRows(former ? [former] : [], owed ? [owed] : [], stored.metadata.at);
 });
 
-/** Rows of those that changed. @param at when the last of the events was written that changed them: the next step is due since then */
+/** Rows of those that changed. @param at when the event was written that changed them: the next step is due since then */
 export function transferRows(before: readonly Owed[], after: readonly Owed[], at: Instant): readonly RowChange[] {
   const known = new Map(before.map((owed) => [owed.purpose.reference, owed]));
   return after
