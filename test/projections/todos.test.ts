@@ -140,14 +140,14 @@ describe('hourly statistics', () => {
   const share = { app_id: 'wallet_demo', hour: '2026-11-21T09:00:00.000Z' };
 
   it('count a payment at its confirmed payout: what was accepted and what was paid out', () => {
-    assert.deepEqual(added(p.done), [{ ...share, volume: '10.01', net: '10.00', count: 1 }]);
+    assert.deepEqual(added(p.done), [{ ...share, volume: '10.01', net: '10.00', refunded: '0', count: 1 }]);
     assert.deepEqual(added(p.sent), []);
   });
   it('take off what left its chain, and count it once more when it is back', () => {
     const away = [...p.done, p.unsettled()];
-    assert.deepEqual(added(away), [{ ...share, volume: '-10.01', net: '-10.00', count: -1 }]);
+    assert.deepEqual(added(away), [{ ...share, volume: '-10.01', net: '-10.00', refunded: '0', count: -1 }]);
     assert.deepEqual(added([...away, p.settled(p.attempt(), 201)]), [
-      { ...share, volume: '10.01', net: '10.00', count: 1 },
+      { ...share, volume: '10.01', net: '10.00', refunded: '0', count: 1 },
     ]);
   });
 });
