@@ -11,10 +11,10 @@ import {
   rpcCodes,
 } from './method.ts';
 import { atLeastConfirmed, encodingConfig } from './transactions.ts';
-import { transactionView } from './transactionView.ts';
+import { accountsView, transactionView } from './transactionView.ts';
 
 const blocksMax = 500_000;
-const details: readonly unknown[] = ['full', 'signatures', 'none'];
+const details: readonly unknown[] = ['full', 'accounts', 'signatures', 'none'];
 
 /** Unix seconds. */
 export const getBlockTime: Method = (view, params) => view.chain.times.at(existingSlot(params, view.head));
@@ -47,6 +47,9 @@ export const getBlock: Method = (view, params) => {
     blockTime: chain.times.at(slot),
     ...(transactionDetails === 'full' && {
       transactions: records.map((record) => transactionView(record, config)),
+    }),
+    ...(transactionDetails === 'accounts' && {
+      transactions: records.map((record) => accountsView(record, config)),
     }),
     ...(transactionDetails === 'signatures' && { signatures: records.map(({ signature }) => signature) }),
     ...(rewards === true && { rewards: [] }),

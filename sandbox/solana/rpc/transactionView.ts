@@ -12,24 +12,44 @@ const base58 = getBase58Decoder();
 
 /** @throws RpcError when the caller does not say that it understands the transaction's version */
 export function transactionView(record: TransactionRecord, config: Config) {
-  const { encoding = 'json', maxSupportedTransactionVersion: supported } = config;
+  const { encoding = 'json' } = config;
   const known = encodings.find((each) => each === encoding);
   if (!known) throw invalid(`unknown variant \`${String(encoding)}\`, expected one of ${encodings.join(', ')}`);
-  const submitted = parseTransaction(Buffer.from(record.bytes, 'base64'));
-  const { version } = submitted.message;
-  if (version !== 'legacy' && (typeof supported !== 'number' || supported < version)) {
-    throw new RpcError(
-      rpcCodes.unsupportedVersion,
-      `Transaction version (${version}) is not supported by the requesting client. ` +
-        'Please try the request again with the following configuration parameter: ' +
-        `"maxSupportedTransactionVersion": ${version}`,
-    );
-  }
+  const submitted = understood(record, config);
   return {
     transaction: encoded(record, submitted, known),
     meta: metaView(record, known),
-    ...(supported !== undefined && { version }),
+    ...versionFor(submitted, config),
   };
+}
+
+/**
+ * With `transactionDetails: accounts`, whatever the encoding: its accounts in their order, and what became of them.
+ * @throws RpcError as `transactionView`
+ */
+export function accountsView(record: TransactionRecord, config: Config) {
+  const submitted = understood(record, config);
+  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = metaView(record, 'json');
+  return {
+    transaction: { signatures: submitted.signatures, accountKeys: accountKeys(record, submitted.message) },
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    ...versionFor(submitted, config),
+  };
+}
+
+const versionFor = ({ message: { version } }: Submitted, { maxSupportedTransactionVersion: supported }: Config) =>
+  supported === undefined ? {} : { version };
+
+function understood({ bytes }: TransactionRecord, { maxSupportedTransactionVersion: supported }: Config): Submitted {
+  const submitted = parseTransaction(Buffer.from(bytes, 'base64'));
+  const { version } = submitted.message;
+  if (version === 'legacy' || (typeof supported === 'number' && supported >= version)) return submitted;
+  throw new RpcError(
+    rpcCodes.unsupportedVersion,
+    `Transaction version (${version}) is not supported by the requesting client. ` +
+      'Please try the request again with the following configuration parameter: ' +
+      `"maxSupportedTransactionVersion": ${version}`,
+  );
 }
 
 function encoded(record: TransactionRecord, submitted: Submitted, encoding: Encoding): unknown {

@@ -88,14 +88,33 @@ function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed 
 
 function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
   const told = objectOf('meta', meta);
-  const { err, preTokenBalances, postTokenBalances, loadedAddresses } = told;
   const { accountKeys } = objectOf('message', objectOf('transaction', transaction)['message']);
-  const { writable, readonly } = optional(loadedAddresses, object) ?? {};
+  const { writable, readonly } = optional(told['loadedAddresses'], object) ?? {};
   const accounts = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
+  return landedBy(signature, whole(slot), accounts, told);
+}
+
+/**
+ * One of a block's transactions, as `getBlock` shows it with `transactionDetails: accounts`: all accounts in their order, and what changed.
+ * Undefined where it cannot be read as it stands.
+ */
+export function landedInBlock(slot: bigint, shown: unknown): Landed | undefined {
+  try {
+    const { transaction, meta } = object(shown);
+    const { signatures, accountKeys } = objectOf('transaction', transaction);
+    const accounts = list(accountKeys).map((each) => text(object(each)['pubkey']));
+    return landedBy(text(list(signatures)[0]), slot, accounts, objectOf('meta', meta));
+  } catch {
+    return undefined;
+  }
+}
+
+function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: Json): Landed {
+  const { err, preTokenBalances, postTokenBalances } = told;
   const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(accounts, object(entry)));
   return {
     signature,
-    slot: whole(slot),
+    slot,
     failed: err !== null && err !== undefined,
     accounts,
     before: balances(preTokenBalances),

@@ -128,23 +128,38 @@ export interface Block {
 }
 
 /** @throws RpcFailed also when the slot has no block, or the node does not have it (yet, or any more) */
-export function blockAt(node: ChainNode, slot: bigint, commitment: Commitment): Promise<Block> {
-  const config = {
-    commitment,
-    transactionDetails: 'none',
-    rewards: false,
-    maxSupportedTransactionVersion: newestVersion,
+export const blockAt = (node: ChainNode, slot: bigint, commitment: Commitment): Promise<Block> =>
+  ask(node, 'getBlock', [Number(slot), blockConfig('none', commitment)], (answer) => blockIn(slot, answer));
+
+export interface WholeBlock {
+  readonly block: Block;
+  /** As the node shows them; landed.ts reads them. */
+  readonly transactions: readonly unknown[];
+}
+
+/** The same with the block's transactions: their accounts and what they changed. */
+export const wholeBlockAt = (node: ChainNode, slot: bigint, commitment: Commitment): Promise<WholeBlock> =>
+  ask(node, 'getBlock', [Number(slot), blockConfig('accounts', commitment)], (answer) => ({
+    block: blockIn(slot, answer),
+    transactions: list(object(answer)['transactions']),
+  }));
+
+const blockConfig = (transactionDetails: 'none' | 'accounts', commitment: Commitment) => ({
+  commitment,
+  transactionDetails,
+  rewards: false,
+  maxSupportedTransactionVersion: newestVersion,
+});
+
+function blockIn(slot: bigint, shown: unknown): Block {
+  const { blockhash, blockHeight, parentSlot, blockTime } = object(shown);
+  return {
+    slot,
+    height: whole(blockHeight),
+    hash: text(blockhash),
+    parentSlot: whole(parentSlot),
+    time_s: seconds(whole(blockTime)),
   };
-  return ask(node, 'getBlock', [Number(slot), config], (answer) => {
-    const { blockhash, blockHeight, parentSlot, blockTime } = object(answer);
-    return {
-      slot,
-      height: whole(blockHeight),
-      hash: text(blockhash),
-      parentSlot: whole(parentSlot),
-      time_s: seconds(whole(blockTime)),
-    };
-  });
 }
 
 /** The final slots from `from` to `to` that have a block, as far as the node has them. */

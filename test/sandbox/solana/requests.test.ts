@@ -95,7 +95,7 @@ describe('local Solana: requests', () => {
       [key, { commitment: 'processed' }],
     ],
     getTransaction: [[undefined], ['abc'], [key], [someSignature, { commitment: 'processed' }]],
-    getBlock: [[undefined], ['7'], [-1], [1.5], [1_000, { transactionDetails: 'accounts' }]],
+    getBlock: [[undefined], ['7'], [-1], [1.5], [1_000, { transactionDetails: 'everything' }]],
     getBlocks: [[undefined], [0, 600_000, 7], [-1]],
     getBlockTime: [[undefined], ['7']],
     getMinimumBalanceForRentExemption: [[undefined], [-1]],

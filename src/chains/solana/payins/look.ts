@@ -17,6 +17,7 @@ import {
   type Unread,
   unread,
 } from './accountHistory.ts';
+import { type ExplainByBlocks, readByBlocks } from './byBlocks.ts';
 import { logOf } from './credits.ts';
 import type { Memory, ReadAccount } from './memory.ts';
 import type { Recall } from './recall.ts';
@@ -49,9 +50,10 @@ export async function lookAt(
   const node = gathered(asked);
   const { held: all } = await heldBy(node, owners, accountsOf, asOf);
   const changed = memory.changed(all, asOf.minContextSlot);
+  const byBlocks = await readByBlocks(node, asOf.commitment === 'confirmed' ? changed : [], memory.lookBefore());
   const blocks = createBlocks(node, asOf.commitment);
   const read = await inParallel(changed, historiesAtOnce, (held) =>
-    readAccount(node, held, memory.lastRead(held.account), { asOf, blocks, recall }),
+    readAccount(node, held, memory.lastRead(held.account), { asOf, blocks, byBlocks, recall }),
   );
   const unexplained = new Set(read.filter(({ explained }) => !explained).map(({ owner }) => owner));
   return {
@@ -74,11 +76,12 @@ interface Read extends ReadAccount, Pick<HistoryPart, 'unreadable'> {
 interface Reading {
   readonly asOf: AsOf;
   readonly blocks: Blocks;
+  readonly byBlocks: ExplainByBlocks;
   readonly recall: Recall;
 }
 
 async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: Reading): Promise<Read> {
-  const { asOf, blocks, recall } = reading;
+  const { asOf, blocks, byBlocks, recall } = reading;
   const { owner, account, amount: balance } = held;
   const common = { owner, account, balance };
   // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
@@ -90,6 +93,11 @@ async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: 
       const readTo = { amount: balance, signature };
       return { ...common, explained: true, readTo, newest: signature, logs: recalled, unreadable: [] };
     }
+  }
+  const found = byBlocks(held, from);
+  if (found) {
+    recall.keep(node, account, found.logs);
+    return { ...common, ...found, explained: true, newest: found.readTo.signature, unreadable: [] };
   }
   const part = await readHistory(node, held, from, asOf, mostOfLook);
   const { newest, whole, unreadable } = part;

@@ -28,6 +28,8 @@ export type Memory = ReturnType<typeof createMemory>;
 
 export function createMemory() {
   const known = new Map<string, Remembered>();
+  /** Of the pass: a look reads its deposits page by page, each in the same slot. */
+  const looks: { current: bigint | undefined; before: bigint | undefined } = { current: undefined, before: undefined };
   const lastRead = (account: string): ReadTo => known.get(account)?.readTo ?? unread;
 
   return {
@@ -35,12 +37,16 @@ export function createMemory() {
 
     /** Those whose balance is another than what their history was read to. */
     changed(held: readonly Held[], slot: bigint): readonly Held[] {
+      if (looks.current !== slot) Object.assign(looks, { current: slot, before: looks.current });
       return held.filter(({ account, amount }) => {
         const seen = known.get(account);
         if (seen) seen.seenAt = slot;
         return amount !== lastRead(account).amount;
       });
     },
+
+    /** The slot of the look before the one that `changed` was last called in; undefined when there was none. */
+    lookBefore: (): bigint | undefined => looks.before,
 
     /** Called once what was found is recorded. */
     keep(slot: bigint, read: readonly ReadAccount[]): void {
