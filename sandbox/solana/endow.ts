@@ -10,15 +10,24 @@ const feeLamports = 10_000_000n;
 export async function endowWallet(
   rpcUrl: string,
   address: string,
-  { lamports, usdc: amount = 0n }: Money,
+  { lamports, usdc: amount = 0n }: Omit<Money, 'tokens'>,
 ): Promise<void> {
   await fundWallet(rpcUrl, address, { lamports: lamports ?? 0n });
-  if (amount === 0n) return;
+  if (amount > 0n) await endowToken(rpcUrl, address, { ...usdc, amount });
+}
+
+/** The same of any token whose mint is there. */
+export async function endowToken(
+  rpcUrl: string,
+  address: string,
+  token: { readonly mint: string; readonly decimals: number; readonly amount: bigint },
+): Promise<void> {
   const giver = Keypair.generate();
-  await fundWallet(rpcUrl, giver.publicKey.toBase58(), { lamports: feeLamports, usdc: amount });
+  const given = { lamports: feeLamports, tokens: { [token.mint]: token.amount } };
+  await fundWallet(rpcUrl, giver.publicKey.toBase58(), given);
   const connection = new Connection(rpcUrl, 'processed');
   const to = new PublicKey(address);
-  const instructions = await transferInstructions({ from: giver.publicKey, to, ...usdc, amount });
+  const instructions = await transferInstructions({ from: giver.publicKey, to, ...token });
   const { blockhash: recentBlockhash } = await connection.getLatestBlockhash();
   const message = new TransactionMessage({ payerKey: giver.publicKey, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message());

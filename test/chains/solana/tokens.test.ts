@@ -3,7 +3,8 @@ import { PublicKey } from 'solana-web3-v1';
 import { transferOf } from '../../../commands/chainPorts.ts';
 import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transfers/ports.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
-import { fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
+import { plantMint } from '../../../sandbox/solana/controls.ts';
+import { endowToken } from '../../../sandbox/solana/endow.ts';
 import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
 import { addressBook } from '../../../src/chains/families.ts';
 import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
@@ -43,8 +44,8 @@ describe('a second token on Solana', () => {
   afterEach(() => world.lab.stop());
 
   const fund = async (wallet: string, units: bigint) => {
-    await fundWallet(world.solana.rpcUrl, wallet, { tokens: { [mint]: units } });
-    world.settle();
+    await endowToken(world.solana.rpcUrl, wallet, { mint, decimals: second.decimals, amount: units });
+    world.settle(world.solana.chain.finality.finalized_slots);
   };
   const held = async (owner: string, token: Token): Promise<bigint> => {
     const account = new PublicKey(tokenAccountOf(owner, token.address));
