@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseEther } from 'viem';
-import type { AccountTransaction, HistoryAsked } from '../../../commands/accountHistory.ts';
+import { type AccountTransaction, type HistoryAsked, StandingDisputed } from '../../../commands/accountHistory.ts';
 import { chainOf, findToken } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
@@ -116,6 +116,19 @@ describe('the history of an account on an EVM chain', () => {
     const { transactions, complete } = await history.transactions(asked, signal);
     node.behave((method, params, forward) => forward(method, params));
     assert.deepEqual([transactions.map(({ txHash }) => txHash), complete], [[sent], false]);
+  });
+
+  it('says what the account holds only where two nodes say the same of the same block', async () => {
+    const liar = await startProxy(world.rpcUrl);
+    const both = createEvmRpc(evmConfig(8453, [node.url, liar.url]));
+    const witnessed = createEvmHistory({ ...evmConfig(8453, [node.url, liar.url]), rangeBlocksMax: 7 }, both);
+    const held = await witnessed.standing(account, signal);
+    liar.behave(async (method, params, forward) => (method === 'eth_getBalance' ? '0x7' : forward(method, params)));
+    await assert.rejects(
+      witnessed.standing(account, signal),
+      (error) => error instanceof StandingDisputed && error.dispute.reason === 'nodesDisagree',
+    );
+    assert.deepEqual((await history.standing(account, signal)).balances, held.balances);
   });
 
   it('knows when a block is final, and when it is gone', async () => {
