@@ -1,9 +1,10 @@
 /** What operators have done with the treasury's money: ordered, approved, called off, listed. */
 import type { Command } from 'commander';
 import { approve, callOff } from '../../../commands/treasury/operations.ts';
+import { recordArrival } from '../../../commands/treasury/rebalance.ts';
 import { type Ordered, withdraw } from '../../../commands/treasury/withdraw.ts';
 import type { AskedWithdrawal } from '../../../commands/treasury/withdrawalOrder.ts';
-import { chainOf } from '../../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { standingOf } from '../../../domain/treasury/operation.ts';
 import { listOperations } from '../../../queries/treasury.ts';
@@ -15,6 +16,8 @@ import { reasonOf, refusalError, tell } from '../program.ts';
 import { json, type Shown, show } from './show.ts';
 
 const answer_ms = 15_000;
+/** A history is looked through. */
+const arrival_ms = 120_000;
 const shownMax = 200;
 const unsaid = 'not said';
 
@@ -93,10 +96,21 @@ export function addOperationVerbs(program: Command): void {
     );
 
   program
+    .command('arrived <id> <hash>')
+    .description('of a rebalance: this transaction has brought its money to our account at the other end')
+    .action((id: string, hash: string) => withCore((core) => arrived(core, id, hash)));
+
+  program
     .command('operations')
     .description('what was ordered, how it stands and its transactions; what is under way first')
     .option('--json', 'for machines')
     .action((how: Shown) => withCore((core) => list(core, how)));
+}
+
+async function arrived(core: Core, id: string, hash: string): Promise<void> {
+  const { handle, clock, chains } = core;
+  const deps = { handle, clock, historyOf: (chainId: ChainId) => chains.get(chainId)?.history };
+  tell(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
 }
 
 interface Ordering extends Shown {
