@@ -71,6 +71,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'In the log of a signer of its own: which payment a transfer that came in has paid for. It pays for no other.',
   },
+  moneyUse: {
+    name: 'moneyUse-<paymentId>',
+    about:
+      'In the log of a signer of its own: what it has signed of the money of one payment. Payout and refunds together take no more than came.',
+  },
   signingHour: {
     name: 'signingHour-<hour>',
     about:
@@ -226,6 +231,9 @@ export const meanings: {
   },
   fundingUse: {
     FundingUsed: 'What came in pays for this payment',
+  },
+  moneyUse: {
+    MoneyUsed: 'A transfer takes so much of what came in for the payment',
   },
   signingHour: {
     SpendingCounted: 'A signature moves so much, and costs so much coin at most',

@@ -11,6 +11,7 @@ import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
 import { fundingUse, fundingUseEventSchemas, fundingUseSchemaVersion } from './signing/fundingUse.ts';
+import { moneyUse, moneyUseEventSchemas, moneyUseSchemaVersion } from './signing/moneyUse.ts';
 import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
 import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
@@ -50,6 +51,7 @@ export const streams = {
   link: { decider: link, schemas: linkEventSchemas, version: linkSchemaVersion },
   signature: { decider: signature, schemas: signatureEventSchemas, version: signatureSchemaVersion },
   fundingUse: { decider: fundingUse, schemas: fundingUseEventSchemas, version: fundingUseSchemaVersion },
+  moneyUse: { decider: moneyUse, schemas: moneyUseEventSchemas, version: moneyUseSchemaVersion },
   signingHour: { decider: signingHour, schemas: signingHourEventSchemas, version: signingHourSchemaVersion },
 } as const;
 

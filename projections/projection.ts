@@ -10,6 +10,7 @@ export const unprojected = [
   'sealing',
   'signature',
   'fundingUse',
+  'moneyUse',
   'signingHour',
 ] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;

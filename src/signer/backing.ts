@@ -6,20 +6,20 @@ import { nothingToProve } from '../../commands/transfers/outgoing.ts';
 import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { rescale } from '../../domain/money.ts';
+import { rescale, rescaleUp } from '../../domain/money.ts';
 import { type Payin, sumOf } from '../../domain/payment/counting.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { paysInto } from '../../domain/payment/payins.ts';
 import { takenBy } from '../../domain/payment/refund.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
-import { isSameAsset } from '../../domain/payment/sources.ts';
+import { type Asset, isSameAsset } from '../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
 import type { Owed } from '../../domain/transfer/owed.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
 import { unmatched } from '../../domain/unmatched.ts';
 import type { ProveFunding } from '../subscribers/transfers/fundingProof.ts';
-import { type Backing, notOrdered, type Ordered } from './orders.ts';
+import { type Backing, type Funding, notOrdered, type Ordered } from './orders.ts';
 
 export interface BackingDeps {
   readonly handle: Handle;
@@ -34,6 +34,18 @@ export interface BackingDeps {
 type Backed = Omit<Ordered, 'movesAway'>;
 
 const ofTreasury: Backed = { funding: null, prove: async () => nothingToProve };
+
+const fundingOf = (
+  paymentId: string,
+  { chainId, token }: Asset,
+  amount: bigint,
+  came: readonly Pick<Payin, 'id' | 'amount'>[],
+): Funding => ({
+  paymentId,
+  asset: `${chainId} ${token.address}`,
+  amount,
+  came: came.map((payin) => ({ transferId: payin.id, amount: payin.amount })),
+});
 
 export function createBacking(deps: BackingDeps): Backing {
   const { handle, store, clock, ingesters, proveFunding, isOwnDeposit } = deps;
@@ -72,15 +84,14 @@ export function createBacking(deps: BackingDeps): Backing {
     const { funded, terms } = payment;
     if (!funded) throw notOrdered(`payment ${id} is not paid`);
     if (funded.rule === 'cashback') return withdrawal(payment);
-    await checkReceived(
-      payment,
-      payment.payins.filter((payin) => funded.transferIds.includes(payin.id)),
-    );
+    const came = payment.payins.filter((payin) => funded.transferIds.includes(payin.id));
+    await checkReceived(payment, came);
     const [source, destination] = [terms.source.token, terms.destination.token];
     if (rescale(funded.payout, destination.decimals, source.decimals) > funded.received)
       throw notOrdered(`payment ${id} pays out more than it received`);
+    const amount = rescaleUp(owed.leg.order.amount, destination.decimals, source.decimals);
     return {
-      funding: { paymentId: id, transferIds: funded.transferIds },
+      funding: fundingOf(id, terms.source, amount, came),
       prove: (signal) => proveFunding(payment, owed, signal),
     };
   }
@@ -107,7 +118,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const taken = back.reduce((sum, each) => sum + takenBy(each), used);
     if (taken > sumOf(came)) throw notOrdered(`payment ${id} gives back more than it received`);
     return {
-      funding: { paymentId: id, transferIds: came.map((payin) => payin.id) },
+      funding: fundingOf(id, order, order.amount, came),
       prove: proving(came.map(({ transfer }) => transfer)),
     };
   }
@@ -120,7 +131,8 @@ export function createBacking(deps: BackingDeps): Backing {
     else if (!isShared(transfer)) throw notOrdered(`${transfer.to} is none of this treasury's addresses`);
     if (!isSameAsset(transfer, order) || order.amount > BigInt(transfer.amount))
       throw notOrdered(`${id} gives back more than came, or another token`);
-    return { funding: { paymentId: `unmatched-${id}`, transferIds: [id] }, prove: proving([transfer]) };
+    const came = [{ id, amount: BigInt(transfer.amount) }];
+    return { funding: fundingOf(`unmatched-${id}`, transfer, order.amount, came), prove: proving([transfer]) };
   }
 
   async function operation(

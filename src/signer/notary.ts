@@ -15,8 +15,9 @@ import {
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
+import { keyOf } from '../../domain/transfer/key.ts';
 import { type Spent, spenderOf } from '../chains/money/spending.ts';
-import type { Orders } from './orders.ts';
+import type { Funding, Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
 
@@ -49,7 +50,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     throw new SigningRefused('chain', `this signer holds no key for ${chainOf(chainId).name}`);
   }
 
-  /** Of one transfer one at a time: between what was signed before and what is written down nobody else signs for it. */
+  /** Of one payment one at a time: between what was signed before and what is written down nobody else signs of its money. */
   async function sign(asked: Asked, signal: AbortSignal): Promise<Signed> {
     const { unsigned, purpose } = asked;
     const signer = signerFor(unsigned);
@@ -57,6 +58,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     await signer.check(unsigned, purpose);
     const stillThere = await ordered.prove(signal);
     const proven = ordered.movesAway ? await provenDead(asked, signal) : new Set<string>();
+    const deadBesides = await endedBesides(purpose.reference, ordered.funding, signal);
     await stillThere();
     const signed = await signer.sign(unsigned, purpose);
     const counted = spent(unsigned, purpose.reference);
@@ -74,6 +76,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
         at: clock.now(),
       },
       proven,
+      deadBesides,
     });
     return signed;
   }
@@ -100,13 +103,24 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     return dead;
   }
 
+  /** Of other transfers that were signed from the same money, those that its own nodes prove to be dead. */
+  async function endedBesides(reference: string, funding: Funding | null, signal: AbortSignal) {
+    const ended = new Set<string>();
+    for (const other of funding ? await record.othersOf(reference, funding) : []) {
+      const known = await record.signaturesFor(other);
+      const fates = known.map((each) => rails.get(each.chainId)?.fate([sentOf(each, 1)], signal));
+      if ((await Promise.all(fates)).every((fate) => fate?.kind === 'dead')) ended.add(other);
+    }
+    return ended;
+  }
+
   return {
     async check({ unsigned, purpose }, signal) {
       const ordered = await orders.of({ unsigned, purpose });
       await signerFor(unsigned).check(unsigned, purpose);
       await ordered.prove(signal);
     },
-    sign: (asked, signal) => turn(asked.purpose.reference, () => sign(asked, signal)),
+    sign: (asked, signal) => turn(keyOf(asked.purpose.reference).id, () => sign(asked, signal)),
   };
 }
 

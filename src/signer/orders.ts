@@ -13,9 +13,19 @@ export interface Ordered {
   /** Whether it takes money away: only then its signatures must not land besides each other. */
   readonly movesAway: boolean;
   /** Which payment pays for it, and by which transfers that came in; null where none does. */
-  readonly funding: { readonly paymentId: string; readonly transferIds: readonly string[] } | null;
+  readonly funding: Funding | null;
   /** @returns looks again right before the signature. @throws PayoutBlocked, SigningRefused when the money is not there for it */
   prove(signal: AbortSignal): Promise<StillFunded>;
+}
+
+export interface Funding {
+  readonly paymentId: string;
+  /** The chain and the token of what came in, in whose smallest units the amounts are. */
+  readonly asset: string;
+  /** What the transfer takes of it. */
+  readonly amount: bigint;
+  /** Each is shown by the signer's own nodes before anything is signed. */
+  readonly came: readonly { readonly transferId: string; readonly amount: bigint }[];
 }
 
 export interface Orders {

@@ -5,6 +5,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { SigningRefused } from '../../commands/transfers/ports.ts';
 import { type Decision, type DomainEvent, isRefusal } from '../../domain/decider.ts';
 import { fundingUse, useFunding } from '../../domain/signing/fundingUse.ts';
+import { moneyUse, otherUses, useMoney } from '../../domain/signing/moneyUse.ts';
 import { noteSignature, type Signature, signature } from '../../domain/signing/signature.ts';
 import {
   type Counted,
@@ -15,10 +16,13 @@ import {
 } from '../../domain/signing/signingHour.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { Spent } from '../chains/money/spending.ts';
+import type { Funding } from './orders.ts';
 
 export interface SigningRecord {
   /** What was signed for a transfer, oldest first. */
   signaturesFor(reference: string): Promise<readonly Signature[]>;
+  /** Other transfers that were signed from the same money. */
+  othersOf(reference: string, funding: Pick<Funding, 'paymentId' | 'asset'>): Promise<readonly string[]>;
   /**
    * Notes all about a signature that is about to leave. Crash anywhere: nothing has left, and the same asked again goes on where it was.
    * @throws SigningRefused when another payment has the money, or an earlier signature could land besides
@@ -31,12 +35,14 @@ export interface SigningRecord {
 export interface Noted {
   readonly reference: string;
   /** The payment that pays for it, and by which transfers; none for what moves nothing away. */
-  readonly funding: { readonly paymentId: string; readonly transferIds: readonly string[] } | null;
+  readonly funding: Funding | null;
   /** Null for what moves nothing away: any number of such may land. */
   readonly signature: Signature | null;
   readonly counted: Counted;
   /** Earlier hashes that can never land. */
   readonly proven: ReadonlySet<string>;
+  /** Other transfers of the same payment, of which all that was signed can never land. */
+  readonly deadBesides: ReadonlySet<string>;
 }
 
 /** @param handle decides in the signer's own store */
@@ -55,10 +61,21 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
   return {
     signaturesFor: (reference) => currentState(handle, signature, reference),
 
-    async note({ reference, funding, signature: next, counted, proven }) {
+    async othersOf(reference, { paymentId, asset }) {
+      const uses = await currentState(handle, moneyUse, paymentId);
+      return otherUses(uses, { reference, asset }).map((use) => use.reference);
+    },
+
+    async note({ reference, funding, signature: next, counted, proven, deadBesides }) {
       const now = clock.now();
-      for (const transferId of funding?.transferIds ?? [])
-        await append(fundingUse, transferId, (used) => useFunding(used, funding?.paymentId ?? '', now));
+      if (funding) {
+        const { paymentId, asset, amount } = funding;
+        for (const { transferId } of funding.came)
+          await append(fundingUse, transferId, (used) => useFunding(used, paymentId, now));
+        const came = funding.came.map((each) => ({ ...each, amount: each.amount.toString() }));
+        const use = { reference, asset, amount: amount.toString(), came, usedAt: now };
+        await append(moneyUse, paymentId, (state) => useMoney(state, use, deadBesides));
+      }
       await append(signingHour, signingHourOf(counted.at), (state) => countSpending(state, counted));
       if (next) await append(signature, reference, (state) => noteSignature(state, next, proven));
     },

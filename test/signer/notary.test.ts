@@ -27,13 +27,20 @@ const unsignedWith = (nonce: bigint | null, fee = '100', amount = 10_000_000n): 
   payload: null,
 });
 
+const fundedBy = (paymentId: string, amount = 10_000_000n) => ({
+  paymentId,
+  asset: '1 usdc',
+  amount,
+  came: [{ transferId: '1:0xabc:0', amount: 10_010_000n }],
+});
+
 /** A signer's process over its own log, which outlives it. */
 function signerWorld() {
   const own = processes({ now: minute(1) });
   const around = {
     ordered: (_: SigningPurpose): Ordered => ({
       movesAway: true,
-      funding: { paymentId: 'first', transferIds: ['1:0xabc:0'] },
+      funding: fundedBy('first'),
       prove: async () => async () => {},
     }),
     fate: (_: readonly Sent[]): Fate => ({ kind: 'unknown' }),
@@ -131,11 +138,38 @@ describe('a signer of its own', () => {
     await notary.sign({ unsigned: unsignedWith(7n), purpose }, signal);
     around.ordered = () => ({
       movesAway: true,
-      funding: { paymentId: 'second', transferIds: ['1:0xabc:0'] },
+      funding: fundedBy('second'),
       prove: async () => async () => {},
     });
     const other = { unsigned: unsignedWith(8n), purpose: { ...purpose, reference: 'second' } };
     await assert.rejects(notary.sign(other, signal), refused('signedBefore'));
+  });
+
+  it('signs a payout and refunds of one payment for no more than came in together, whatever the log says became of them', async () => {
+    const { begin, around } = signerWorld();
+    await (await begin()).sign({ unsigned: unsignedWith(7n), purpose }, signal);
+    const notary = await begin();
+    const refund = (n: number, amount: bigint) => {
+      around.ordered = () => ({
+        movesAway: true,
+        funding: fundedBy('first', amount),
+        prove: async () => async () => {},
+      });
+      const asked = { kind: 'refund', reference: `first/refund-${n}`, appId: 'shop' } as const;
+      return notary.sign({ unsigned: unsignedWith(7n + BigInt(n), '100', amount), purpose: asked }, signal);
+    };
+    await assert.rejects(refund(1, 10_000_000n), refused('signedBefore'));
+    await refund(2, 10_000n);
+    await assert.rejects(refund(3, 1n), refused('signedBefore'));
+    around.fate = ([sent]) => ({
+      kind: 'dead',
+      attempts: [sent?.attempt ?? 0],
+      proof: { reason: 'nonceUsed', detail: '' },
+    });
+    await refund(4, 10_000_000n);
+    around.fate = () => ({ kind: 'unknown' });
+    around.ordered = () => ({ movesAway: true, funding: fundedBy('first'), prove: async () => async () => {} });
+    await assert.rejects(notary.sign({ unsigned: unsignedWith(7n), purpose }, signal), refused('signedBefore'));
   });
 
   it('keeps to the limits of an hour, also after a restart', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fold, isRefusal } from '../../../domain/decider.ts';
 import { fundingUse, useFunding } from '../../../domain/signing/fundingUse.ts';
+import { type MoneyUse, moneyUse, useMoney } from '../../../domain/signing/moneyUse.ts';
 import {
   besides,
   noteSignature,
@@ -121,6 +122,58 @@ describe('money that came in', () => {
     given([used])
       .when((state) => useFunding(state, 'two', minute(2)))
       .thenRefused('forbidden');
+  });
+});
+
+describe('what is signed of one payment’s money', () => {
+  const { given } = specification(moneyUse);
+  const came = [{ transferId: 'a', amount: '100' }];
+  const take = (reference: string, amount: number, more: Partial<MoneyUse> = {}): MoneyUse => ({
+    reference,
+    asset: '1 usdc',
+    amount: String(amount),
+    came,
+    usedAt: minute(1),
+    ...more,
+  });
+  const used = (use: MoneyUse) => ({ type: 'MoneyUsed', data: use }) as const;
+  const [payout, rest, second] = [take('one', 99), take('one/refund-1', 1), take('one/refund-2', 1)];
+  const asked =
+    (use: MoneyUse, dead: readonly string[] = []) =>
+    (state: readonly MoneyUse[]) =>
+      useMoney(state, use, new Set(dead));
+
+  it('is no more than came in, over all transfers that are not proven dead', () => {
+    given([used(payout)])
+      .when(asked(rest))
+      .then([used(rest)]);
+    given([used(payout), used(rest)])
+      .when(asked(payout))
+      .thenNothing();
+    given([used(payout), used(rest)])
+      .when(asked(second))
+      .thenRefused('forbidden', /100 units came in/);
+    const all = take('one/refund-2', 100);
+    given([used(payout), used(rest)])
+      .when(asked(all, ['one']))
+      .thenRefused('forbidden');
+    given([used(payout), used(rest)])
+      .when(asked(all, ['one', 'one/refund-1']))
+      .then([used(all)]);
+    given([used(payout), used(all)])
+      .when(asked(payout))
+      .thenRefused('forbidden');
+  });
+
+  it('counts what came later, each token by itself', () => {
+    const later = take('one/refund-1', 50, { came: [...came, { transferId: 'b', amount: '50' }] });
+    given([used(payout)])
+      .when(asked(later))
+      .then([used(later)]);
+    const other = take('one/refund-1', 7, { asset: '56 usdc', came: [{ transferId: 'c', amount: '7' }] });
+    given([used(payout)])
+      .when(asked(other))
+      .then([used(other)]);
   });
 });
 
