@@ -23,12 +23,14 @@ import { requestRefunds } from '../../domain/payment/refundOrder.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { liveAttempts } from '../../domain/transfer/leg.ts';
+import { operation } from '../../domain/treasury/operation.ts';
 import { assign, requestRefund, see, type UnmatchedState, unmatched } from '../../domain/unmatched.ts';
 import { deliveryIdOf, recordOutcome, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { buyer, onCashback, onCredit } from './creditSteps.ts';
 import { deliveryOutcome } from './deliveries.ts';
+import { onOperation, operationIdOf } from './operationSteps.ts';
 import * as p from './payments.ts';
 
 export interface World {
@@ -72,6 +74,7 @@ const kinds = [
   'spend',
   'receive',
   'withdraw',
+  'operate',
 ] as const;
 
 export interface Step {
@@ -102,6 +105,7 @@ const straight: readonly Step[] = (
     'spend',
     'receive',
     'withdraw',
+    'operate',
   ] as const
 )
   .flatMap((kind) => [0, 1, 2, 3].map((who): Step => ({ kind, who, n: who })))
@@ -109,7 +113,15 @@ const straight: readonly Step[] = (
   .concat([
     { kind: 'confirm', who: 2, n: 4 },
     { kind: 'refund', who: 2, n: 0 },
-  ]);
+    // One withdrawal is signed and lands.
+    { kind: 'operate', who: 0, n: 0 },
+    { kind: 'operate', who: 0, n: 0 },
+  ])
+  // One more is paid out that its buyer has earned nothing for yet, and one is not paid.
+  .concat(
+    (['create', 'confirm', 'requestPayout', 'sign', 'confirmPayout'] as const).map((kind) => ({ kind, who: 4, n: 0 })),
+    { kind: 'create', who: 5, n: 0 },
+  );
 
 const assets = [p.baseUsdc, p.ethereumUsdt, p.bnbUsdc, p.polygonUsdc] as const;
 const pick = <T>(from: readonly T[], n: number): T => from[n % from.length] as T;
@@ -173,6 +185,11 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
       memo: pick(['7', null], step.who),
     };
     await handle(unmatched, transferId(transfer), (state) => onUnmatched(state, step, transfer, now), facts);
+  } else if (step.kind === 'operate') {
+    await handle(operation, operationIdOf(step.who), (state) => onOperation(state, step, now), {
+      ...facts,
+      appId: null,
+    });
   } else if (step.kind === 'webhook') {
     const told = (await store.read(`payment-${paymentIdOf(step.who)}`)).find(({ type }) => type === 'PaymentFunded');
     if (!told) return;
