@@ -4,7 +4,7 @@
  */
 import { isRefusal } from '../../domain/decider.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
-import { keyOf, moneyLeaves } from '../../domain/transfer/key.ts';
+import { cancelReference, keyOf, moneyLeaves } from '../../domain/transfer/key.ts';
 import { canLand, isSpent, noncesUsedUp } from '../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
@@ -64,7 +64,7 @@ async function cancel(
   const { handle, clock, rail, signer } = deps;
   const unsigned = await rail.prepareCancel(nonce, account, outbid);
   if (await objectionToSigning(deps, account)) return false;
-  const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: `nonce ${nonce}` });
+  const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: cancelReference(nonce) });
   const decide = (state: TreasuryState) =>
     cancelNonce(state, { nonce, hash, bytes, fee: unsigned.fee, now: clock.now() });
   const instance = treasuryInstance(rail.chainId, account);

@@ -41,6 +41,9 @@ export function keyOf(reference: string): TransferKey {
   return { kind: 'payout', id: reference, part: 1 };
 }
 
+/** Of what uses up a nonce and is no transfer. */
+export const cancelReference = (nonce: bigint | null): string => `nonce ${nonce}`;
+
 /** Whether limits count it as money that leaves. */
 export const moneyLeaves = (kind: PurposeKind): boolean =>
   kind === 'payout' || kind === 'refund' || kind === 'withdrawal';

@@ -2,7 +2,7 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { type Clock, Unavailable } from '../../commands/ports.ts';
-import type { ChainFamily } from '../../domain/chains.ts';
+import { type ChainFamily, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import { allFamilies, families } from '../chains/families.ts';
@@ -72,6 +72,7 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
       handle,
       owners: transferOwners({ workHandle: handle, clock, chains: chains.chains, owed: asksNobody }),
       backing,
+      accountOn: (chainId) => signers.get(chainOf(chainId).family)?.account,
     }),
     record,
     spent: (unsigned, reference) => lately.entries.get(spendingKey(unsigned, reference)),

@@ -8,7 +8,7 @@ import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts'
 import { isRefusal } from '../../domain/decider.ts';
 import { rescale, rescaleUp } from '../../domain/money.ts';
 import { type Payin, sumOf } from '../../domain/payment/counting.ts';
-import type { Transfer } from '../../domain/payment/events.ts';
+import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paysInto } from '../../domain/payment/payins.ts';
 import { takenBy } from '../../domain/payment/refund.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
@@ -127,8 +127,9 @@ export function createBacking(deps: BackingDeps): Backing {
     const found = await currentState(handle, unmatched, id);
     if (found?.verdict.kind !== 'refundRequested') throw notOrdered(`nothing of ${id} is to go back`);
     const { transfer, beyond } = found;
-    if (beyond) await paymentOf(beyond.paymentId);
-    else if (!isShared(transfer)) throw notOrdered(`${transfer.to} is none of this treasury's addresses`);
+    if (transferId(transfer) !== id) throw notOrdered(`${id} is not the transfer that it is named by`);
+    const isOurs = beyond ? paysInto((await paymentOf(beyond.paymentId)).deposits, transfer) : isShared(transfer);
+    if (!isOurs) throw notOrdered(`${transfer.to} is none of this treasury's addresses`);
     if (!isSameAsset(transfer, order) || order.amount > BigInt(transfer.amount))
       throw notOrdered(`${id} gives back more than came, or another token`);
     const came = [{ id, amount: BigInt(transfer.amount) }];
@@ -143,6 +144,8 @@ export function createBacking(deps: BackingDeps): Backing {
     const book = await currentState(handle, addressBook, addressBookInstance);
     const entry = usableAddress(book, { chainId, address, memo: memo ?? undefined }, clock.now());
     if (isRefusal(entry)) throw notOrdered(entry.message);
+    // Where the book knows one memo for an address, leaving it out is a way for operators to name it: not for what is signed.
+    if (entry.memo !== memo) throw notOrdered(`the address book has ${address} with ${entry.memo}, and not without`);
     return ofTreasury;
   }
 

@@ -54,7 +54,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
   async function sign(asked: Asked, signal: AbortSignal): Promise<Signed> {
     const { unsigned, purpose } = asked;
     const signer = signerFor(unsigned);
-    const ordered = await orders.of(asked);
+    const ordered = await orders.of(asked, 'sign');
     await signer.check(unsigned, purpose);
     const stillThere = await ordered.prove(signal);
     const proven = ordered.movesAway ? await provenDead(asked, signal) : new Set<string>();
@@ -116,7 +116,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
 
   return {
     async check({ unsigned, purpose }, signal) {
-      const ordered = await orders.of({ unsigned, purpose });
+      const ordered = await orders.of({ unsigned, purpose }, 'check');
       await signerFor(unsigned).check(unsigned, purpose);
       await ordered.prove(signal);
     },

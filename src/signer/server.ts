@@ -52,7 +52,11 @@ export async function startSignerServer(
   { host, port, tls }: { readonly host: string; readonly port: number; readonly tls: Tls },
 ): Promise<SignerServer> {
   const server = createServer(
-    { ...tls, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3', requestTimeout: request_ms },
+    {
+      ...{ ...tls, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+      // Whoever has no certificate holds a place among the connections for no longer than a handshake takes.
+      ...{ handshakeTimeout: request_ms, requestTimeout: request_ms, connectionsCheckingInterval: request_ms },
+    },
     (request, response) => void answer(answering, request, response),
   );
   server.maxConnections = connectionsMax;

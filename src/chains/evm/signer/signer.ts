@@ -93,7 +93,8 @@ function checkFrame(
   const price = BigInt(payload.maxFeePerGas);
   const most = (forwards ? gasMaxFor(order, gasMax) : gasMax) * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * price;
-  if (fee > most || (forwards && price > maxFeePerGas_wei))
+  // Below nothing it would make room in an hour's limit of coin.
+  if (fee < 0n || fee > most || (forwards && price > maxFeePerGas_wei))
     throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
   return { chain: chainOf(chainId), payload, fee };
 }

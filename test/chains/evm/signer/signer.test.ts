@@ -58,6 +58,7 @@ describe('treasury signer', () => {
       ['another account', 'account', () => ({ ...transfer(usd(1n)), account: receiver })],
       ['a missing nonce', 'account', () => ({ ...transfer(usd(1n)), nonce: null })],
       ['a fee that burns the treasury', 'fee', () => transfer(usd(1n), { gas: 10n ** 12n })],
+      ['a fee below nothing, which would make room for others', 'fee', () => transfer(usd(1n), { gas: -1n })],
       ['more than one transfer may carry', 'perTransfer', () => transfer(usd(100n, 8453, 1n))],
       ['the same with 18 decimals', 'perTransfer', () => transfer(usd(100n, 56, 1n))],
       ['nothing', 'mismatch', () => transfer(usd(0n))],
