@@ -6,7 +6,8 @@ import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf } from '../../domain/coins.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { TransferKey } from '../../domain/transfer/key.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { PurposeKind, TransferKey } from '../../domain/transfer/key.ts';
 import type { AssetRef } from '../../domain/transfer/shapes.ts';
 import { adoptTransaction } from '../../domain/treasury/adopting.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
@@ -26,6 +27,8 @@ export interface AdoptDeps {
   readonly owners: TransferOwners;
   readonly addresses: AddressBook;
   /** Transfers of an asset and amount, in whole tokens, that are not made yet. @throws Unavailable */
+  /** How far payins are read for good on all chains, in their own time; null where one has not been read yet. */
+  readonly payinsReadTo: () => Promise<Instant | null>;
   readonly openTransfers: (asset: string, amount: string) => Promise<readonly TransferKey[]>;
 }
 
@@ -49,6 +52,8 @@ export async function adopt(
   const { account, nonce, transaction } = stranger;
   const open = await unlessFinal(deps, stranger, signal);
   if (open) return open;
+  const early = notAPayout ? undefined : await unlessPayinsAreRead(deps, transaction);
+  if (early) return early;
   const [paid] = notAPayout ? [] : await paidBy(deps, transaction);
   if (paid) return seemsPaid(transaction, paid);
   const { txHash: hash, ...rest } = transaction;
@@ -61,6 +66,20 @@ export async function adopt(
     { ...by, appId: null },
   );
   return isRefusal(handled) ? handled : handled.appended > 0;
+}
+
+/** An old copy of the log learns of payments that are paid only as it reads the chains again: what this paid may not be owed yet. */
+async function unlessPayinsAreRead(
+  { payinsReadTo }: AdoptDeps,
+  { txHash, time, succeeded, changes }: AccountTransaction,
+): Promise<Refusal | undefined> {
+  if (!succeeded || !changes.some(({ amount }) => amount < 0n)) return undefined;
+  const readTo = await payinsReadTo();
+  if (readTo !== null && readTo > time) return undefined;
+  return refuse(
+    'unavailable',
+    `${txHash} of ${time} may have paid for what came before it, and payins are read to ${readTo ?? 'nowhere'} only: wait until the service has read them, or he may be paid again; --not-a-payout if it was for something else`,
+  );
 }
 
 /** What is owed to somebody who got just that from the transaction, and could be sent to him again. */
@@ -82,10 +101,16 @@ export async function paidBy(
   return found.flat().filter((each) => each !== undefined);
 }
 
+const holding: Readonly<Partial<Record<PurposeKind, string>>> = {
+  payout: 'npm run payouts -- hold',
+  refund: 'npm run refunds -- call-off',
+  withdrawal: 'npm run treasury -- call-off',
+};
+
 const seemsPaid = ({ txHash }: AccountTransaction, { purpose, leg: { order } }: Outgoing): Refusal =>
   refuse(
     'conflict',
-    `${txHash} sent ${order.receiver} what ${purpose.kind} ${purpose.reference} owes him: put that on hold first (npm run payouts -- hold), or he is paid again; --not-a-payout if it was for something else`,
+    `${txHash} sent ${order.receiver} what ${purpose.kind} ${purpose.reference} owes him: put that on hold first (${holding[purpose.kind]}), or he is paid again; --not-a-payout if it was for something else`,
   );
 
 export function assetOf(chainId: ChainId, asset: string): AssetRef | undefined {

@@ -7,6 +7,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
 import { addressBook } from '../chains/families.ts';
+import { createCursors } from '../postgres/cursors.ts';
 import type { Core } from './core.ts';
 
 /** Read models must know what was signed a moment ago: they are waited for. */
@@ -26,6 +27,17 @@ export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners
       return recordedHashes(database, { chainId, hashes, since });
     },
     toAsk: (since) => transfersToAsk(database, { chainId, since }),
+    async payinsReadTo() {
+      const cursors = createCursors(database);
+      const ends = [...chains].map(([id, { ingester }]) =>
+        cursors.scannedTo(
+          id,
+          ingester.passes.filter((pass) => pass !== 'head'),
+        ),
+      );
+      const [earliest = null] = (await Promise.all(ends)).toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1));
+      return earliest;
+    },
     openTransfers: async (asset, amount) => {
       await projected(await store.tail());
       return openTransfersOf(database, { chainId, asset, amount });

@@ -6,6 +6,7 @@ import { adopt, type Shown } from '../../../commands/treasury/adopt.ts';
 import { compareOutflows } from '../../../commands/treasury/outflows.ts';
 import { type StrangersDeps, strangers } from '../../../commands/treasury/strangers.ts';
 import { isRefusal } from '../../../domain/decider.ts';
+import type { Instant } from '../../../domain/time.ts';
 import { newLeg } from '../../../domain/transfer/leg.ts';
 import { openTreasury } from '../../../domain/treasury/nonces.ts';
 import { objectionTo } from '../../../domain/treasury/objections.ts';
@@ -41,6 +42,7 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
   await world.handle(treasury, instance, (state) => openTreasury(state, opening), facts);
   world.clock.advance(10 * 60_000);
   const owing: { transfer?: Outgoing } = {};
+  const payins: { readTo: Instant | null } = { readTo: p.minute(3) };
   const fate: { is: Fate } = { is: { kind: 'final', attempt: 1, ...sent(7), hash: sent(7).txHash } as Fate };
   const deps = {
     ...world,
@@ -59,11 +61,13 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
     recorded: async () => new Set(recorded),
     toAsk: async () => [],
     addresses: addressBook,
+    payinsReadTo: async () => payins.readTo,
     openTransfers: async () => (owing.transfer ? [owing.transfer.key] : []),
   } as unknown as StrangersDeps & Parameters<typeof adopt>[0];
   return {
     deps,
     owing,
+    payins,
     fate,
     state: async (): Promise<TreasuryState> => {
       const handled = await world.handle(treasury, instance, () => [], facts);
@@ -92,6 +96,20 @@ describe('transactions of the treasury that the log does not know', () => {
   it('are listed without what they did where no node shows them', async () => {
     const { deps } = await given([sent(9)]);
     assert.deepEqual(await strangers(deps, signal), [{ account, nonce: 7n, transaction: null }]);
+  });
+
+  it('that moved money wait until payins are read up to them: what they paid may not be known to be owed yet', async () => {
+    const { deps, payins, state } = await given([sent(7), sent(8, { changes: [] })]);
+    const [paying, idle] = await shownOf(deps);
+    assert.ok(paying && idle);
+    for (const readTo of [null, p.minute(1)]) {
+      payins.readTo = readTo;
+      const early = await adopt(deps, paying, { reason: 'our own' }, ada, signal);
+      assert.match(isRefusal(early) ? early.message : '', /may have paid for what came before it/);
+    }
+    assert.equal((await state()).adopted.length, 0);
+    assert.equal(await adopt(deps, paying, { reason: 'the rent', notAPayout: true }, ada, signal), true);
+    assert.equal(await adopt(deps, idle, { reason: 'moved nothing' }, ada, signal), true);
   });
 
   it('that seem to have paid somebody who is owed the same are adopted only when that is on hold, or was something else', async () => {
