@@ -27,7 +27,7 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
   const chain = chainOf(config.chainId);
   const tag = deepestTag(config.depths);
   return createChainHealth(chain, rpc, finalSteps_ms[config.chainId], {
-    identity: async (node) => (await knownHeader(node, 0n)).hash,
+    identity: genesisOf,
     look: (node) => look(node, tag),
     features: [
       { what: 'logs by block range', needed: true, tryOut: (node) => rangeOf(node, chain) },
@@ -44,6 +44,18 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
     ],
     pace_ms,
   });
+}
+
+/**
+ * The genesis block, as the first block on it names it: what a node says of block 0 it may make anew whenever it starts, as anvil does. A node
+ * that keeps no first block says it of block 0.
+ */
+async function genesisOf(node: EvmNode): Promise<string> {
+  const first = await header(node, 1n).catch((error: unknown) => {
+    if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
+    throw error;
+  });
+  return first?.parentHash ?? (await knownHeader(node, 0n)).hash;
 }
 
 /** Of those that the passes follow. */
