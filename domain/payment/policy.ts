@@ -4,7 +4,7 @@ import type { Instant } from '../time.ts';
 import type { PolicyRule, Verdict } from './amountPolicy.ts';
 import { type Payin, sumOf } from './counting.ts';
 import type { BounceCode, PaymentEvent } from './events.ts';
-import { type Refundable, refundable, takenBy } from './refund.ts';
+import { orderedBy, type Refundable, refundable } from './refund.ts';
 import { type KnownSigner, provenShares } from './refundShares.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
@@ -129,7 +129,8 @@ export function bouncedBy(
 }
 
 /**
- * What the policy says goes back and was not ordered back yet, one entry for each chain and token; never more than can go back.
+ * What the policy says goes back and was not ordered back yet, one entry for each chain and token; never more than can go back. What an
+ * operator has called off is his to order.
  * It is ordered as soon as an address of the payer's is proven.
  */
 export const policyRefunds = (p: Payment): readonly Refundable[] =>
@@ -138,7 +139,7 @@ export const policyRefunds = (p: Payment): readonly Refundable[] =>
     const ordered = p.refunds.filter(({ order }) => isSameAsset(order, entry));
     const due =
       marked.reduce((sum, { amount }) => sum + BigInt(amount), 0n) -
-      ordered.reduce((sum, refund) => sum + takenBy(refund), 0n);
+      ordered.reduce((sum, refund) => sum + orderedBy(refund), 0n);
     if (due <= 0n) return [];
     return [{ ...entry, amount: smaller(due, entry.amount) }];
   });

@@ -211,6 +211,14 @@ describe('an app’s policy for money that is not what was agreed', () => {
       }
     });
 
+    it('is not ordered back again by itself once an operator has called that off', () => {
+      const off = event('RefundCalledOff', { refund: 1, reason: 'frozen', calledOffAt: minute(80) });
+      const held = applied('late', 'refund', [late], { received: '10.01' });
+      const back = [by({ late: 'refund' }), expired(), confirmed(late), held, bounced('latePayin', '10.01')];
+      assert.equal(policyRefunds(after(...back)).length, 1);
+      assert.deepEqual(policyRefunds(after(...back, refundRequested('10.01'), off)), []);
+    });
+
     it('is too late once something has gone back', () => {
       const first = payin({ amount: '6' });
       const back = event('RefundRequested', {
