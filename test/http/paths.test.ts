@@ -10,6 +10,8 @@ const named: Readonly<Record<string, string>> = {
   endSession: ':sessionId',
   asset: ':file',
   payment: ':paymentId',
+  refund: ':paymentId',
+  confirmRefund: ':paymentId',
   link: ':linkId',
   closeLink: ':linkId',
   renameKey: ':keyId',

@@ -58,14 +58,15 @@ export const RefundResponse = Shape(
 );
 export type RefundResponse = Static<typeof RefundResponse>;
 
+const RefundScope = oneOf(refundScopes, {
+  title: 'RefundScope',
+  description:
+    'all: what can go back; the default without an amount. excess: what came over what was due. part: an amount of one token; the default with one.',
+});
+
 export const RefundRequest = Shape(
   {
-    scope: Optional(
-      oneOf(refundScopes, {
-        description:
-          'all: what can go back; the default without an amount. excess: what came over what was due. part: an amount of one token; the default with one.',
-      }),
-    ),
+    scope: Optional(RefundScope),
     chainId: Optional(ChainIdInput),
     tokenAddress: Optional(Address),
     amount: Optional(Decimal),

@@ -146,6 +146,8 @@ describe('whatever is asked of a limiter:', () => {
           for (const { pause_ms, priority, cost, end } of steps) {
             void limiter.leave({ ...wanted(priority), cost }).then(
               (leave) => {
+                // The rate may rise and fall again while time passes: it is looked at with each that goes out.
+                most = Math.max(most, limiter.rate() ?? Number.POSITIVE_INFINITY);
                 out.push({ at_ms: ticker.now_ms(), cost });
                 if (end === 'taken') limiter.taken(leave);
                 else limiter.refused(leave, end === 'asksToWait' ? 500 : undefined);
