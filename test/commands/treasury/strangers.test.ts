@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import type { AccountTransaction } from '../../../commands/accountHistory.ts';
+import { eventCodec } from '../../../commands/codec.ts';
+import { createHandle } from '../../../commands/handle.ts';
+import type { CrashPoint } from '../../../commands/ports.ts';
 import type { Outgoing } from '../../../commands/transfers/outgoing.ts';
 import type { Fate } from '../../../commands/transfers/ports.ts';
 import { adopt, type Shown } from '../../../commands/treasury/adopt.ts';
@@ -12,8 +15,10 @@ import { openTreasury } from '../../../domain/treasury/nonces.ts';
 import { objectionTo } from '../../../domain/treasury/objections.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { addressBook } from '../../../src/chains/families.ts';
+import { randomIds } from '../../../src/runtime/system.ts';
 import { createWorld } from '../../support/histories.ts';
 import * as p from '../../support/payments.ts';
+import { Crashed, crashAt } from '../../support/processes.ts';
 
 const account = p.treasuryAccount;
 const ada = { cause: 'operator:ada' } as const;
@@ -63,7 +68,7 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
     addresses: addressBook,
     payinsReadTo: async () => payins.readTo,
     openTransfers: async () => (owing.transfer ? [owing.transfer.key] : []),
-  } as unknown as StrangersDeps & Parameters<typeof adopt>[0];
+  } as unknown as StrangersDeps & Parameters<typeof adopt>[0] & ReturnType<typeof createWorld>;
   return {
     deps,
     owing,
@@ -92,6 +97,24 @@ describe('transactions of the treasury that the log does not know', () => {
     assert.equal((await state()).nextNonce, 9n);
     assert.deepEqual(await shownOf(deps), []);
   });
+
+  for (const point of ['TransactionAdopted.beforeAppend', 'TransactionAdopted.afterAppend']) {
+    it(`are recorded once each, though the command dies at ${point}, of the first or of the next`, async () => {
+      const { deps, state } = await given([sent(7), sent(8)]);
+      const all = async (crash: CrashPoint) => {
+        const handle = createHandle({ ...deps, ids: randomIds, codec: eventCodec, crash });
+        for (const each of await shownOf(deps)) await adopt({ ...deps, handle }, each, { reason: 'ours' }, ada, signal);
+      };
+      for (const _ of ['first', 'next']) await assert.rejects(all(crashAt(point)), Crashed);
+      await all(() => {});
+      assert.deepEqual(
+        (await state()).adopted.map(({ nonce }) => nonce),
+        [7n, 8n],
+      );
+      const events = await deps.store.read(`treasury-${treasuryInstance(1, account)}`);
+      assert.equal(events.filter(({ type }) => type === 'TransactionAdopted').length, 2);
+    });
+  }
 
   it('are listed without what they did where no node shows them', async () => {
     const { deps } = await given([sent(9)]);
