@@ -12,8 +12,8 @@ import { createReport } from './runner/report.ts';
 import { runShards } from './runner/shards.ts';
 import { specFiles } from './runner/specFiles.ts';
 
-/** Specs wait more than they work: one shard more than there are processors. Each has a Postgres and chains of its own. */
-const defaultShards = Math.min(availableParallelism() + 1, 6);
+/** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
+const defaultShards = Math.min(2 * availableParallelism(), 6);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
 
