@@ -3,12 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { emptyManifest, eventsIn, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { segmentMax, writeSegment } from './segment.ts';
+import {
+  BackupError,
+  emptyManifest,
+  eventsIn,
+  type Manifest,
+  readManifest,
+  type Segment,
+  writeManifest,
+} from './manifest.ts';
+import { readSegment, segmentMax, writeSegment } from './segment.ts';
 
 export interface BackUpDeps {
   /** As it is, seals and all: what somebody else wrote is evidence. */
-  readonly store: Pick<EventStore, 'all' | 'tail'>;
+  readonly store: Pick<EventStore, 'all' | 'tail' | 'read'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -19,7 +27,7 @@ export interface BackUpDeps {
 /**
  * All events up to the moment of the call, each stream whole up to its last. Crash anywhere: run it again; what is written and named stays.
  * @returns how many events it holds now, and how many of them are new
- * @throws ForeignPosition when the log is not the one that the directory holds a copy of
+ * @throws BackupError when the log is not the one that the directory holds a copy of
  */
 export async function backUp(deps: BackUpDeps): Promise<{ readonly events: number; readonly added: number }> {
   const { store, clock, directory, signal, onProgress } = deps;
@@ -27,8 +35,9 @@ export async function backUp(deps: BackUpDeps): Promise<{ readonly events: numbe
   let manifest: Manifest = readManifest(directory) ?? emptyManifest(clock.now());
   const before = eventsIn(manifest);
   const end = await store.tail();
-  const last = manifest.segments.at(-1)?.last;
-  const after = last === undefined ? null : BigInt(last);
+  const newest = manifest.segments.at(-1);
+  if (newest) await mustContinue(deps, newest);
+  const after = newest ? BigInt(newest.last) : null;
   const save = (events: readonly StoredEvent[]): void => {
     if (events.length === 0) return;
     const segment = writeSegment(directory, manifest.segments.length + 1, events);
@@ -46,4 +55,14 @@ export async function backUp(deps: BackUpDeps): Promise<{ readonly events: numbe
   signal.throwIfAborted();
   save(pending);
   return { events: eventsIn(manifest), added: eventsIn(manifest) - before };
+}
+
+/** A restored log may have the same events at other places: what follows a place of the old one would leave some out. */
+async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): Promise<void> {
+  const last = readSegment(directory, newest).at(-1);
+  const [there] = last ? await store.read(last.stream, { from: last.revision, max: 1 }) : [];
+  if (last && there?.id === last.id && there.position === last.position) return;
+  throw new BackupError(
+    `${directory} is a copy of another log, or of this one before it was restored: name another directory`,
+  );
 }

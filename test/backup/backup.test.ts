@@ -98,6 +98,15 @@ describe('a backup of the log', () => {
     await other.close();
   });
 
+  it('takes nothing over from another log, which may be as long', async () => {
+    const { events } = await backup();
+    const other = await openLog(temporaryDirectory());
+    for (const id of ['six', 'seven', 'eight', 'nine', 'ten']) await other.record(id);
+    await assert.rejects(backup(other.store), { name: 'BackupError', message: /copy of another log/ });
+    await other.close();
+    assert.equal((await backup()).events, events);
+  });
+
   it('writes nothing when any part of it is missing or was changed', async () => {
     const copy = temporaryDirectory();
     for (const file of readdirSync(directory)) writeFileSync(join(copy, file), readFileSync(join(directory, file)));
