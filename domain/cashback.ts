@@ -116,7 +116,9 @@ export function withdraw(
   const { balance_cents, withdrawn_cents, open } = state;
   const same = open.find(({ paymentId }) => paymentId === asked.paymentId);
   if (same) return same.cents === asked.cents ? [] : otherAmount;
-  if (withdrawn_cents !== seen.withdrawn_cents) return overtaken;
+  // It waited for its payment a moment ago, and has it by now: taken again, it would be taken twice.
+  const ended = seen.open.some(({ paymentId }) => paymentId === asked.paymentId);
+  if (ended || withdrawn_cents !== seen.withdrawn_cents) return overtaken;
   const cents = BigInt(asked.cents);
   if (cents > BigInt(balance_cents)) {
     const message = `the account has ${balance_cents} cents: withdraw no more than that`;

@@ -120,6 +120,14 @@ describe('a merchant’s withdrawal', () => {
       .thenRefused('unavailable');
   });
 
+  it('is not taken twice by who saw it wait for its payment, which it has by now', () => {
+    const twenty = withdrawal('p1', 20n);
+    const seen = fold(cashback, [received(1, 90n, 90n), withdrawn(twenty, 90n)]);
+    given([received(1, 90n, 90n), withdrawn(twenty, 90n), ordered('p1', 90n, 20n)])
+      .when((state) => withdraw(state, twenty, { seen, now }))
+      .thenRefused('unavailable');
+  });
+
   it('waits while sixteen others wait', () => {
     const many = Array.from({ length: 17 }, (_, n) => withdrawal(`p${n}`, 1n));
     let state = fold(cashback, [received(1, 90n, 90n)]);
