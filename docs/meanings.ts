@@ -24,6 +24,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     name: 'addressBook-treasury',
     about: 'Where the treasury’s money may be withdrawn to. There is one such stream.',
   },
+  allowance: {
+    name: 'allowance-treasury',
+    about:
+      'What withdrawals have taken of what may leave on one operator’s word within a day. There is one such stream.',
+  },
   merchant: {
     name: 'merchant-<appId>',
     about:
@@ -162,6 +167,10 @@ export const meanings: {
   addressBook: {
     AddressAdded: 'Money may be sent there, from a time on',
     AddressRemoved: 'Money may be sent there no more',
+  },
+  allowance: {
+    AllowanceTaken: 'A withdrawal is about to be ordered on one operator’s word; what it is worth counts for a day',
+    AllowanceReturned: 'The withdrawal was called off: it counts no more',
   },
   merchant: {
     MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',

@@ -15,6 +15,7 @@ import { moneyUse, moneyUseEventSchemas, moneyUseSchemaVersion } from './signing
 import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
 import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
+import { allowance, allowanceEventSchemas, allowanceSchemaVersion } from './treasury/allowance.ts';
 import { booksEventSchemas, booksSchemaVersion } from './treasury/booksEvents.ts';
 import { books } from './treasury/booksState.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
@@ -31,6 +32,7 @@ export const streams = {
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
+  allowance: { decider: allowance, schemas: allowanceEventSchemas, version: allowanceSchemaVersion },
   merchant: {
     decider: merchant,
     schemas: merchantEventSchemas,

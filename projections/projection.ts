@@ -6,6 +6,7 @@ import type { TableKeys, Tables } from './tables.ts';
 /** Categories without read models: their streams are not folded. */
 export const unprojected = [
   'addressBook',
+  'allowance',
   'webhookTypes',
   'sealing',
   'signature',

@@ -1,6 +1,5 @@
 /** What is done with the treasury's money besides paying out, and which of its transactions the log knows. */
 import type { ChainId } from '../domain/chains.ts';
-import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
@@ -38,22 +37,9 @@ export const listOperations = (sql: Sql, max: number): Promise<readonly ListedOp
     [max],
   );
 
-/** What was ordered to leave the treasury after `since` and needed nobody's approval, in millionths of a dollar. @throws Unavailable */
-export async function withdrawnUnapproved(sql: Sql, since: Instant): Promise<bigint> {
-  const [sum] = await sql.query<{ usd: string }>(
-    `SELECT coalesce(sum(value_usd), 0) AS usd FROM operations
-      WHERE ordered_at > $1 AND kind IN ('withdrawal', 'rebalance') AND standing NOT IN ('calledOff', 'waitsForApproval')
-        AND approved_by IS NULL`,
-    [since],
-  );
-  const parsed = parseAmount(sum?.usd ?? '0', microUsdDecimals);
-  if (typeof parsed !== 'bigint') throw new Error(`${sum?.usd} is no amount of dollars`);
-  return parsed;
-}
-
 /** What payouts and withdrawals that are owed take of a chain's coin. */
 export interface OwedCoin {
-  /** Payouts whose money has been seen and that are not settled: each costs its fee. */
+  /** Payouts whose money has been seen, and refunds, that are not settled: each costs its fee. */
   readonly payouts: number;
   /** What is to be withdrawn of the coin itself, in whole coins. */
   readonly withdrawn: string;
@@ -63,7 +49,8 @@ export interface OwedCoin {
 export async function owedCoin(sql: Sql, chainId: ChainId, but = ''): Promise<OwedCoin> {
   const [row] = await sql.query<{ payouts: bigint; withdrawn: string }>(
     `SELECT (SELECT count(*) FROM payments WHERE destination_chain_id = $1
-              AND status IN ('payment_payin_completed', 'payment_bridging', 'payment_payout_started')) AS payouts,
+              AND status IN ('payment_payin_completed', 'payment_bridging', 'payment_payout_started'))
+            + (SELECT count(*) FROM transfers WHERE chain_id = $1 AND kind = 'refund' AND step <> 'done') AS payouts,
             (SELECT coalesce(sum(amount), 0) FROM operations WHERE chain_id = $1 AND token_address = 'coin' AND operation_id <> $2
               AND standing IN ('waitsForApproval', 'ordered', 'signed')) AS withdrawn`,
     [chainId, but],

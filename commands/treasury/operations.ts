@@ -11,6 +11,7 @@ import {
   type Place,
   removeAddress,
 } from '../../domain/treasury/addressBook.ts';
+import { allowance, allowanceInstance, returnAllowance } from '../../domain/treasury/allowance.ts';
 import { approveOperation, callOffOperation, type OperationState, operation } from '../../domain/treasury/operation.ts';
 import { currentState, type Handle, type Handled } from '../handle.ts';
 import type { AddressBook, Clock } from '../ports.ts';
@@ -27,12 +28,16 @@ type Outcome = Promise<Handled<OperationState> | Refusal>;
 export const approve = ({ handle, clock }: Deps, id: string, by: OperatorBy): Outcome =>
   handle(operation, id, (state) => approveOperation(state, operatorName(by), clock.now()), { ...by, appId: null });
 
-/** It is not done. @param reason at most 400 characters */
-export const callOff = ({ handle, clock }: Deps, id: string, reason: string, by: OperatorBy): Outcome =>
-  handle(operation, id, (state) => callOffOperation(state, { reason, by: operatorName(by), now: clock.now() }), {
-    ...by,
-    appId: null,
-  });
+/** It is not done. What it took of the day's allowance is given back, or passes with the day if we crash before. @param reason at most 400 characters */
+export async function callOff({ handle, clock }: Deps, id: string, reason: string, by: OperatorBy): Outcome {
+  const [facts, now] = [{ ...by, appId: null }, clock.now()];
+  const asked = { reason, by: operatorName(by), now };
+  const handled = await handle(operation, id, (state) => callOffOperation(state, asked), facts);
+  if (isRefusal(handled)) return handled;
+  const giving = { operationId: id, by: operatorName(by), now };
+  const returned = await handle(allowance, allowanceInstance, (state) => returnAllowance(state, giving), facts);
+  return isRefusal(returned) ? returned : handled;
+}
 
 export interface AddressDeps extends Deps {
   readonly addresses: AddressBook;

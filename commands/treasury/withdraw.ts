@@ -2,12 +2,12 @@
 import { hash } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { day_ms, epochMs, type Instant } from '../../domain/time.ts';
+import { allowance, allowanceInstance, takeAllowance } from '../../domain/treasury/allowance.ts';
 import { type Operation, operation, orderOperation } from '../../domain/treasury/operation.ts';
-import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import { currentState, type Handle } from '../handle.ts';
 import { type OwedOn, takesWhatIsOwed } from '../transfers/spare.ts';
 import type { OperatorBy } from './operator.ts';
-import { type AskedWithdrawal, type OrderDeps, orderOf, railOf } from './withdrawalOrder.ts';
+import { type AskedWithdrawal, type Asking, type OrderDeps, orderOf, railOf } from './withdrawalOrder.ts';
 
 export interface WithdrawDeps extends OrderDeps {
   readonly owedOn: OwedOn;
@@ -24,7 +24,7 @@ export interface Ordered {
 const equalsMost = 1_000;
 
 /**
- * Orders a withdrawal. Everything is checked before, and the order is one append: nothing is ever half done.
+ * Orders a withdrawal. Everything is checked before: nothing is ever half done.
  *
  * Its id follows from what is asked and from how many equal ones there were: whoever repeats himself after a lost answer meets his own
  * order. Of two who ask at once for the same, one orders it and the other is told so.
@@ -50,10 +50,34 @@ export async function withdraw(
   if (refusal) return refuse('illegalStep', `${refusal.message}; --even-owed takes it all the same`);
   const { handle } = deps;
   const id = last.operation ? last.nextId : last.id;
-  const handled = await handle(operation, id, (state) => orderOperation(state, order), { ...by, appId: null });
+  const approvals = await approvalsFor(deps, id, order, by);
+  if (isRefusal(approvals)) return approvals;
+  const ordered = { ...order, approvals };
+  const handled = await handle(operation, id, (state) => orderOperation(state, ordered), { ...by, appId: null });
   if (isRefusal(handled)) return handled;
   if (!handled.state) return refuse('conflict', 'the order was not recorded: order it again');
   return { id, operation: handled.state, isNew: handled.appended > 0 };
+}
+
+/**
+ * Others may be ordered at the same time: the share of a day is taken before the order is recorded. A crash in between leaves the share
+ * taken, which the same order, asked again, has already.
+ */
+async function approvalsFor(
+  { handle, clock, limits }: WithdrawDeps,
+  operationId: string,
+  order: Asking,
+  by: OperatorBy,
+): Promise<0 | 1 | Refusal> {
+  const taking = { operationId, value: BigInt(order.value_microUsd), by: order.by, now: clock.now() };
+  const taken = await handle(
+    allowance,
+    allowanceInstance,
+    (state) => takeAllowance(state, taking, limits.approval_microUsd),
+    { ...by, appId: null },
+  );
+  if (!isRefusal(taken)) return 0;
+  return taken.refused === 'forbidden' ? 1 : taken;
 }
 
 /** Not over yet, or ordered within a day. */
@@ -67,7 +91,7 @@ interface LastEqual {
   readonly nextId: string;
 }
 
-async function lastEqual(handle: Handle, order: OperationOrdered): Promise<LastEqual | Refusal> {
+async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Refusal> {
   let last: LastEqual = { id: idOf(order, 1), operation: null, nextId: idOf(order, 1) };
   for (let n = 1; n <= equalsMost; n += 1) {
     const id = idOf(order, n);
@@ -79,7 +103,7 @@ async function lastEqual(handle: Handle, order: OperationOrdered): Promise<LastE
 }
 
 /** Short, for people type it. */
-function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: OperationOrdered, n: number): string {
+function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: Asking, n: number): string {
   const parts = [kind, chainId, account, token.address, receiver, receiverMemo, amount, n];
   return hash('sha256', JSON.stringify(parts)).slice(0, 12);
 }

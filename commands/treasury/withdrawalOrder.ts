@@ -4,7 +4,6 @@ import { coinAddress, coinOf } from '../../domain/coins.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount, microUsdDecimals, parseAmount, rescaleUp, unitsText } from '../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../domain/payment/payoutCost.ts';
-import { day_ms, type Instant, plus } from '../../domain/time.ts';
 import type { AssetRef } from '../../domain/transfer/shapes.ts';
 import { addressBook, addressBookInstance, type Entry, usableAddress } from '../../domain/treasury/addressBook.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
@@ -19,8 +18,6 @@ export interface OrderDeps {
   readonly addresses: AddressBook;
   /** Of the chains that are configured here. */
   readonly rails: ReadonlyMap<Chain['id'], PayoutRail>;
-  /** What was ordered after an instant and needed no approval, in millionths of a dollar. @throws Unavailable */
-  readonly unapprovedSince: (since: Instant) => Promise<bigint>;
   readonly priceOf: (chainId: Chain['id']) => CoinPrice;
   readonly limits: WithdrawalLimits;
 }
@@ -49,12 +46,11 @@ export interface AskedWithdrawal {
   readonly towards?: string | undefined;
 }
 
+/** All but who has to approve it, which is decided last. */
+export type Asking = Omit<OperationOrdered, 'approvals'>;
+
 /** What an operator asked for, as it will stand in the log. Nothing is recorded yet. */
-export async function orderOf(
-  deps: OrderDeps,
-  asked: AskedWithdrawal,
-  by: OperatorBy,
-): Promise<OperationOrdered | Refusal> {
+export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: OperatorBy): Promise<Asking | Refusal> {
   const { clock, limits } = deps;
   const rail = railOf(deps, asked.chain);
   if (isRefusal(rail)) return rail;
@@ -76,7 +72,6 @@ export async function orderOf(
     const most = formatAmount(limits.perTransfer_microUsd, microUsdDecimals);
     return refuse('invalidRequest', `the signer lets at most ${most} go at once (SIGNER_MAX_TRANSFER_USD): split it`);
   }
-  const before = await deps.unapprovedSince(plus(clock.now(), -day_ms));
   return {
     kind: expects ? 'rebalance' : 'withdrawal',
     chainId: chain.id,
@@ -87,7 +82,6 @@ export async function orderOf(
     receiverMemo: to.memo,
     amount: unitsText(amount),
     value_microUsd: unitsText(value),
-    approvals: before + value > limits.approval_microUsd ? 1 : 0,
     ...(asked.evenOwed && { evenOwed: true as const }),
     ...(expects && { expects }),
     reason: asked.reason,

@@ -6,7 +6,7 @@ import { assert } from '../../domain/decider.ts';
 import { microUsdDecimals, parseAmount } from '../../domain/money.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { openObligations } from '../../queries/payouts.ts';
-import { owedCoin, withdrawnUnapproved } from '../../queries/treasury.ts';
+import { owedCoin } from '../../queries/treasury.ts';
 import { addressBook } from '../chains/families.ts';
 import type { Core } from './core.ts';
 
@@ -40,10 +40,6 @@ export function withdrawals({ config, handle, clock, chains, database, store, pr
     owedOn: async (chainId, but) => {
       await caughtUp();
       return owed(chainId, but);
-    },
-    unapprovedSince: async (since) => {
-      await caughtUp();
-      return withdrawnUnapproved(database, since);
     },
     priceOf(chainId) {
       const coin = coins.get(chainId);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { OperationEvent } from '../../domain/treasury/operationEvents.ts';
 import { openObligations } from '../../queries/payouts.ts';
-import { listOperations, owedCoin, withdrawnUnapproved } from '../../queries/treasury.ts';
+import { listOperations, owedCoin } from '../../queries/treasury.ts';
 import { append } from '../support/histories.ts';
 import { attemptOf, coinOrder, type Order, withdrawal } from '../support/operations.ts';
 import * as p from '../support/payments.ts';
@@ -12,7 +12,6 @@ const calledOff: OperationEvent = {
   type: 'OperationCalledOff',
   data: { reason: 'a typing error', by: 'ada', calledOffAt: p.minute(3) },
 };
-const approved: OperationEvent = { type: 'OperationApproved', data: { by: 'grace', approvedAt: p.minute(3) } };
 const signed: OperationEvent = { type: 'OperationSigned', data: attemptOf(withdrawal()) };
 const landed = { attempt: 1, hash: attemptOf(withdrawal()).hash, blockNumber: '9', blockHash: p.hashOf('block') };
 const done: OperationEvent = { type: 'OperationConfirmed', data: { ...landed, confirmedAt: p.minute(4) } };
@@ -60,18 +59,5 @@ describe('operations of the treasury', () => {
     assert.deepEqual((await owed('a'))[0], [1, p.of('10', p.ethereumUsdc)]);
     assert.deepEqual(await owedCoin(given.database, 1), { payouts: 1, withdrawn: '0.50' });
     assert.deepEqual(await owedCoin(given.database, 1, 'coin'), { payouts: 1, withdrawn: '0' });
-  });
-
-  it('are summed that nobody had to approve, so that many small ones are noticed like a large one', async () => {
-    await operations({
-      a: [ordered(withdrawal())],
-      b: [ordered(withdrawal({ orderedAt: p.minute(2) })), signed],
-      c: [ordered(withdrawal({ approvals: 1 })), approved],
-      d: [ordered(withdrawal({ approvals: 1 }))],
-      e: [ordered(withdrawal()), calledOff],
-      f: [ordered(withdrawal({ kind: 'sweep' }))],
-    });
-    assert.equal(await withdrawnUnapproved(given.database, p.minute(0)), 160_000_000n);
-    assert.equal(await withdrawnUnapproved(given.database, p.minute(1)), 80_000_000n);
   });
 });

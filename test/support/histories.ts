@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { eventCodec, seal, tipOf } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
-import type { Clock, EventStore } from '../../commands/ports.ts';
+import type { Clock, CrashPoint, EventStore } from '../../commands/ports.ts';
 import { cashback } from '../../domain/cashback.ts';
 import { credit } from '../../domain/credit.ts';
 import { categoryOf, type Decision, type DomainEvent, isRefusal } from '../../domain/decider.ts';
@@ -39,7 +39,8 @@ export interface World {
   readonly clock: Clock & { advance(duration_ms: number): void };
 }
 
-export function createWorld(): World {
+/** @param crash where the process dies */
+export function createWorld(crash?: CrashPoint): World {
   let now = p.created_at;
   const clock = {
     now: () => now,
@@ -49,7 +50,11 @@ export function createWorld(): World {
     },
   };
   const store = memoryEventStore();
-  return { store, clock, handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec }) };
+  return {
+    store,
+    clock,
+    handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec, ...(crash && { crash }) }),
+  };
 }
 
 const kinds = [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
+import type { CrashPoint } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transfers/ports.ts';
 import type { Owed } from '../../../commands/transfers/spare.ts';
 import { addToBook, approve, callOff, removeFromBook } from '../../../commands/treasury/operations.ts';
@@ -26,9 +27,19 @@ const asking = (change: Partial<AskedWithdrawal> = {}): AskedWithdrawal => ({
   ...change,
 });
 
+/** A process that dies at this point, the first time. */
+function diesOnce(at: string): CrashPoint {
+  let died = at === '';
+  return async (point) => {
+    if (died || point !== at) return;
+    died = true;
+    throw new Error('died');
+  };
+}
+
 /** A treasury with 100 USDC and one ether on Ethereum and on Base, and the merchant's wallet in the book for Ethereum. */
-function given({ owed = {} as Partial<Owed>, unapproved = 0n } = {}) {
-  const world = createWorld();
+function given({ owed = {} as Partial<Owed>, diesAt = '' } = {}) {
+  const world = createWorld(diesOnce(diesAt));
   const rail = (chainId: ChainId) =>
     ({
       chainId,
@@ -41,7 +52,6 @@ function given({ owed = {} as Partial<Owed>, unapproved = 0n } = {}) {
     addresses: addressBook,
     rails: new Map([1, 8453].map((id) => [id as ChainId, rail(id as ChainId)])),
     owedOn: async () => ({ tokens: new Map(), coin: 0n, payouts: 0, ...owed }),
-    unapprovedSince: async () => unapproved,
     priceOf: () => ({ price_microUsd: 4_000_000_000n, decimals: 18 }),
     limits: { approval_microUsd: 1_000_000_000n, perTransfer_microUsd: 10_000_000_000n },
   };
@@ -50,6 +60,7 @@ function given({ owed = {} as Partial<Owed>, unapproved = 0n } = {}) {
   const ask = (change: Partial<AskedWithdrawal> = {}, by = ada) =>
     withdraw(deps, asking(change), by, AbortSignal.timeout(1_000));
   return {
+    clock: world.clock,
     deps,
     book,
     ask,
@@ -140,9 +151,36 @@ describe('a withdrawal from the treasury', () => {
     assert.ok(isRefusal(await approve(large.deps, one.id, ada)));
     const approved = await approve(large.deps, one.id, grace);
     assert.deepEqual(!isRefusal(approved) && approved.state?.approvedBy, ['grace']);
-    const inParts = await given({ unapproved: 950_000_000n }).trusted();
-    assert.equal((await inParts.ordered()).operation.ordered.approvals, 1);
-    assert.equal((await inParts.ordered({ amount: '50' })).operation.ordered.approvals, 0);
+    const inParts = await given().trusted();
+    const approvals = async (change: Partial<AskedWithdrawal>) =>
+      (await inParts.ordered(change)).operation.ordered.approvals;
+    assert.equal(await approvals({ asset: 'coin', amount: '0.2375' }), 0);
+    assert.equal(await approvals({ amount: '80' }), 1);
+    assert.equal(await approvals({ amount: '50' }), 0);
+    inParts.clock.advance(day_ms);
+    assert.equal(await approvals({ amount: '81' }), 0);
+  });
+
+  it('asked for in many shells at once takes another operator all the same', async () => {
+    const on = await given().trusted();
+    const amounts = ['0.041', '0.042', '0.043', '0.044', '0.045', '0.046', '0.047'];
+    const all = await Promise.all(amounts.map((amount) => on.ordered({ asset: 'coin', amount })));
+    const alone = all.filter(({ operation: { ordered } }) => ordered.approvals === 0);
+    const sum = alone.reduce((total, { operation: { ordered } }) => total + BigInt(ordered.value_microUsd), 0n);
+    assert.ok(sum <= 1_000_000_000n && sum > 800_000_000n, `${sum} leave on one word`);
+  });
+
+  it('that was called off takes nothing of the day', async () => {
+    const on = await given().trusted();
+    const first = await on.ordered({ asset: 'coin', amount: '0.24' });
+    await callOff(on.deps, first.id, 'a typing error', ada);
+    assert.equal((await on.ordered({ asset: 'coin', amount: '0.24' })).operation.ordered.approvals, 0);
+  });
+
+  it('whose order was lost in a crash takes its share of the day once', async () => {
+    const dying = await given({ diesAt: 'OperationOrdered.beforeAppend' }).trusted();
+    await assert.rejects(dying.ask({ asset: 'coin', amount: '0.2' }), /died/);
+    assert.equal((await dying.ordered({ asset: 'coin', amount: '0.2' })).operation.ordered.approvals, 0);
   });
 
   it('of what is not there, not meant or not allowed is refused with a sentence, and nothing is recorded', async () => {
