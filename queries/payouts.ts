@@ -5,8 +5,8 @@ import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
 
 /**
- * What is owed on a chain in a token: to payments whose money has been seen, all of it, and whose payout is not settled; and to withdrawals
- * that are not done.
+ * What is owed on a chain in a token: to payments whose money has been seen, all of it, and whose payout is not settled; to refunds and to
+ * withdrawals that are not done.
  */
 export interface Obligation {
   readonly chainId: number;
@@ -24,7 +24,7 @@ export interface Promised extends Obligation {
 /** Seen on its chain, if not final: all that was agreed. */
 const seenInFull = `status = 'payment_started' AND amount_received >= source_amount`;
 
-/** Payouts, and what operators are to be sent. @param but an operation that is not counted. @throws Unavailable */
+/** Payouts, what goes back to payers, and what operators are to be sent. @param but an operation that is not counted. @throws Unavailable */
 export async function openObligations(sql: Sql, but = ''): Promise<readonly Obligation[]> {
   const sums = await sql.query<Sum>(
     `SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (
@@ -33,6 +33,8 @@ export async function openObligations(sql: Sql, but = ''): Promise<readonly Obli
         WHERE status IN ('payment_started', 'payment_payin_completed', 'payment_bridging', 'payment_payout_started')
           AND destination_amount IS NOT NULL
           AND (status <> 'payment_started' OR ${seenInFull})
+       UNION ALL
+       SELECT chain_id, token_address, amount FROM transfers WHERE kind = 'refund' AND step <> 'done'
        UNION ALL
        SELECT chain_id, token_address, amount FROM operations
         WHERE standing IN ('waitsForApproval', 'ordered', 'signed')

@@ -12,7 +12,7 @@ export interface Owed {
   readonly tokens: ReadonlyMap<string, bigint>;
   /** Of the chain's coin, as such. */
   readonly coin: bigint;
-  /** So many payouts cost their fee besides. */
+  /** So many payouts and refunds cost their fee besides. */
   readonly payouts: number;
 }
 
@@ -55,4 +55,5 @@ export async function takesWhatIsOwed(
   );
 }
 
-const owing = (isCoin: boolean): string => (isCoin ? 'fees of payouts and to withdrawals' : 'payouts and withdrawals');
+const owing = (isCoin: boolean): string =>
+  isCoin ? 'fees of payouts and to withdrawals' : 'payouts, refunds and withdrawals';

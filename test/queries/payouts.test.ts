@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import type { UnmatchedEvent } from '../../domain/unmatched.ts';
 import { openObligations, openPayouts, openPromises } from '../../queries/payouts.ts';
-import { paymentIdOf } from '../support/histories.ts';
+import { owedCoin } from '../../queries/treasury.ts';
+import { append, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
+
+const second = p.payin({ amount: '3.00', tx: 'second' });
 
 describe('payouts', () => {
   const given = givenReadModels();
@@ -16,6 +20,36 @@ describe('payouts', () => {
       { chainId: 1, tokenAddress: p.ethereumUsdc.token.address, amount: p.of('20.00', p.ethereumUsdc) },
       { chainId: 56, tokenAddress: p.bnbUsdc.token.address, amount: p.of('10.00', p.bnbUsdc) },
     ]);
+  });
+
+  it('sums what is to go back to payers, of payments and of money that no payment takes up', async () => {
+    const back = p.payin({ amount: '7.50', in: p.stellarUsdc });
+    const unmatched: readonly UnmatchedEvent[] = [
+      { type: 'UnmatchedPayinSeen', data: { transfer: back, seenAt: p.minute(6) } },
+      {
+        type: 'UnmatchedPayinRefundRequested',
+        data: {
+          receiverAddress: 'GPAYER',
+          receiverMemo: null,
+          reason: 'a gift',
+          networkFee: '1',
+          requestedAt: p.minute(7),
+        },
+      },
+    ];
+    await append(given.world, 'unmatched-1', unmatched);
+    const paidTwice = [...p.done, p.detected(second), p.confirmed(second)];
+    const signing = p.refundAttempt(1, '3.00');
+    const underway = [...paidTwice, p.refundRequested('3.00'), p.refundSigned(1, signing)];
+    await given.payments(p.done, paidTwice, underway, [...underway, p.refundSettled(1, signing)]);
+    assert.deepEqual(
+      (await openObligations(given.database)).toSorted((a, b) => a.chainId - b.chainId),
+      [
+        { chainId: 1500, tokenAddress: p.stellarUsdc.token.address, amount: p.of('7.50', p.stellarUsdc) - 1n },
+        { chainId: 8453, tokenAddress: p.baseUsdc.token.address, amount: p.of('3.00') },
+      ],
+    );
+    assert.equal((await owedCoin(given.database, 8453)).payouts, 1);
   });
 
   it('sums what open payments promise, by the app whose key created them', async () => {
