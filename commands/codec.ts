@@ -22,12 +22,11 @@ export interface Codec {
   read(stored: StoredEvent): DomainEvent | undefined;
 }
 
+type EventValidator = ReturnType<typeof Compile>;
+
 interface Compiled {
   readonly version: number;
-  readonly validators: ReadonlyMap<
-    string,
-    { Check(value: unknown): boolean; Errors(value: unknown): readonly object[] }
-  >;
+  readonly validators: ReadonlyMap<string, () => EventValidator>;
   /** A version that only allows more has none. */
   readonly upcasters: Upcasters;
 }
@@ -40,7 +39,7 @@ export const streamPrefixes: readonly string[] = categories.map((name) => `${nam
 export const eventCodec: Codec = {
   schemaVersion: (name) => categoryNamed(name).version,
   check(name, event) {
-    const validator = categoryNamed(name).validators.get(event.type);
+    const validator = categoryNamed(name).validators.get(event.type)?.();
     assert(validator !== undefined, `${event.type} is no event of ${name}`);
     if (validator.Check(event.data)) return;
     assert(false, `${event.type} does not fit its schema: ${JSON.stringify(validator.Errors(event.data).slice(0, 3))}`);
@@ -69,8 +68,14 @@ interface Stored {
 }
 
 function compiled({ version, schemas, upcasters = {} }: Stored): Compiled {
-  const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+  const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, compiledOnce(schema)]));
   return { version, validators, upcasters };
+}
+
+/** A process writes events of a few types only. */
+function compiledOnce(schema: object): () => EventValidator {
+  let validator: EventValidator | undefined;
+  return () => (validator ??= Compile(schema));
 }
 
 /** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */

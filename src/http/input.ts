@@ -124,11 +124,11 @@ function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   return ajv;
 }
 
-export const compileBody = (schema: TSchema): Validate => validator(ajv.compile(schema), 'body');
+export const compileBody = (schema: TSchema): Validate => validator(schema, 'body');
 
 /** Parameters arrive as text: integers among them are read. A blank text is none, nor is 1e1. */
 export function compileParameters(schema: TSchema): Validate {
-  const check = validator(ajv.compile(schema), 'parameter');
+  const check = validator(schema, 'parameter');
   const { properties } = schema as unknown as { properties: Readonly<Record<string, { readonly type?: unknown }>> };
   const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
   return (value) => {
@@ -141,8 +141,12 @@ export function compileParameters(schema: TSchema): Validate {
   };
 }
 
-function validator(check: ValidateFunction, what: string): Validate {
+/** The schema is compiled when it is first needed: all of them together are a tenth of a start's work. */
+function validator(schema: TSchema, what: string): Validate {
+  let compiled: ValidateFunction | undefined;
   return (value) => {
+    compiled ??= ajv.compile(schema);
+    const check = compiled;
     if (check(value)) return;
     const errors = (check.errors ?? []).slice(0, errorsMax).map(fieldError);
     const first = errors[0];

@@ -54,6 +54,8 @@ describe('the demo shop, in a browser', function () {
 
   it('order, pay in the frame, receipt: told by webhook', async () => {
     const orderId = await order();
+    // Before the script is there, the link is a plain one.
+    await page.waitForLoadState('load');
     await page.getByRole('link', { name: /^Pay/ }).click();
     const frame = page.frameLocator('dialog iframe');
     await frame.getByText('Waiting for your payment').waitFor();
