@@ -51,6 +51,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     name: 'sealing-begun',
     about: 'Where seals begin in this log, and where their key changed. There is one such stream.',
   },
+  heads: {
+    name: 'heads-log',
+    about:
+      'What all streams looked like up to a position of the log, as one signed root; each entry names the hash of the one before. There is one such stream.',
+  },
   credit: {
     name: 'credit-<address>',
     about:
@@ -221,6 +226,12 @@ export const meanings: {
     SealingKeyChanged:
       'From the next event of the log on, only seals of the new key are believed; `formerKeys` is what still checks older ones, encrypted under the new master key',
     SealingKeyChangeFinished: 'Every secret is under the new master key: the service may start with it',
+  },
+  heads: {
+    HeadSigned:
+      'All streams of these categories looked like this up to that position; published, and never signed otherwise',
+    HeadKeyChanged: 'From the next head on another key signs: the former one says so',
+    HeadKeyLost: 'From the next head on another key signs, and nobody but the operator says so',
   },
   credit: {
     CreditEarned: 'A completed payment brought its payer the share that it promised',

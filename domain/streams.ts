@@ -4,6 +4,8 @@
  */
 import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';
 import { credit, creditEventSchemas, creditSchemaVersion } from './credit.ts';
+import { headsEventSchemas, headsSchemaVersion } from './heads/events.ts';
+import { heads } from './heads/heads.ts';
 import { link, linkEventSchemas, linkSchemaVersion } from './link.ts';
 import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from './merchant/events.ts';
 import { merchant } from './merchant/state.ts';
@@ -48,6 +50,7 @@ export const streams = {
   unmatched: { decider: unmatched, schemas: unmatchedEventSchemas, version: unmatchedSchemaVersion },
   webhookTypes: { decider: webhookTypes, schemas: webhookTypesEventSchemas, version: webhookTypesSchemaVersion },
   sealing: { decider: sealing, schemas: sealingEventSchemas, version: sealingSchemaVersion },
+  heads: { decider: heads, schemas: headsEventSchemas, version: headsSchemaVersion },
   credit: { decider: credit, schemas: creditEventSchemas, version: creditSchemaVersion },
   cashback: { decider: cashback, schemas: cashbackEventSchemas, version: cashbackSchemaVersion },
   link: { decider: link, schemas: linkEventSchemas, version: linkSchemaVersion },

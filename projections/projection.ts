@@ -9,6 +9,7 @@ export const unprojected = [
   'allowance',
   'webhookTypes',
   'sealing',
+  'heads',
   'signature',
   'fundingUse',
   'moneyUse',

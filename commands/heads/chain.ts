@@ -1,0 +1,89 @@
+/** Checks entries of `heads-log` with nothing but themselves and, when the auditor has one, a key. */
+import { hash } from 'node:crypto';
+import type { HeadsEvent } from '../../domain/heads/events.ts';
+import { textOf } from '../../domain/heads/heads.ts';
+import { isSignedBy } from './keys.ts';
+
+/** SHA-256 of an entry's text, as hex: what the next entry names. */
+export const hashOfHead = (entry: HeadsEvent): string => hash('sha256', textOf(entry), 'hex');
+
+/** What is wrong at an entry. `lost` is right in itself: somebody must say why the key before is gone. */
+export interface HeadsProblem {
+  readonly number: number;
+  readonly problem: 'number' | 'previous' | 'position' | 'key' | 'signature' | 'lost';
+  readonly message: string;
+}
+
+export interface HeadsChecker {
+  /** The next entry, in order. Null when it is right. */
+  next(entry: HeadsEvent): HeadsProblem | null;
+}
+
+/**
+ * @param after the entry before the first one; null when that is number 1
+ * @param key that the first entry must be signed with; left out, its own is taken
+ */
+export function checkHeads({
+  after = null,
+  key,
+}: {
+  readonly after?: HeadsEvent | null;
+  readonly key?: string;
+} = {}): HeadsChecker {
+  let before = after;
+  return {
+    next(entry) {
+      const problem = problemOf(entry, before, before?.data.publicKey ?? key);
+      before = entry;
+      return problem && { number: entry.data.number, ...problem };
+    },
+  };
+}
+
+/** All entries of `heads-log`, or those behind `after`. */
+export function verifyHeads(
+  entries: Iterable<HeadsEvent>,
+  options: Parameters<typeof checkHeads>[0] = {},
+): readonly HeadsProblem[] {
+  const checker = checkHeads(options);
+  return [...entries].flatMap((entry) => checker.next(entry) ?? []);
+}
+
+type Problem = Omit<HeadsProblem, 'number'> | null;
+
+function problemOf(entry: HeadsEvent, before: HeadsEvent | null, key: string | undefined): Problem {
+  const { data } = entry;
+  const number = (before?.data.number ?? 0) + 1;
+  if (data.number !== number)
+    return { problem: 'number', message: `entry ${number} is missing: number ${data.number} is there` };
+  const previous = before && hashOfHead(before);
+  if (data.previous !== previous)
+    return {
+      problem: 'previous',
+      message: `it follows ${data.previous ?? 'nothing'}, but the entry before is ${previous ?? 'none'}`,
+    };
+  return keyProblem(entry, key) ?? positionProblem(entry, before) ?? signatureProblem(entry);
+}
+
+function keyProblem({ type, data }: HeadsEvent, key: string | undefined): Problem {
+  const signedBy = type === 'HeadSigned' ? data.publicKey : data.formerKey;
+  if (key === undefined || signedBy === key) return null;
+  return { problem: 'key', message: `it is of key ${signedBy}, but ${key} was in force` };
+}
+
+function positionProblem({ type, data }: HeadsEvent, before: HeadsEvent | null): Problem {
+  const [at, last] = [BigInt(data.position), before && BigInt(before.data.position)];
+  const right = last === null ? type === 'HeadSigned' : type === 'HeadSigned' ? at > last : at === last;
+  return right ? null : { problem: 'position', message: `position ${at} cannot follow ${last ?? 'nothing'}` };
+}
+
+function signatureProblem(entry: HeadsEvent): Problem {
+  const { type, data } = entry;
+  const text = textOf(entry);
+  if (!isSignedBy(data.publicKey, text, data.signature))
+    return { problem: 'signature', message: `its signature is not of key ${data.publicKey}` };
+  if (type === 'HeadKeyChanged' && !isSignedBy(data.formerKey, text, data.formerSignature))
+    return { problem: 'signature', message: `its former key ${data.formerKey} did not sign it` };
+  if (type !== 'HeadKeyLost') return null;
+  return { problem: 'lost', message: `key ${data.formerKey} is said to be lost: ${data.reason}` };
+}

@@ -1,0 +1,95 @@
+/** What is signed of an entry, and which entry may come next. */
+import { type Decider, type Decision, refuse, unreachable } from '../decider.ts';
+import type { HeadSigned, HeadsEvent } from './events.ts';
+
+/** The newest entry; null before the first. Each says all that the next one needs. */
+export const heads: Decider<HeadsEvent | null, HeadsEvent> = {
+  category: 'heads',
+  initial: null,
+  window: 1,
+  evolve: (_, event) => event,
+};
+
+/**
+ * The text that an entry's signatures are made over, and whose SHA-256 the next entry names: a line for each field, in this order, so that
+ * it can be written again in any language. No field can hold a line's end.
+ */
+export function textOf({ type, data }: HeadsEvent): string {
+  switch (type) {
+    case 'HeadSigned':
+      return lines('payment-intents head v1', {
+        number: data.number,
+        position: data.position,
+        until: data.until,
+        events: data.events,
+        streams: data.streams,
+        categories: data.categories.join(','),
+        root: data.root,
+        previous: data.previous ?? 'none',
+        publicKey: data.publicKey,
+      });
+    case 'HeadKeyChanged':
+      return lines('payment-intents head key changed v1', {
+        number: data.number,
+        position: data.position,
+        previous: data.previous,
+        formerKey: data.formerKey,
+        publicKey: data.publicKey,
+      });
+    case 'HeadKeyLost':
+      return lines('payment-intents head key lost v1', {
+        number: data.number,
+        position: data.position,
+        previous: data.previous,
+        formerKey: data.formerKey,
+        publicKey: data.publicKey,
+        reason: JSON.stringify(data.reason),
+      });
+    default:
+      return unreachable(type);
+  }
+}
+
+const lines = (title: string, fields: Readonly<Record<string, string | number>>): string =>
+  [title, ...Object.entries(fields).map(([name, value]) => `${name} ${value}`)].map((line) => `${line}\n`).join('');
+
+/** @param hashOf SHA-256 of an entry's text, as hex */
+export type HashOf = (entry: HeadsEvent) => string;
+
+/** Nothing for a position that a head covers already: what was signed once for a position is not signed again. */
+export function signHead(
+  newest: HeadsEvent | null,
+  head: Omit<HeadSigned, 'number' | 'previous' | 'signature'>,
+  { hashOf, sign }: { readonly hashOf: HashOf; readonly sign: (text: string) => string },
+): Decision<HeadsEvent> {
+  if (newest && BigInt(head.position) <= BigInt(newest.data.position)) return [];
+  if (newest && newest.data.publicKey !== head.publicKey)
+    return refuse('illegalStep', `heads are signed with key ${newest.data.publicKey}, not ${head.publicKey}`);
+  const data = { ...head, number: (newest?.data.number ?? 0) + 1, previous: newest ? hashOf(newest) : null };
+  return [signed({ type: 'HeadSigned', data: { ...data, signature: '' } }, sign)];
+}
+
+/** @param former signs with the key in force; null when it is lost, and why */
+export function changeHeadKey(
+  newest: HeadsEvent | null,
+  publicKey: string,
+  how: {
+    readonly hashOf: HashOf;
+    readonly sign: (text: string) => string;
+    readonly former: { readonly sign: (text: string) => string } | { readonly lost: string };
+  },
+): Decision<HeadsEvent> {
+  if (newest === null || newest.data.publicKey === publicKey) return [];
+  const { number, position, publicKey: formerKey } = newest.data;
+  const common = { number: number + 1, position, previous: how.hashOf(newest), publicKey, formerKey, signature: '' };
+  if ('lost' in how.former)
+    return [signed({ type: 'HeadKeyLost', data: { ...common, reason: how.former.lost } }, how.sign)];
+  const event: HeadsEvent = { type: 'HeadKeyChanged', data: { ...common, formerSignature: '' } };
+  const formerSignature = how.former.sign(textOf(event));
+  return [signed({ ...event, data: { ...event.data, formerSignature } }, how.sign)];
+}
+
+const signed = <E extends HeadsEvent>(event: E, sign: (text: string) => string): E => ({
+  ...event,
+  data: { ...event.data, signature: sign(textOf(event)) },
+});
