@@ -87,9 +87,9 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
       'In the log of a signer of its own: what it has signed of the money of one payment. Payout and refunds together take no more than came.',
   },
   signingHour: {
-    name: 'signingHour-<hour>',
+    name: 'signingHour-<minute>',
     about:
-      'In the log of a signer of its own: what it signed in one hour of the clock, for its limits after a restart.',
+      'In the log of a signer of its own: what it signed in one minute of the clock, for its limits of an hour after a restart. Older streams hold an hour each.',
   },
 };
 

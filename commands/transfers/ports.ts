@@ -193,8 +193,8 @@ export const signingReasons = [
 export class SigningRefused extends Error {
   override readonly name = 'SigningRefused';
   readonly reason: (typeof signingReasons)[number];
-  constructor(reason: SigningRefused['reason'], message: string) {
-    super(message);
+  constructor(reason: SigningRefused['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.reason = reason;
   }
 }

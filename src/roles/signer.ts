@@ -7,7 +7,8 @@ import { assert } from '../../domain/decider.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import { allFamilies, families } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
-import { createSpentLately, spendingKey } from '../chains/money/spending.ts';
+import { spendingKey } from '../chains/money/spending.ts';
+import { createSpentLately } from '../chains/money/spentLately.ts';
 import { openChains, openSigners } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { openEventStore } from '../eventstore/client.ts';
@@ -132,9 +133,13 @@ function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
 
 /** Every question and what became of it, for whoever reads along; a refusal is one that an operator should see. */
 function teller({ logger, alarm }: Telemetry): (line: Told) => void {
-  return ({ refused, ...line }) => {
+  return ({ refused, failure, ...line }) => {
     if (refused && refused.refused !== 'unavailable')
-      alarm('signingRefused', { ...line, reason: refused.refused }, refused.message);
+      alarm(
+        'signingRefused',
+        { ...line, reason: refused.refused, ...(failure !== undefined && { err: failure }) },
+        refused.message,
+      );
     else logger.info({ ...line, ...(refused && { refused: refused.message }) }, 'asked to sign');
   };
 }

@@ -1,7 +1,7 @@
 /** Who signs for this instance: its own keys, or the signer that SIGNER_URL names. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
-import type { SpentLately } from '../chains/money/spending.ts';
+import type { SpentLately } from '../chains/money/spentLately.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import { createRemoteSigner, type RemoteSigner } from '../signer/client.ts';

@@ -7,7 +7,7 @@ import { merchant } from '../../domain/merchant/state.ts';
 import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
-import { createSpentLately } from '../chains/money/spending.ts';
+import { createSpentLately } from '../chains/money/spentLately.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';

@@ -12,7 +12,7 @@ import { assert } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
 import { dueTransfers, recentTransfers, settledTransfers, unsettledOf } from '../../queries/transfers.ts';
-import type { SpentLately } from '../chains/money/spending.ts';
+import type { SpentLately } from '../chains/money/spentLately.ts';
 import type { Signers } from '../chains/open.ts';
 import { notePayoutWait, payoutsWaitingSince } from '../postgres/payoutWaits.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';

@@ -68,6 +68,8 @@ function refusalOf(status: number, text: string): Error {
   }
   const { refused: reason, message } = refused;
   if (status >= 500) return unavailable(message);
+  if (reason === 'malformed')
+    return new SigningRefused('mismatch', `the signer cannot read what it is asked: ${message}`);
   const signing = signingReasons.find((known) => known === reason);
   if (signing) return new SigningRefused(signing, message);
   const blocked = blockReasons.find((known) => known === reason);

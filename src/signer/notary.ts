@@ -16,7 +16,8 @@ import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts'
 import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/key.ts';
-import { type Spent, spenderOf } from '../chains/money/spending.ts';
+import { spenderOf } from '../chains/money/spending.ts';
+import type { Spent } from '../chains/money/spentLately.ts';
 import type { Funding, Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
@@ -41,6 +42,16 @@ export interface Notary {
 /** Earlier signatures that are looked for on the chain; one for which there are more waits for an operator. */
 const earlierMax = 100;
 
+/** A key looks at what it is asked alone, and at nothing that could be away: what else goes wrong there is wrong with that. */
+async function readable<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SigningRefused) throw error;
+    throw new SigningRefused('mismatch', 'the transaction is none that this key can read', { cause: error });
+  }
+}
+
 export function createNotary({ signers, rails, orders, record, spent, clock }: NotaryDeps): Notary {
   const turn = inTurn();
 
@@ -55,12 +66,12 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     const { unsigned, purpose } = asked;
     const signer = signerFor(unsigned);
     const ordered = await orders.of(asked, 'sign');
-    await signer.check(unsigned, purpose);
+    await readable(() => signer.check(unsigned, purpose));
     const stillThere = await ordered.prove(signal);
     const proven = ordered.movesAway ? await provenDead(asked, signal) : new Set<string>();
     const deadBesides = await endedBesides(purpose.reference, ordered.funding, signal);
     await stillThere();
-    const signed = await signer.sign(unsigned, purpose);
+    const signed = await readable(() => signer.sign(unsigned, purpose));
     const counted = spent(unsigned, purpose.reference);
     await record.note({
       reference: purpose.reference,
@@ -117,7 +128,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
   return {
     async check({ unsigned, purpose }, signal) {
       const ordered = await orders.of({ unsigned, purpose }, 'check');
-      await signerFor(unsigned).check(unsigned, purpose);
+      await readable(() => signerFor(unsigned).check(unsigned, purpose));
       await ordered.prove(signal);
     },
     sign: (asked, signal) => turn(keyOf(asked.purpose.reference).id, () => sign(asked, signal)),

@@ -13,7 +13,7 @@ import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';
 import { nonceOf } from '../../domain/treasury/nonces.ts';
 import { objectionTo, whilePaused } from '../../domain/treasury/objections.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import type { Asked } from './protocol.ts';
+import { type Asked, write } from './protocol.ts';
 
 export interface Ordered {
   /** Whether it takes money away: only then its signatures must not land besides each other. */
@@ -130,6 +130,6 @@ const isOrdered = (asked: TransferOrder, ordered: TransferOrder): boolean =>
   asked.receiver === ordered.receiver &&
   asked.receiverMemo === ordered.receiverMemo &&
   asked.amount === ordered.amount &&
-  JSON.stringify(asked.form ?? null) === JSON.stringify(ordered.form ?? null);
+  write(asked.form ?? null) === write(ordered.form ?? null);
 
 export const notOrdered = (why: string): SigningRefused => new SigningRefused('notOrdered', why);

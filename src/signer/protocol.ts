@@ -4,6 +4,7 @@ import Compile from 'typebox/compile';
 import type { SigningPurpose, Unsigned } from '../../commands/transfers/ports.ts';
 import { chainIds } from '../../domain/chains.ts';
 import { Address, closed, nullable, oneOf, Text } from '../../domain/schema.ts';
+import { purposeKinds } from '../../domain/transfer/key.ts';
 
 export const paths = {
   accounts: '/v1/accounts',
@@ -17,7 +18,9 @@ export const messageMax_bytes = 256 * 1024;
 /** Addresses made at a time. */
 export const ownersMax = 100;
 
-const Whole = Type.Object({ n: Type.String({ pattern: '^-?[0-9]{1,78}$' }) }, closed);
+const Whole = Type.Object({ n: Type.String({ pattern: '^[0-9]{1,78}$' }) }, closed);
+/** Ids of payments and operations, transfers of chains, `nonce 7`. */
+const Reference = Type.String({ pattern: '^[\\w:./ -]{1,200}$' });
 const Token = Type.Object(
   { symbol: Text(16), address: Address, decimals: Type.Integer({ minimum: 0, maximum: 36 }) },
   closed,
@@ -47,10 +50,7 @@ const SignRequest = Type.Object(
       },
       closed,
     ),
-    purpose: Type.Object(
-      { kind: Text(32), reference: Type.String({ minLength: 1, maxLength: 200 }), appId: Type.Optional(Text(128)) },
-      closed,
-    ),
+    purpose: Type.Object({ kind: oneOf(purposeKinds), reference: Reference, appId: Type.Optional(Text(128)) }, closed),
   },
   closed,
 );

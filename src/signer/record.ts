@@ -10,12 +10,12 @@ import { noteSignature, type Signature, signature } from '../../domain/signing/s
 import {
   type Counted,
   countSpending,
-  lastHours,
+  lastHour,
   signingHour,
-  signingHourOf,
+  signingMinuteOf,
 } from '../../domain/signing/signingHour.ts';
 import { epochMs } from '../../domain/time.ts';
-import type { Spent } from '../chains/money/spending.ts';
+import type { Spent } from '../chains/money/spentLately.ts';
 import type { Funding } from './orders.ts';
 
 export interface SigningRecord {
@@ -76,13 +76,13 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
         const use = { reference, asset, amount: amount.toString(), came, usedAt: now };
         await append(moneyUse, paymentId, (state) => useMoney(state, use, deadBesides));
       }
-      await append(signingHour, signingHourOf(counted.at), (state) => countSpending(state, counted));
+      await append(signingHour, signingMinuteOf(counted.at), (state) => countSpending(state, counted));
       if (next) await append(signature, reference, (state) => noteSignature(state, next, proven));
     },
 
     async spentLately() {
-      const hours = await Promise.all(lastHours(clock.now()).map((hour) => currentState(handle, signingHour, hour)));
-      return hours.flat().map(({ chainId, reference, appId, amount_microUsd, coin, at }) => ({
+      const parts = await Promise.all(lastHour(clock.now()).map((part) => currentState(handle, signingHour, part)));
+      return parts.flat().map(({ chainId, reference, appId, amount_microUsd, coin, at }) => ({
         chainId,
         reference,
         appId,

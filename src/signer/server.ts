@@ -36,6 +36,8 @@ export interface Told {
   readonly status: number;
   readonly purpose?: Asked['purpose'];
   readonly refused?: Refused;
+  /** What went wrong, in words that the caller is not told. */
+  readonly failure?: unknown;
 }
 
 export interface SignerServer {
@@ -81,8 +83,8 @@ async function answer(answering: Answering, request: IncomingMessage, response: 
   const socket = request.socket as import('node:tls').TLSSocket;
   const caller = String(socket.getPeerCertificate().subject?.CN ?? 'without a name');
   let purpose: Asked['purpose'] | undefined;
-  const send = (status: number, body: unknown, refused?: Refused): void => {
-    answering.told({ path, caller, status, ...(purpose && { purpose }), ...(refused && { refused }) });
+  const send = (status: number, body: unknown, why: Pick<Told, 'refused' | 'failure'> = {}): void => {
+    answering.told({ path, caller, status, ...(purpose && { purpose }), ...why });
     response.writeHead(status, { 'content-type': 'application/json' }).end(write(body));
   };
   const asked = async (): Promise<Asked> => {
@@ -112,20 +114,18 @@ async function answer(answering: Answering, request: IncomingMessage, response: 
     refuse(...refusalOf(error));
   }
 
-  function refuse(status: number, refused: Refused): void {
-    send(status, refused, refused);
+  function refuse(status: number, refused: Refused, failure?: unknown): void {
+    send(status, refused, { refused, ...(failure !== undefined && { failure }) });
   }
 }
 
-function refusalOf(error: unknown): [number, Refused] {
+function refusalOf(error: unknown): [number, Refused, unknown?] {
   if (error instanceof SigningRefused || error instanceof PayoutBlocked)
-    return [409, { refused: error.reason, message: error.message.slice(0, 2_000) }];
+    return [409, { refused: error.reason, message: error.message.slice(0, 2_000) }, error.cause];
   if (error instanceof RangeError) return [400, { refused: 'malformed', message: error.message.slice(0, 2_000) }];
-  const message =
-    error instanceof TransientError
-      ? error.message
-      : 'something that the signer stands on has failed: its log says what';
-  return [503, { refused: 'unavailable', message: message.slice(0, 2_000) }];
+  if (error instanceof TransientError) return [503, { refused: 'unavailable', message: error.message.slice(0, 2_000) }];
+  const message = 'something that the signer stands on has failed: its log says what';
+  return [503, { refused: 'failed', message }, error];
 }
 
 /** @throws RangeError for one that is too long */

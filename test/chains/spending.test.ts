@@ -7,7 +7,8 @@ import { type SigningPurpose, SigningRefused, type Unsigned } from '../../comman
 import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
+import { createSpending, type SpendingLimits } from '../../src/chains/money/spending.ts';
+import { createSpentLately } from '../../src/chains/money/spentLately.ts';
 import { createRecall } from '../../src/subscribers/transfers/recall.ts';
 
 const limits: SpendingLimits = {

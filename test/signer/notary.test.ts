@@ -8,7 +8,8 @@ import {
   SigningRefused,
   type Unsigned,
 } from '../../commands/transfers/ports.ts';
-import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
+import { createSpending, spendingKey } from '../../src/chains/money/spending.ts';
+import { createSpentLately } from '../../src/chains/money/spentLately.ts';
 import { createNotary } from '../../src/signer/notary.ts';
 import type { Ordered } from '../../src/signer/orders.ts';
 import { createSigningRecord } from '../../src/signer/record.ts';
@@ -34,6 +35,8 @@ const fundedBy = (paymentId: string, amount = 10_000_000n) => ({
   came: [{ transferId: '1:0xabc:0', amount: 10_010_000n }],
 });
 
+const unreadablePayload = 'x';
+
 /** A signer's process over its own log, which outlives it. */
 function signerWorld() {
   const own = processes({ now: minute(1) });
@@ -52,7 +55,10 @@ function signerWorld() {
     const spending = createSpending({ perTransfer_usd: 50n, perHour_usd: around.perHour_usd }, own.clock, lately);
     const signer: Signer = {
       account: treasuryAccount,
-      check: (unsigned, asked) => void spending(unsigned, asked, 21_000n),
+      check(unsigned, asked) {
+        if (unsigned.payload === unreadablePayload) throw new SyntaxError('Cannot convert x to a BigInt');
+        spending(unsigned, asked, 21_000n);
+      },
       async sign(unsigned, asked) {
         spending(unsigned, asked, 21_000n)();
         around.signatures += 1;
@@ -99,6 +105,15 @@ describe('a signer of its own', () => {
       around.ordered = () => ({ movesAway: true, funding: null, prove });
       await assert.rejects(notary.sign({ unsigned: unsignedWith(7n), purpose }, signal), unproven);
     }
+    assert.equal(around.signatures, 0);
+  });
+
+  it('refuses what its key cannot read, and what it cannot sign, like any other that does not fit', async () => {
+    const { begin, around } = signerWorld();
+    const notary = await begin();
+    const unreadable = { unsigned: { ...unsignedWith(7n), payload: unreadablePayload }, purpose };
+    for (const asking of [notary.check(unreadable, signal), notary.sign(unreadable, signal)])
+      await assert.rejects(asking, refused('mismatch'));
     assert.equal(around.signatures, 0);
   });
 

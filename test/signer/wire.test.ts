@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
-import { PayoutBlocked, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
 import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
 import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
 import { type Answering, type SignerServer, startSignerServer, type Told } from '../../src/signer/server.ts';
@@ -88,12 +88,31 @@ describe('a signer of its own, over its wire', () => {
     await assert.rejects(async () => signer.check(unsigned, purpose), failure);
   });
 
+  it('is not asked again and again for what it cannot read', async () => {
+    const signer = remote.signerOf(treasuryAccount);
+    const unreadable: readonly [Partial<Unsigned>, Partial<SigningPurpose>][] = [
+      [{ nonce: -1n }, {}],
+      [{}, { reference: 'a\u0000b' }],
+      [{}, { kind: 'gift' as 'payout' }],
+    ];
+    for (const [of, about] of unreadable) {
+      const asking = async () => signer.sign({ ...unsigned, ...of }, { ...purpose, ...about });
+      await assert.rejects(asking, (error: Error) => error instanceof SigningRefused && error.reason === 'mismatch');
+    }
+    assert.deepEqual(asked, []);
+    assert.equal(told.filter(({ status, refused }) => status === 400 && refused?.refused === 'malformed').length, 3);
+  });
+
   it('that fails, or is away, makes payouts wait, and tells nothing of what it holds', async () => {
     const signer = remote.signerOf(treasuryAccount);
     failure = new Error('key 0x0123');
     await assert.rejects(
       async () => signer.sign(unsigned, purpose),
       (error: Error) => error.name === 'Unavailable' && !error.message.includes('0x0123'),
+    );
+    assert.deepEqual(
+      told.map((line) => [line.status, line.refused?.refused, line.failure]),
+      [[503, 'failed', failure]],
     );
     const nobody = createRemoteSigner('https://127.0.0.1:1', loadTls(await authority.end('other')));
     await assert.rejects(async () => nobody.signerOf(treasuryAccount).sign(unsigned, purpose), { name: 'Unavailable' });
@@ -137,6 +156,10 @@ describe('a signer of its own, over its wire', () => {
     assert.equal(await post('{}'), 400);
     assert.equal(await post('x'.repeat(messageMax_bytes + 1)), 400);
     assert.equal(await post('{}', '/v1/keys'), 404);
+    assert.deepEqual(
+      told.map((line) => line.refused?.refused),
+      ['malformed', 'malformed', 'malformed', 'notFound'],
+    );
     assert.equal(asked.length, 0);
     assert.equal((await remote.accounts()).length, 1);
   });

@@ -4,12 +4,13 @@ import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isCoin } from '../../../domain/coins.ts';
 import { formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
-import { epochMs, hour_ms } from '../../../domain/time.ts';
+import { epochMs } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/key.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
+import { createSpentLately, recalledKey, type Spent, type SpentLately, type Sums } from './spentLately.ts';
 
-/** Signatures remembered for the hourly limits; more in an hour are refused. */
-const rememberedMax = 100_000;
+/** Signatures remembered for the hourly limits, fifty a second; more in an hour are refused. */
+const rememberedMax = 200_000;
 
 export interface SpendingLimits {
   /** Whole tokens in one transfer. */
@@ -32,37 +33,6 @@ export interface SpendingLimits {
  */
 export type Spending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
 
-/** What a payout that was signed within the hour takes of it. */
-export interface Spent {
-  readonly chainId: ChainId;
-  /** What it was signed for: a payment. */
-  readonly reference: string;
-  readonly appId: string | null;
-  /** In millionths of a dollar. */
-  readonly amount: bigint;
-  /** Of the chain's coin, in smallest units, at most. */
-  readonly coin: bigint;
-  readonly at_ms: number;
-}
-
-/** What was signed lately, by key; in memory, and from the log after a restart. */
-export interface SpentLately {
-  readonly entries: Map<string, Spent>;
-  /** Adds what the log has and this memory does not. */
-  recall(recorded: readonly Spent[]): void;
-}
-
-export function createSpentLately(): SpentLately {
-  const entries = new Map<string, Spent>();
-  return {
-    entries,
-    recall(recorded) {
-      const known = new Set([...entries.values()].map(({ reference }) => reference));
-      for (const spent of recorded) if (!known.has(spent.reference)) entries.set(`recalled ${spent.reference}`, spent);
-    },
-  };
-}
-
 /**
  * Sums what was signed in the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does.
  * Cancels are never refused: they set free what is stuck. They and sweeps move nothing away, and cost coin.
@@ -70,7 +40,7 @@ export function createSpentLately(): SpentLately {
 export function createSpending(
   limits: SpendingLimits,
   clock: Pick<Clock, 'now'>,
-  { entries }: Pick<SpentLately, 'entries'> = createSpentLately(),
+  lately: SpentLately = createSpentLately(),
 ): Spending {
   const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
   return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
@@ -82,15 +52,13 @@ export function createSpending(
       throw new SigningRefused('perTransfer', message);
     }
     const now_ms = epochMs(clock.now());
-    for (const [old, { at_ms }] of entries) if (at_ms <= now_ms - hour_ms) entries.delete(old);
+    lately.expire(now_ms);
     const spent: Spent = { chainId, reference, appId: spenderOf(kind, appId), amount, coin, at_ms: now_ms };
-    const others = [...entries].flatMap(([other, entry]) =>
-      other === key || other === `recalled ${reference}` ? [] : [entry],
-    );
-    if (kind !== 'cancel') checkHour(limits, spent, others);
+    const recalled = recalledKey(reference);
+    if (kind !== 'cancel') checkHour(limits, spent, lately.besides([key, recalled]));
     return () => {
-      entries.delete(`recalled ${reference}`);
-      entries.set(key, either(spent, entries.get(key)));
+      lately.forget(recalled);
+      lately.put(key, either(spent, lately.entries.get(key)));
     };
   };
 }
@@ -113,27 +81,24 @@ function either(spent: Spent, before: Spent | undefined): Spent {
 }
 
 /** @throws SigningRefused when it would take more than all, or more than its app's share, of an hour's dollars or coin */
-function checkHour(limits: SpendingLimits, spent: Spent, others: readonly Spent[]): void {
+function checkHour(limits: SpendingLimits, spent: Spent, others: Sums): void {
   const { perHour_usd, coinPerHour, appShare_percent = 100 } = limits;
   const { chainId, appId, amount, coin } = spent;
-  const sum = (of: readonly Spent[], what: 'amount' | 'coin') => of.reduce((total, each) => total + each[what], 0n);
-  const ofApp = others.filter((each) => each.appId === appId);
-  const onChain = (of: readonly Spent[]) => of.filter((each) => each.chainId === chainId);
   const shareOf = (most: bigint) => (appId === null ? most : (most * BigInt(appShare_percent)) / 100n);
   const mostUsd = inMicroUsd(perHour_usd);
-  if (sum(others, 'amount') + amount > mostUsd || others.length >= rememberedMax) {
+  if (others.usd() + amount > mostUsd || others.count >= rememberedMax) {
     throw new SigningRefused('perHour', `the limit of ${perHour_usd} per hour is reached: wait, or raise it`);
   }
-  if (amount > 0n && sum(ofApp, 'amount') + amount > shareOf(mostUsd)) {
+  if (amount > 0n && others.usd({ appId }) + amount > shareOf(mostUsd)) {
     const message = `${appId} has used its ${appShare_percent} % of the ${perHour_usd} per hour: wait, or raise one of the two`;
     throw new SigningRefused('appPerHour', message);
   }
   const mostCoin = coinPerHour?.get(chainId);
   if (mostCoin === undefined) return;
   const unit = `the coin of ${chainOf(chainId).name} that an hour's transactions may cost`;
-  if (sum(onChain(others), 'coin') + coin > mostCoin)
+  if (others.coin(chainId) + coin > mostCoin)
     throw new SigningRefused('coinPerHour', `${unit} is spent: wait, or raise SIGNER_MAX_HOUR_COIN_${chainId}`);
-  if (sum(onChain(ofApp), 'coin') + coin > shareOf(mostCoin))
+  if (others.coin(chainId, { appId }) + coin > shareOf(mostCoin))
     throw new SigningRefused(
       'appPerHour',
       `${appId} has used its ${appShare_percent} % of ${unit}: wait, or raise one`,

@@ -12,7 +12,8 @@ import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import type { RecentTransfer } from '../../../queries/transfers.ts';
 import { inParallel } from '../../chains/inParallel.ts';
 import { signedCost } from '../../chains/money/signedCost.ts';
-import { type Spent, type SpentLately, spenderOf } from '../../chains/money/spending.ts';
+import { spenderOf } from '../../chains/money/spending.ts';
+import type { Spent, SpentLately } from '../../chains/money/spentLately.ts';
 
 export interface RecallDeps {
   readonly clock: Pick<Clock, 'now'>;

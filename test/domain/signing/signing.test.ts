@@ -13,9 +13,10 @@ import {
 import {
   type Counted,
   countSpending,
-  lastHours,
+  lastHour,
+  signedMax,
   signingHour,
-  signingHourOf,
+  signingMinuteOf,
 } from '../../../domain/signing/signingHour.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import { hashOf, minute, treasuryAccount } from '../../support/payments.ts';
@@ -198,10 +199,21 @@ describe('an hour of signing', () => {
       .then([]);
   });
 
-  it('is found again with the one before, which together hold the last sixty minutes', () => {
-    const at = parseInstant('2026-11-22T00:15:00Z');
+  it('holds a minute in each stream, and all of them together the last sixty minutes, with those of whole hours from before', () => {
+    const at = parseInstant('2026-11-22T00:15:20Z');
     assert.ok(at);
-    assert.equal(signingHourOf(at), '2026-11-22T00');
-    assert.deepEqual(lastHours(at), ['2026-11-21T23', '2026-11-22T00']);
+    assert.equal(signingMinuteOf(at), '2026-11-22T00:15');
+    const streams = lastHour(at);
+    assert.deepEqual(streams.slice(0, 3), ['2026-11-21T23', '2026-11-22T00', '2026-11-21T23:15']);
+    assert.equal(streams.at(-1), '2026-11-22T00:15');
+    assert.equal(streams.length, 2 + 61);
+  });
+
+  it('takes fifty signatures a second and more, but not without end', () => {
+    const all = Array.from({ length: signedMax }, (_, n) => ({ ...counted, hash: hashOf('many', n) }));
+    assert.ok(signedMax >= 50 * 60);
+    assert.deepEqual(countSpending(all.slice(1), counted), [{ type: 'SpendingCounted', data: counted }]);
+    const refused = countSpending(all, counted);
+    assert.ok(isRefusal(refused) && refused.refused === 'rateLimited');
   });
 });
