@@ -32,6 +32,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     MAIL_FROM: 'Payment Intents <no-reply@sandbox.example>',
     MAILBOX_URL: world.mailbox.url,
     DEMO_EMAIL: demoEmail,
+    HEADS_EVERY_MINUTES: '1',
     // Whoever tries it out signs in often, always from one address.
     SIGN_IN_PER_ADDRESS: '1000',
     SIGN_IN_PER_EMAIL: '1000',

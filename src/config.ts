@@ -5,6 +5,7 @@ import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
+import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Reader } from './environment/reader.ts';
 import type { Env } from './environment/secretFiles.ts';
@@ -45,6 +46,8 @@ export interface Config {
   readonly signing: SignerSettings;
   readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
+  /** Heads of the log: the keys that sign them, as hex, and what comes first of so many events and minutes. */
+  readonly heads: HeadSettings;
   /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
   /** A payout that its receiver cannot take is given up after so long; never when 0. */
@@ -139,6 +142,7 @@ export function readConfig(env: Env): Config {
       fixed_microUsd: read.microUsd('FEE_FIXED_USD', '0.01'),
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
+    heads: readHeads(read),
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
       least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),

@@ -1,7 +1,7 @@
 /** Checks entries of `heads-log` with nothing but themselves and, when the auditor has one, a key. */
 import { hash } from 'node:crypto';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { textOf } from '../../domain/heads/heads.ts';
+import { keySinceOf, textOf } from '../../domain/heads/heads.ts';
 import { isSignedBy } from './keys.ts';
 
 /** SHA-256 of an entry's text, as hex: what the next entry names. */
@@ -62,11 +62,14 @@ function problemOf(entry: HeadsEvent, before: HeadsEvent | null, key: string | u
       problem: 'previous',
       message: `it follows ${data.previous ?? 'nothing'}, but the entry before is ${previous ?? 'none'}`,
     };
-  return keyProblem(entry, key) ?? positionProblem(entry, before) ?? signatureProblem(entry);
+  return keyProblem(entry, before, key) ?? positionProblem(entry, before) ?? signatureProblem(entry);
 }
 
-function keyProblem({ type, data }: HeadsEvent, key: string | undefined): Problem {
+function keyProblem({ type, data }: HeadsEvent, before: HeadsEvent | null, key: string | undefined): Problem {
   const signedBy = type === 'HeadSigned' ? data.publicKey : data.formerKey;
+  const since = before ? keySinceOf(before) : 1;
+  if (type === 'HeadSigned' && data.keySince !== since)
+    return { problem: 'key', message: `its key is in force since entry ${since}, not ${data.keySince}` };
   if (key === undefined || signedBy === key) return null;
   return { problem: 'key', message: `it is of key ${signedBy}, but ${key} was in force` };
 }

@@ -35,6 +35,8 @@ export const headsEventSchemas = {
       /** SHA-256 of the text of the entry before; null of the first. */
       previous: nullable(Digest),
       publicKey: PublicKey,
+      /** The entry from which on the key is in force: 1, or a change. */
+      keySince: EntryNumber,
       /** Over `textOf` the entry. */
       signature: Signature,
     },

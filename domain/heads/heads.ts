@@ -27,6 +27,7 @@ export function textOf({ type, data }: HeadsEvent): string {
         root: data.root,
         previous: data.previous ?? 'none',
         publicKey: data.publicKey,
+        keySince: data.keySince,
       });
     case 'HeadKeyChanged':
       return lines('payment-intents head key changed v1', {
@@ -59,15 +60,23 @@ export type HashOf = (entry: HeadsEvent) => string;
 /** Nothing for a position that a head covers already: what was signed once for a position is not signed again. */
 export function signHead(
   newest: HeadsEvent | null,
-  head: Omit<HeadSigned, 'number' | 'previous' | 'signature'>,
+  head: Omit<HeadSigned, 'number' | 'previous' | 'keySince' | 'signature'>,
   { hashOf, sign }: { readonly hashOf: HashOf; readonly sign: (text: string) => string },
 ): Decision<HeadsEvent> {
   if (newest && BigInt(head.position) <= BigInt(newest.data.position)) return [];
   if (newest && newest.data.publicKey !== head.publicKey)
     return refuse('illegalStep', `heads are signed with key ${newest.data.publicKey}, not ${head.publicKey}`);
-  const data = { ...head, number: (newest?.data.number ?? 0) + 1, previous: newest ? hashOf(newest) : null };
+  const data = {
+    ...head,
+    number: (newest?.data.number ?? 0) + 1,
+    previous: newest ? hashOf(newest) : null,
+    keySince: newest ? keySinceOf(newest) : 1,
+  };
   return [signed({ type: 'HeadSigned', data: { ...data, signature: '' } }, sign)];
 }
+
+/** The entry that brought the key which is in force behind this one. */
+export const keySinceOf = ({ type, data }: HeadsEvent): number => (type === 'HeadSigned' ? data.keySince : data.number);
 
 /** @param former signs with the key in force; null when it is lost, and why */
 export function changeHeadKey(

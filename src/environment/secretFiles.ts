@@ -7,7 +7,15 @@ const most_bytes = 64 * 1024;
 /** What must never be lost or shown, by its variable. URLs of nodes come beside them. */
 export const secretNames: ReadonlySet<string> = new Set([
   ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
-  ...['SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'DATABASE_URL', 'EVENTSTORE_URL', 'SMTP_URL'],
+  ...[
+    'SOLANA_TREASURY_PRIVATE_KEY',
+    'SOLANA_DEPOSIT_SEED',
+    'HEADS_KEY',
+    'HEADS_KEY_OLD',
+    'DATABASE_URL',
+    'EVENTSTORE_URL',
+    'SMTP_URL',
+  ],
   ...['DEPLOYER_PRIVATE_KEY', 'STELLAR_DEPLOYER_SECRET'],
 ]);
 

@@ -2,6 +2,7 @@
 import type { Observable } from 'rxjs';
 import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
 import { createHandle, type Handle } from '../../commands/handle.ts';
+import type { HeadKeys } from '../../commands/heads/sign.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import { type Clock, type CrashPoint, type RevokedKeys, Unavailable } from '../../commands/ports.ts';
 import { chainOf } from '../../domain/chains.ts';
@@ -36,7 +37,9 @@ import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
 import type { FormerKey } from '../security/formerKeys.ts';
+import { headKeysOf } from '../security/headKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
+import { sealKeyOf } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
 import { embeddedStore, openStore } from './eventStore.ts';
@@ -63,6 +66,8 @@ export interface Core extends Chains {
   readonly box: SecretBox;
   /** What still opens the links of master keys that were changed. */
   readonly formerKeys: () => readonly FormerKey[];
+  /** What heads are signed with. @throws Unavailable until the event store has told which master keys there were before */
+  readonly headKeys: () => Promise<HeadKeys>;
   readonly revokedKeys: RevokedKeys;
   readonly merchants: ManageMerchant;
   /** Decides on behalf of requests. */
@@ -136,6 +141,11 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     ...open,
     box,
     formerKeys: store.formerKeys,
+    async headKeys() {
+      const { former } = await store.sealed();
+      const before = former.map(({ kept }) => Buffer.from(kept.seal, 'base64url'));
+      return headKeysOf(config.heads, [sealKeyOf(parseMasterKey(config.masterKey)), ...before]);
+    },
     handle,
     workHandle: createHandle({ ...deciding, store: store.workers }),
     revokedKeys,

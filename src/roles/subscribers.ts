@@ -24,6 +24,7 @@ import { booksWorkers } from './books.ts';
 import { cashbackChannel, cashbackWorkers } from './cashback.ts';
 import { runChainHealth } from './chainHealth.ts';
 import type { Core } from './core.ts';
+import { runHeads } from './heads.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { refundsOf } from './refunds.ts';
 import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
@@ -62,6 +63,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
     ...sweepWorkers(core).map((worker) => run('sweeps', NEVER, worker)),
     notices(core, signal),
+    runHeads(core, signal),
     runChainHealth(core, signal),
   ]);
 }

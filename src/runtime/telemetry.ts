@@ -113,6 +113,11 @@ export function createTelemetry(logger: Logger) {
     'For how long a node has shown no new block, nothing more that is final, or a wrong time; 0 while all is well',
     ['chain', 'node', 'part'],
   );
+  const headLag = gauge(
+    'pi_head_lag_seconds',
+    'Age of the oldest event that no signed head covers; 0 when there is none',
+    [],
+  );
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
   const requests = new Histogram({
@@ -128,6 +133,7 @@ export function createTelemetry(logger: Logger) {
     logger,
     projectionLag,
     active,
+    headLag,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
