@@ -210,6 +210,7 @@ export const meanings: {
     UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver, less what sending it costs',
     UnmatchedRefundSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
     UnmatchedRefundDied: 'An attempt can provably never land: only now may another be signed with another nonce',
+    UnmatchedRefundCalledOff: 'An operator gave it up, nothing of it can land: the money waits for another decision',
     UnmatchedRefundConfirmed: 'The money is back, final on its chain',
     UnmatchedRefundOrphaned: 'What was settled left its chain: the process goes on from its recorded bytes',
     UnmatchedRefundShort:

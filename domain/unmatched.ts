@@ -12,8 +12,8 @@ import { newLeg, type TransferLeg } from './transfer/leg.ts';
 import { evolveLeg, unprefixed } from './transfer/record.ts';
 import * as shapes from './transfer/shapes.ts';
 
-/** 2: also what came for a payment beyond the transfers that it takes up. 3: refunds are sent by the service. */
-export const unmatchedSchemaVersion = 3;
+/** 2: also what came for a payment beyond the transfers that it takes up. 3: refunds are sent by the service. 4: and can be called off. */
+export const unmatchedSchemaVersion = 4;
 
 /** Why an operator sends money back: a sentence or two. */
 export const refundReasonMax = 400;
@@ -49,6 +49,7 @@ export const unmatchedEventSchemas = {
   UnmatchedRefundShort: Type.Object(shapes.Short, closed),
   UnmatchedRefundAccepted: Type.Object({ reason: shapes.Reason, acceptedAt: Time }, closed),
   UnmatchedRefundRetried: Type.Object({ reason: shapes.Reason, retriedAt: Time }, closed),
+  UnmatchedRefundCalledOff: Type.Object({ reason: shapes.Reason, calledOffAt: Time }, closed),
 } as const;
 
 type Schemas = typeof unmatchedEventSchemas;
@@ -59,7 +60,7 @@ export type UnmatchedEvent = {
 type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
 type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
 
-/** What was decided about the money. A decision stands: the money can be given away only once. */
+/** What was decided about the money. A decision stands, unless it is called off: the money can be given away only once. */
 export type Verdict =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'assigned' } & Assignment)
@@ -74,6 +75,8 @@ export type UnmatchedState = {
   readonly verdict: Verdict;
   /** The money on its way back; null before it is ordered, and where an operator sends it by hand. */
   readonly refund: TransferLeg<TokenRef> | null;
+  /** Ways back that were called off, in their order: nothing of them can land. */
+  readonly calledOff: readonly TransferLeg<TokenRef>[];
 } | null;
 
 export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
@@ -81,7 +84,13 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   initial: null,
   evolve(state, event) {
     if (event.type === 'UnmatchedPayinSeen')
-      return { ...event.data, beyond: event.data.beyond ?? null, verdict: { kind: 'open' }, refund: null };
+      return {
+        ...event.data,
+        beyond: event.data.beyond ?? null,
+        verdict: { kind: 'open' },
+        refund: null,
+        calledOff: [],
+      };
     if (!state) throw new InvariantBroken(`${event.type} before UnmatchedPayinSeen`);
     if (event.type === 'UnmatchedPayinAssigned') return { ...state, verdict: { kind: 'assigned', ...event.data } };
     if (event.type === 'UnmatchedPayinRefundRequested')
@@ -90,6 +99,10 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
         verdict: { kind: 'refundRequested', ...event.data },
         refund: legOf(state.transfer, event.data),
       };
+    if (event.type === 'UnmatchedRefundCalledOff') {
+      const calledOff = [...state.calledOff, ...(state.refund ? [state.refund] : [])];
+      return { ...state, verdict: { kind: 'open' }, refund: null, calledOff };
+    }
     const recorded = unprefixed('UnmatchedRefund', event);
     return recorded && state.refund ? { ...state, refund: evolveLeg(state.refund, recorded) } : state;
   },
@@ -140,6 +153,8 @@ export function assign(
   const { verdict } = state;
   if (verdict.kind === 'assigned' && verdict.paymentId === payment.paymentId) return [];
   if (verdict.kind !== 'open') return decided(verdict);
+  if (state.calledOff.some(({ attempts }) => attempts.length > 0))
+    return refuse('illegalStep', 'a refund of this money was signed once: it can only be ordered back again');
   const { paymentId, appId } = payment;
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
 }

@@ -6,48 +6,93 @@ import { referenceOf } from './transfer/key.ts';
 import type { TransferLeg } from './transfer/leg.ts';
 import type { Owed } from './transfer/owed.ts';
 import * as transfer from './transfer/record.ts';
+import { tooLateToCallOff } from './transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from './transfer/shapes.ts';
 import { stepOf } from './transfer/step.ts';
 import type { UnmatchedEvent, UnmatchedState } from './unmatched.ts';
 
-/** Undefined where nothing is to go back, or an operator sends it by hand. */
-export function unmatchedRefundOwed(state: UnmatchedState): Owed | undefined {
-  if (!state?.refund) return undefined;
-  const key = { kind: 'unmatchedRefund', id: transferId(state.transfer), part: 1 } as const;
-  const purpose = { kind: 'refund', reference: referenceOf(key) } as const;
-  return { key, purpose, appId: null, leg: state.refund, step: stepOf(state.refund) };
+/** The ways back that were ordered, all but the last called off. None where nothing is to go back, or an operator sends it by hand. */
+export function unmatchedRefundsOwed(state: UnmatchedState): readonly Owed[] {
+  if (!state) return [];
+  const { transfer, refund, calledOff } = state;
+  return [...calledOff, ...(refund ? [refund] : [])].map((leg, index) => {
+    const key = { kind: 'unmatchedRefund', id: transferId(transfer), part: index + 1 } as const;
+    const purpose = { kind: 'refund', reference: referenceOf(key) } as const;
+    return { key, purpose, appId: null, leg, step: leg === refund ? stepOf(leg) : { do: 'done' } };
+  });
 }
+
+/** The number of the way back that an event of the stream tells of. */
+export const unmatchedRefundPart = ({ calledOff }: NonNullable<UnmatchedState>): number => calledOff.length + 1;
 
 const noRefund = refuse('illegalStep', 'no refund of this money is ordered that the service sends');
 
-const recorded = (
+/** @param part which way back is meant: what was signed for one that was called off is never taken for the next */
+function recorded(
   state: UnmatchedState,
+  part: number,
   decide: (leg: TransferLeg) => Decision<transfer.LegEvent>,
-): Decision<UnmatchedEvent> =>
-  state?.refund ? transfer.prefixed('UnmatchedRefund', decide(state.refund), {}) : noRefund;
+): Decision<UnmatchedEvent> {
+  if (!state?.refund) return noRefund;
+  return part === unmatchedRefundPart(state)
+    ? transfer.prefixed('UnmatchedRefund', decide(state.refund), {})
+    : refuse('illegalStep', 'this refund was called off: nothing more is recorded of it');
+}
 
-export const signUnmatchedRefund = (state: UnmatchedState, attempt: SignedAttempt): Decision<UnmatchedEvent> =>
-  recorded(state, (leg) => transfer.sign(leg, attempt));
+export const signUnmatchedRefund = (
+  state: UnmatchedState,
+  part: number,
+  attempt: SignedAttempt,
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.sign(leg, attempt));
 
 export const buryUnmatchedRefund = (
   state: UnmatchedState,
+  part: number,
   attempts: readonly number[],
   proof: DeathProof,
-): Decision<UnmatchedEvent> => recorded(state, (leg) => transfer.bury(leg, attempts, proof));
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.bury(leg, attempts, proof));
 
 export const concludeUnmatchedRefund = (
   state: UnmatchedState,
+  part: number,
   outcome: transfer.Outcome,
   now: Instant,
-): Decision<UnmatchedEvent> => recorded(state, (leg) => transfer.conclude(leg, outcome, now));
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.conclude(leg, outcome, now));
 
-export const orphanUnmatchedRefund = (state: UnmatchedState, seen: transfer.Seen): Decision<UnmatchedEvent> =>
-  recorded(state, (leg) => transfer.orphan(leg, seen));
+export const orphanUnmatchedRefund = (
+  state: UnmatchedState,
+  part: number,
+  seen: transfer.Seen,
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.orphan(leg, seen));
 
 /** @param reason at most 400 characters, for whoever asks why */
-export const acceptUnmatchedRefund = (state: UnmatchedState, reason: string, now: Instant): Decision<UnmatchedEvent> =>
-  recorded(state, (leg) => transfer.accept(leg, reason, now));
+export const acceptUnmatchedRefund = (
+  state: UnmatchedState,
+  part: number,
+  reason: string,
+  now: Instant,
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.accept(leg, reason, now));
 
 /** @param reason at most 400 characters, for whoever asks why */
-export const retryUnmatchedRefund = (state: UnmatchedState, reason: string, now: Instant): Decision<UnmatchedEvent> =>
-  recorded(state, (leg) => transfer.retry(leg, reason, now));
+export const retryUnmatchedRefund = (
+  state: UnmatchedState,
+  part: number,
+  reason: string,
+  now: Instant,
+): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.retry(leg, reason, now));
+
+/**
+ * An operator's decision: it is not sent, for example because its address takes no such money. The money waits for another decision.
+ * Possible while nothing that was signed for it can land.
+ * @param reason at most 400 characters, for whoever asks why
+ */
+export function callOffUnmatchedRefund(
+  state: UnmatchedState,
+  part: number,
+  reason: string,
+  now: Instant,
+): Decision<UnmatchedEvent> {
+  if (state && part <= state.calledOff.length) return [];
+  if (!state?.refund || part !== unmatchedRefundPart(state)) return noRefund;
+  return tooLateToCallOff(state.refund) ?? [{ type: 'UnmatchedRefundCalledOff', data: { reason, calledOffAt: now } }];
+}

@@ -4,7 +4,7 @@ import { owedBy } from '../domain/payment/owed.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed } from '../domain/transfer/owed.ts';
 import { operationOwed } from '../domain/treasury/operation.ts';
-import { unmatchedRefundOwed } from '../domain/unmatchedRefund.ts';
+import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
 import { ofEvents, type RowChange, upsert } from './projection.ts';
 
 /**
@@ -30,8 +30,7 @@ export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) =>
 export const transfersOfUnmatched = ofEvents('transfersOfUnmatched', (seen) => {
   if (seen.category !== 'unmatched') return [];
   const { before, after, stored } = seen;
-  const [former, owed] = [unmatchedRefundOwed(before), unmatchedRefundOwed(after)];
-  return transferRows(former ? [former] : [], owed ? [owed] : [], stored.metadata.at);
+  return transferRows(unmatchedRefundsOwed(before), unmatchedRefundsOwed(after), stored.metadata.at);
 });
 
 /** Rows of those that changed. @param at when the event was written that changed them: the next step is due since then */

@@ -10,6 +10,7 @@ import type { LandedAt } from '../domain/transfer/shapes.ts';
 import type { BooksEvent } from '../domain/treasury/booksEvents.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
+import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
 import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
 
 /**
@@ -62,7 +63,11 @@ function ofUnmatched({ event, before, after, stored }: Seen<'unmatched'>): reado
   if (event.type === 'UnmatchedPayinSeen') return received(stored, 'unmatched', event.data.transfer);
   const told = unprefixed('UnmatchedRefund', event);
   if (!told) return [];
-  const reference = referenceOf({ kind: 'unmatchedRefund', id: transferId(after.transfer), part: 1 });
+  const reference = referenceOf({
+    kind: 'unmatchedRefund',
+    id: transferId(after.transfer),
+    part: unmatchedRefundPart(after),
+  });
   return ofLeg(stored, told, { kind: 'refund', reference, before: before?.refund, after: after.refund });
 }
 

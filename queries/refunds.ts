@@ -1,4 +1,5 @@
 /** Money that is to go back, for operators. */
+import type { ChainId } from '../domain/chains.ts';
 import type { RefundView } from '../domain/payment/refundView.ts';
 import type { Sql } from '../projections/sql.ts';
 
@@ -15,6 +16,26 @@ export const openRefunds = (sql: Sql, max: number): Promise<readonly OpenRefund[
        FROM payments, json_array_elements(refunds) AS refund
       WHERE json_array_length(refunds) > 0 AND refund ->> 'status' NOT IN ('completed', 'calledOff')
       ORDER BY refund ->> 'requestedAt', payment_id LIMIT $1`,
+    [max],
+  );
+
+/** Of money that no payment takes up. Amounts in whole tokens. */
+export interface OpenUnmatchedRefund {
+  readonly id: string;
+  readonly standing: string;
+  readonly amount: string;
+  readonly tokenSymbol: string;
+  readonly chainId: ChainId;
+  readonly receiver: string;
+  readonly txHash: string | null;
+}
+
+/** Those that are not final on their chain, the oldest first. @throws Unavailable */
+export const openUnmatchedRefunds = (sql: Sql, max: number): Promise<readonly OpenUnmatchedRefund[]> =>
+  sql.query<OpenUnmatchedRefund>(
+    `SELECT transfer_id AS id, refund_standing AS standing, refund_amount::text AS amount, token_symbol AS "tokenSymbol",
+            chain_id AS "chainId", refund_address AS receiver, refund_tx_hash AS "txHash"
+       FROM unmatched WHERE refund_standing <> 'done' ORDER BY decided_at, transfer_id LIMIT $1`,
     [max],
   );
 

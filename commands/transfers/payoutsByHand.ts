@@ -1,12 +1,12 @@
 /** What an operator decides about a payout that does not go on by itself. Each decision is recorded with its reason and who made it. */
-import { type Refusal, refuse } from '../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { bounceImpossible } from '../../domain/payment/close.ts';
 import * as payout from '../../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
-import { liveAttempts } from '../../domain/transfer/leg.ts';
 import { type By, currentState, type Handle, type Handled } from '../handle.ts';
 import type { Clock } from '../ports.ts';
-import { isDecided, type PayoutRail } from './ports.ts';
+import { buriable } from './burying.ts';
+import type { PayoutRail } from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -49,10 +49,7 @@ async function decide(
   return handle(paymentDecider, paymentId, (state) => decision(state, reason, clock.now()), facts);
 }
 
-/**
- * Declares the payout's attempts dead: they can land no more, and the operator has found out that none did, though no node remembers far
- * enough to prove it. Refused as long as one can land, or the nodes know what became of it: then it settles or dies by itself.
- */
+/** Declares the payout's attempts dead: they can land no more, and the operator has found out that none did. */
 export async function buryPayout(
   { handle, rail }: Pick<Deps, 'handle'> & { readonly rail: Pick<PayoutRail, 'canLand' | 'fate'> },
   { paymentId, reason }: ByHand,
@@ -61,17 +58,8 @@ export async function buryPayout(
 ): Outcome {
   const payment = await currentState(handle, paymentDecider, paymentId);
   if (!payment) return paymentNotFound;
-  const live = payment.payout ? liveAttempts(payment.payout) : [];
-  if (live.length === 0) return refuse('illegalStep', 'no attempt of this payout waits: there is nothing to bury');
-  for (const attempt of live) {
-    if (await rail.canLand(attempt, signal))
-      return refuse('illegalStep', `attempt ${attempt.attempt} (${attempt.hash}) may still land: wait`);
-  }
-  const fate = await rail.fate(live, signal);
-  if (isDecided(fate)) {
-    return refuse('illegalStep', 'the nodes know what became of it: the service records it by itself');
-  }
-  const buried = live.map(({ attempt }) => attempt);
+  const buried = await buriable(rail, payment.payout, signal);
+  if (isRefusal(buried)) return buried;
   const proof = { reason: 'declared', detail: reason } as const;
   const facts = { ...by, appId: payment.terms.appId };
   return handle(paymentDecider, paymentId, (state) => payout.buryPayout(state, buried, proof), facts);

@@ -1,9 +1,9 @@
 /** Refunds that are ordered: signed and recorded before they are sent, settled by what their chain shows. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { canLand, liveAttempts, type TransferLeg } from '../transfer/leg.ts';
+import { liveAttempts, type TransferLeg } from '../transfer/leg.ts';
 import * as transfer from '../transfer/record.ts';
-import { fallenShort } from '../transfer/rules.ts';
+import { tooLateToCallOff } from '../transfer/rules.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostBacking } from './backing.ts';
 import type { PaymentEvent } from './events.ts';
@@ -66,9 +66,5 @@ export function callOffRefund(p: PaymentState, refund: number, reason: string, n
   const leg = refundOf(p, refund);
   if (!leg) return noRefund;
   if (leg.calledOff !== null) return [];
-  if (leg.short) return fallenShort(leg, leg.short);
-  const landing = leg.attempts.find(canLand);
-  if (landing)
-    return refuse('illegalStep', `${landing.signed.hash} is signed and can land: it cannot be called off now`);
-  return [{ type: 'RefundCalledOff', data: { refund, reason, calledOffAt: now } }];
+  return tooLateToCallOff(leg) ?? [{ type: 'RefundCalledOff', data: { refund, reason, calledOffAt: now } }];
 }

@@ -12,7 +12,7 @@ export interface TransferKey {
   readonly kind: TransferKind;
   /** Of the stream: payment id, transfer id of unmatched money, operation id. */
   readonly id: string;
-  /** The number of a payment's refund; 1 for everything that a stream has one of. */
+  /** The number of a payment's refund, or of a way back of unmatched money; 1 for everything that a stream has one of. */
   readonly part: number;
 }
 
@@ -24,7 +24,7 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
     case 'refund':
       return `${id}/refund-${part}`;
     case 'unmatchedRefund':
-      return `unmatched-${id}`;
+      return part === 1 ? `unmatched-${id}` : `unmatched-${id}/refund-${part}`;
     case 'operation':
       return `operation-${id}`;
   }
@@ -32,10 +32,10 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
 
 /** The transfer of a reference. */
 export function keyOf(reference: string): TransferKey {
-  const refund = /^(?<id>.+)\/refund-(?<part>\d+)$/.exec(reference)?.groups;
-  if (refund) return { kind: 'refund', id: refund['id'] ?? '', part: Number(refund['part']) };
-  if (reference.startsWith('unmatched-'))
-    return { kind: 'unmatchedRefund', id: reference.slice('unmatched-'.length), part: 1 };
+  const { id = reference, part } = /^(?<id>.+)\/refund-(?<part>\d+)$/.exec(reference)?.groups ?? {};
+  if (id.startsWith('unmatched-'))
+    return { kind: 'unmatchedRefund', id: id.slice('unmatched-'.length), part: Number(part ?? 1) };
+  if (part !== undefined) return { kind: 'refund', id, part: Number(part) };
   if (reference.startsWith('operation-'))
     return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
   return { kind: 'payout', id: reference, part: 1 };

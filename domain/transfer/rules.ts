@@ -44,7 +44,7 @@ export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<ne
 export const attemptsSpent = ({ attempts }: TransferLeg): Refusal =>
   refuse(
     'attemptsSpent',
-    `${attempts.length} attempts were signed: find out why none settled it, then npm run payouts -- retry`,
+    `${attempts.length} attempts were signed: find out why none settled it, then npm run payouts (of a refund: refunds) -- retry`,
   );
 
 export const fallenShort = ({ order: { token, amount } }: TransferLeg, { hash, arrived }: Short): Refusal =>
@@ -52,10 +52,17 @@ export const fallenShort = ({ order: { token, amount } }: TransferLeg, { hash, a
     'illegalStep',
     `${hash} brought the receiver ${formatAmount(arrived, token.decimals)} of ${formatAmount(amount, token.decimals)} ${token.symbol}: find out why; ${
       arrived === 0n
-        ? 'then npm run payouts -- retry, or pay it by hand and accept'
-        : 'then pay the rest by hand and npm run payouts -- accept'
+        ? 'then npm run payouts (of a refund: refunds) -- retry, or pay it by hand and accept'
+        : 'then pay the rest by hand and npm run payouts (of a refund: refunds) -- accept'
     }`,
   );
+
+/** Why a transfer cannot be given up: something of it can land, or has. */
+export function tooLateToCallOff(leg: TransferLeg): Refusal | undefined {
+  if (leg.short) return fallenShort(leg, leg.short);
+  const landing = leg.attempts.find(canLand);
+  return landing && refuse('illegalStep', `${landing.signed.hash} is signed and can land: it cannot be called off now`);
+}
 
 /** A fee bump can at most land instead of what it replaces, never besides. */
 function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {

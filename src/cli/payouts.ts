@@ -1,5 +1,5 @@
 /** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import {
   acceptPayout,
@@ -10,7 +10,6 @@ import {
   retryPayout,
 } from '../../commands/transfers/payoutsByHand.ts';
 import { chainOf } from '../../domain/chains.ts';
-import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
@@ -23,7 +22,7 @@ import type { Core } from '../roles/core.ts';
 import { transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
-import { runProgram } from './program.ts';
+import { reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 100;
 const answer_ms = 30_000;
@@ -65,11 +64,6 @@ function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
 }
 
-function tell(outcome: { readonly appended: number } | Refusal): void {
-  if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
-  console.log(outcome.appended > 0 ? 'Done.' : 'There was nothing to decide.');
-}
-
 /** What was parked on the way is due again. */
 async function retry(core: Core, byHand: ByHand): Promise<void> {
   tell(await retryPayout(core, byHand, operator()));
@@ -102,11 +96,6 @@ const decision = (name: string, about: string, decide: (core: Core, byHand: ByHa
     .action((paymentId: string, { reason }: { reason: string }) =>
       withCore((core) => decide(core, { paymentId, reason })),
     );
-
-function reasonOf(text: string): string {
-  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
-  return text;
-}
 
 decision(
   'hold',

@@ -1,33 +1,39 @@
 /** `npm run refunds -- …`: money of payments that the service holds: what there is, where it goes, and the operator's order to send it back. */
 import { Command, InvalidArgumentError } from 'commander';
 import type { AskedRefund, Refunds } from '../../commands/refunds.ts';
-import { acceptRefund, callOffRefund, retryRefund } from '../../commands/transfers/refundsByHand.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type RefundView, refundView, refundViews } from '../../domain/payment/refundView.ts';
 import { paymentIdIn } from '../../queries/paymentId.ts';
-import { heldPayments, openRefunds } from '../../queries/refunds.ts';
+import { heldPayments, openRefunds, openUnmatchedRefunds } from '../../queries/refunds.ts';
 import type { Core } from '../roles/core.ts';
 import { refundsOf } from '../roles/refunds.ts';
 import { withCore } from './core.ts';
 import { chainNames, namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
-import { runProgram } from './program.ts';
+import { reasonOf, refusalError, runProgram } from './program.ts';
+import { addDecisions } from './refundDecisions.ts';
 
 const shownMax = 100;
 
 async function showAll({ database }: Core): Promise<void> {
   const [open, held] = [await openRefunds(database, shownMax), await heldPayments(database, shownMax)];
-  if (open.length > 0) console.log('On their way back:');
+  const unmatched = await openUnmatchedRefunds(database, shownMax);
+  if (open.length + unmatched.length > 0) console.log('On their way back:');
   for (const { paymentId, refund } of open) console.log(`${paymentId}  ${told(refund)}`);
+  for (const { id, standing, amount, tokenSymbol, chainId, receiver, txHash } of unmatched)
+    console.log(
+      `${id}  of no payment, ${standing}: ${amount} ${tokenSymbol} on ${chainOf(chainId).name} to ${receiver}${txHash === null ? '' : `, ${txHash}`}`,
+    );
   if (held.length > 0)
     console.log('Payments that ended with money which is held, npm run refunds -- list <paymentId>:');
   for (const { paymentId, appId, errorCode, amountReceived } of held)
     console.log(`${paymentId}  ${appId}  ${errorCode}  ${amountReceived ?? ''}`);
-  if (open.length + held.length === 0)
+  if (open.length + unmatched.length + held.length === 0)
     console.log('Nothing is held of payments that ended, and nothing is on its way back.');
-  if (open.length === shownMax || held.length === shownMax) console.log(`The oldest ${shownMax} of each are listed.`);
+  if ([open, unmatched, held].some(({ length }) => length === shownMax))
+    console.log(`The oldest ${shownMax} of each are listed.`);
 }
 
 async function showOne(core: Core, text: string): Promise<void> {
@@ -121,13 +127,8 @@ async function preview(refunds: Refunds, of: Parameters<Refunds['preview']>[0], 
 }
 
 function taken<T>(answer: T | Refusal): T {
-  if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
+  if (isRefusal(answer)) throw refusalError(answer);
   return answer;
-}
-
-function reasonOf(text: string): string {
-  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
-  return text;
 }
 
 const program = new Command('npm run refunds --').description('money of payments that goes back');
@@ -153,36 +154,7 @@ program
   .option('--dry-run', 'say what would be sent, and order nothing')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));
 
-const decision = (name: string, about: string, decide: typeof callOffRefund) =>
-  program
-    .command(`${name} <paymentId> <refund>`)
-    .description(about)
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
-    .action((paymentId: string, refund: string, { reason }: { reason: string }) =>
-      withCore(async (core) => {
-        const byHand = { paymentId: known(paymentId), refund: numberOf(refund), reason };
-        const { appended } = taken(await decide(core, byHand, operator()));
-        console.log(appended > 0 ? 'Done.' : 'There was nothing to decide.');
-      }),
-    );
-
-function numberOf(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`${text} is no number of a refund: npm run refunds -- list <paymentId>`);
-  return Number(text);
-}
-
-decision(
-  'call-off',
-  'give a refund up that cannot be sent, such as to a frozen address: what it took is held again',
-  callOffRefund,
-);
-decision('retry', 'go on with a refund after a hundred attempts, or a transfer that brought nothing', retryRefund);
-decision(
-  'accept',
-  'count a refund as settled although less than was ordered arrived: you have sent the rest by hand, or the receiver does without',
-  acceptRefund,
-);
+addDecisions(program);
 
 function keyOf(text: string): string {
   if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');

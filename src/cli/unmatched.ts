@@ -1,7 +1,6 @@
 /** `npm run unmatched -- …`: money that no payment takes up: whose it is, or that it goes back. */
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
-import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { unreadableTransactions, unreadBlocks } from '../../queries/operations.ts';
 import { listUnmatched } from '../../queries/payins.ts';
 import { addressBook } from '../chains/families.ts';
@@ -10,7 +9,7 @@ import type { Core } from '../roles/core.ts';
 import { payoutCostsOf } from '../roles/refunds.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
-import { runProgram } from './program.ts';
+import { reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 200;
 /** More than the chains together keep. */
@@ -86,11 +85,6 @@ const refundingDeps = (core: Core) => ({
   payoutCostOf: payoutCostsOf(core),
 });
 
-function tell(outcome: { readonly appended: number } | Refusal): void {
-  if (isRefusal(outcome)) throw new Error(`${outcome.refused}: ${outcome.message}`);
-  console.log(outcome.appended > 0 ? 'Done.' : 'It was decided so already.');
-}
-
 const program = new Command('npm run unmatched --').description(
   'money that came without the memo of a payment, or for one that takes up no more transfers',
 );
@@ -117,7 +111,7 @@ program
 program
   .command('refund <id>')
   .description('order the money back, less what sending it costs')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later')
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>

@@ -9,7 +9,7 @@ import {
   type UnmatchedState,
   unmatched,
 } from '../../domain/unmatched.ts';
-import { signUnmatchedRefund, unmatchedRefundOwed } from '../../domain/unmatchedRefund.ts';
+import { signUnmatchedRefund, unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import { otherPayer, payer, stellarTreasury } from '../support/contractPayments.ts';
 import { minute, payin, refundAttempt, stellarUsdc } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';
@@ -95,9 +95,9 @@ describe('money without a known memo', () => {
   it('is not sent where an operator was to send it by hand, before the service did', () => {
     const { networkFee: _, ...data } = { ...order, requestedAt: minute(7) };
     const byHand: UnmatchedEvent = { type: 'UnmatchedPayinRefundRequested', data };
-    assert.equal(unmatchedRefundOwed(stateAfter([seen, byHand])), undefined);
+    assert.deepEqual(unmatchedRefundsOwed(stateAfter([seen, byHand])), []);
     given([seen, byHand])
-      .when((state) => signUnmatchedRefund(state, refundAttempt(1, '9.99')))
+      .when((state) => signUnmatchedRefund(state, 1, refundAttempt(1, '9.99')))
       .thenRefused('illegalStep', /no refund/);
   });
 

@@ -9,7 +9,7 @@ import {
   concludeUnmatchedRefund,
   orphanUnmatchedRefund,
   signUnmatchedRefund,
-  unmatchedRefundOwed,
+  unmatchedRefundsOwed,
 } from '../../../domain/unmatchedRefund.ts';
 import { currentState, type Handle } from '../../handle.ts';
 import type { Clock } from '../../ports.ts';
@@ -30,23 +30,26 @@ export function unmatchedRefundOwner({ handle, clock, proveMoney }: Deps): Trans
   return {
     async load(key) {
       const state = await load(key);
-      const owed = unmatchedRefundOwed(state);
-      if (!owed || state?.verdict.kind !== 'refundRequested') return undefined;
+      const owed = unmatchedRefundsOwed(state).find((each) => each.key.part === key.part);
+      if (!owed || !state) return undefined;
       const { leg, purpose } = owed;
       const order = {
         ...leg.order,
         reference: purpose.reference,
         referenceOrdinal: failedAttempts(leg) + 1,
       };
-      return { ...owed, order, mayOutbid: true, owedSince: state.verdict.requestedAt };
+      const { verdict, seenAt } = state;
+      const owedSince = verdict.kind === 'refundRequested' ? verdict.requestedAt : seenAt;
+      return { ...owed, order, mayOutbid: true, owedSince };
     },
     async proveFunding(key, signal) {
       const state = await load(key);
       return state ? proveMoney([state.transfer], BigInt(state.transfer.amount), signal) : nothingToProve;
     },
-    sign: (key, attempt) => record(key, '', (state) => signUnmatchedRefund(state, attempt)),
+    sign: (key, attempt) => record(key, '', (state) => signUnmatchedRefund(state, key.part, attempt)),
     conclude: (key, outcome) =>
-      record(key, ` ${outcome.kind}`, (state) => concludeUnmatchedRefund(state, outcome, clock.now())),
-    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (state) => orphanUnmatchedRefund(state, seen)),
+      record(key, ` ${outcome.kind}`, (state) => concludeUnmatchedRefund(state, key.part, outcome, clock.now())),
+    orphan: (key, seen) =>
+      record(key, ` orphaned ${seen.blockHash}`, (state) => orphanUnmatchedRefund(state, key.part, seen)),
   };
 }

@@ -6,7 +6,7 @@ import type { Outgoing } from '../../../commands/transfers/outgoing.ts';
 import { type Fate, PayoutBlocked, SigningRefused } from '../../../commands/transfers/ports.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
-import type { TransferKey } from '../../../domain/transfer/key.ts';
+import type { TransferKey, TransferKind } from '../../../domain/transfer/key.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { boundedTimes } from '../worker.ts';
 
@@ -17,6 +17,14 @@ export interface TransferNewsDeps {
   /** Told why a transfer waits, now and then. It never fails. */
   readonly noteWait?: (key: TransferKey, reason: string, message: string) => void;
 }
+
+/** Where an operator sees it. */
+const listOf: Readonly<Record<TransferKind, string>> = {
+  payout: 'npm run payouts -- list',
+  refund: 'npm run refunds -- list',
+  unmatchedRefund: 'npm run refunds -- list',
+  operation: 'npm run treasury -- operations',
+};
 
 const noteAgain_ms = minute_ms;
 const tellAgain_ms = 10 * minute_ms;
@@ -65,13 +73,13 @@ export function createTransferNews({ clock, alarm, noteWait }: TransferNewsDeps)
       const mined = fate.kind === 'pending' && fate.mined;
       if (waited_ms < (mined ? finalBy_ms : stuckAfter_ms)) return;
       const minutes = Math.floor(waited_ms / minute_ms);
-      const message = `attempt ${first.attempt} (${first.hash}) is ${mined ? 'not final' : 'not mined'} after ${minutes} minutes: npm run payouts -- list`;
+      const message = `attempt ${first.attempt} (${first.hash}) is ${mined ? 'not final' : 'not mined'} after ${minutes} minutes: ${listOf[outgoing.key.kind]}`;
       tellOnce(outgoing, `${outgoing.purpose.kind}Stuck`, message);
     },
 
     fellShort({ key, purpose, leg }: Outgoing, { hash, arrived }: Extract<Fate, { kind: 'short' }>): void {
       const { symbol, decimals } = leg.order.token;
-      const message = `${hash} is final and brought the receiver ${formatAmount(arrived, decimals)} ${symbol}, less than was ordered: nothing is paid again by itself; npm run payouts -- list, then accept or retry`;
+      const message = `${hash} is final and brought the receiver ${formatAmount(arrived, decimals)} ${symbol}, less than was ordered: nothing is paid again by itself; ${listOf[key.kind]}, then accept or retry`;
       alarm(key, `${purpose.kind}Short`, message);
     },
   };

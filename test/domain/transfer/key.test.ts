@@ -6,6 +6,7 @@ describe('the names of transfers', () => {
     [{ kind: 'payout', id: '0197c1d2-0000-8000-8000-000000000001', part: 1 }, '0197c1d2-0000-8000-8000-000000000001'],
     [{ kind: 'refund', id: 'pay_1', part: 2 }, 'pay_1/refund-2'],
     [{ kind: 'unmatchedRefund', id: '8453:0xabc:0', part: 1 }, 'unmatched-8453:0xabc:0'],
+    [{ kind: 'unmatchedRefund', id: '8453:0xabc:0', part: 2 }, 'unmatched-8453:0xabc:0/refund-2'],
     [{ kind: 'operation', id: '7', part: 1 }, 'operation-7'],
   ];
 
