@@ -17,7 +17,7 @@ module.exports = {
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; of the projections they share how Postgres is asked and how a payment is a row'),
     only('web-shows', '^web/', ['^web/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'pages are made of what they are given: templates ask nothing and decide nothing'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
-      from: { path: '^(domain|commands|projections|queries|src|web)/' }, to: { path: '^(sandbox|simulation|test|bench)/' } },
+      from: { path: '^(domain|commands|projections|queries|src|web)/' }, to: { path: '^(sandbox|simulation|mutants|test|bench)/' } },
     { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts with its roles and the CLI entries wire',
       from: { path: '^src/', pathNot: '^src/(main|cli/|roles/)' }, to: { path: '^src/(main|roles/)' } },
     { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'http knows neither chains nor subscribers',

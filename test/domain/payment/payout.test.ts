@@ -7,6 +7,7 @@ import {
   bounced,
   confirmed,
   created,
+  detected,
   died,
   done,
   expired,
@@ -15,9 +16,11 @@ import {
   funded,
   hashOf,
   landed,
+  lost,
   minute,
   nonceUsed,
   ordered,
+  orphaned,
   paid,
   payin,
   paymentAfter,
@@ -90,6 +93,25 @@ describe('a payout', () => {
       given([...ordered, bounced('payoutImpossible', '10.01')])
         .when(signing())
         .thenRefused('illegalStep');
+    });
+
+    it('never while the money that funded it is not on its chain, until it is final there again', () => {
+      const back = payin({ block: 101 });
+      given([...ordered, orphaned(), lost()])
+        .when(signing())
+        .thenRefused('illegalStep', /left its chain/);
+      given([...ordered, orphaned(), lost(), detected(back)])
+        .when(signing())
+        .thenRefused('illegalStep', /left its chain/);
+      given([...ordered, orphaned(), lost(), detected(back), confirmed(back)])
+        .when(signing())
+        .then([signed()]);
+    });
+
+    it('with a fee bump although that money has left: what can land already is paid whatever becomes of it', () => {
+      given([...sent, orphaned(), lost()])
+        .when(signing(bump))
+        .then([signed(bump)]);
     });
 
     it('again with a fee bump, and under another nonce only after all of the first are dead', () => {

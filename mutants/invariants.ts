@@ -1,0 +1,102 @@
+/** What must hold whatever happens, how it is kept, and which command checks it on an installation. */
+interface Invariant {
+  readonly says: string;
+  /** How, in a sentence. */
+  readonly how: string;
+  /** Where. */
+  readonly kept: readonly [string, ...string[]];
+  readonly command: string;
+}
+
+export const invariants = {
+  paidOnce: {
+    says: 'A payout, refund or withdrawal lands at most once on its chain.',
+    how: 'signed bytes are recorded before they are sent, all of one nonce; another nonce takes proof that the first can never land',
+    kept: ['commands/transfers/sign.ts', 'domain/transfer/rules.ts', 'domain/signing/signature.ts'],
+    command: 'npm run audit',
+  },
+  paidToOrder: {
+    says: 'What lands has the receiver, token and amount of the order.',
+    how: 'the stream refuses an attempt that is not its order; success is what the receipt shows of the money',
+    kept: ['domain/transfer/rules.ts', 'src/chains/evm/payouts/fate.ts'],
+    command: 'npm run audit',
+  },
+  nonceOnce: {
+    says: 'A nonce of an account is given to one transfer.',
+    how: 'nonces are handed out by appending to the account’s stream at an exact revision',
+    kept: ['domain/treasury/nonces.ts', 'commands/handle.ts'],
+    command: 'npm run audit',
+  },
+  deadIsProven: {
+    says: 'A transfer counts as failed only by what its chain shows, never by a timeout or an error.',
+    how: 'all nodes that answer must show the nonce used by another transaction, at the deepest finality',
+    kept: ['src/chains/node/agreement.ts', 'commands/transfers/knownFate.ts'],
+    command: 'npm run audit',
+  },
+  everyPayinKept: {
+    says: 'Every final transfer to a disclosed address is recorded once: counted, held, or unmatched.',
+    how: 'a cursor moves only behind what is recorded and never ahead of the index of addresses; a transfer is known by chain, transaction and place in it',
+    kept: ['src/subscribers/payins.ts', 'src/subscribers/payinRange.ts', 'domain/payment/payins.ts'],
+    command: 'npm run audit',
+  },
+  creditedWhenFinal: {
+    says: 'Money counts when it can leave its chain no more, and enough nodes show it alike.',
+    how: 'the final passes confirm, each transfer asked of several nodes; forks are followed block by block',
+    kept: ['src/subscribers/confirming.ts', 'src/chains/node/agreement.ts', 'src/chains/evm/payins/looks.ts'],
+    command: 'npm run audit',
+  },
+  splitAddsUp: {
+    says: 'received = payout + fee + excess + dust, to the last unit, and the fee is the agreed one.',
+    how: 'integers alone; what cannot be divided is dust, and it is asserted before it is recorded',
+    kept: ['domain/payment/split.ts', 'domain/payment/fees.ts', 'domain/money.ts'],
+    command: 'npm run audit',
+  },
+  refundsWithinHeld: {
+    says: 'Refunds of a payment never exceed what is held of it.',
+    how: 'the stream that orders them counts what is held and what was ordered before',
+    kept: ['domain/payment/refundOrder.ts', 'domain/payment/refundShares.ts'],
+    command: 'npm run audit',
+  },
+  floatReserved: {
+    says: 'No transfer is signed for money that another one has been promised, nor beyond the hour’s limits.',
+    how: 'what is signed and not mined counts as spent; what is signed counts for its hour whatever becomes of it',
+    kept: ['src/chains/money/spending.ts', 'domain/treasury/nonces.ts'],
+    command: 'npm run treasury -- books',
+  },
+  twoPeople: {
+    says: 'A withdrawal above the limit leaves after a second operator agreed.',
+    how: 'the operation’s stream counts who approved, and refuses its signature before',
+    kept: ['domain/treasury/operation.ts'],
+    command: 'npm run treasury -- operations',
+  },
+  onePost: {
+    says: 'One event of a payment leads to one POST by itself, whatever crashes.',
+    how: 'whoever appends the start of a delivery may POST; its id follows from the event',
+    kept: ['domain/webhook.ts', 'commands/sendWebhook.ts'],
+    command: 'npm run audit',
+  },
+  oneOrder: {
+    says: 'The same request meets the same payment, also at the same moment.',
+    how: 'the stream’s id is derived from the order, and the first append expects no stream',
+    kept: ['commands/paymentId.ts', 'commands/createPayment.ts', 'commands/handle.ts'],
+    command: 'npm run audit',
+  },
+  decidedOnce: {
+    says: 'Of two who decide at once, one is refused and decides again.',
+    how: 'every append expects an exact revision, and every event has a random id',
+    kept: ['src/eventstore/appendRequest.ts', 'commands/codec.ts', 'commands/handle.ts'],
+    command: 'npm run audit',
+  },
+  logIsOurs: {
+    says: 'Nothing is decided on an event that this service did not write, or that is not where it was written.',
+    how: 'each event names its predecessor’s hash and carries a seal over its own; both are checked at each read',
+    kept: ['src/eventstore/sealed.ts', 'commands/codec.ts'],
+    command: 'npm run audit',
+  },
+  rowsFollowLog: {
+    says: 'Each event counts exactly once in the read models.',
+    how: 'rows and checkpoint are committed in one transaction',
+    kept: ['projections/commit.ts'],
+    command: 'npm run rebuild',
+  },
+} as const satisfies Readonly<Record<string, Invariant>>;

@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'payouts go on although the chain has used nonces that the log does not know',
+  seenIn: 'any gateway after a restored backup',
+  file: 'domain/treasury/nonces.ts',
+  from: '  const refusal = behindChain(state, minedNonce) ?? objectionTo(state);',
+  to: '  const refusal = objectionTo(state);',
+  breaks: 'paidOnce',
+  specs: ['test/domain/treasury/nonces.test.ts'],
+};

@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'money that comes after the end is not recorded',
+  seenIn: 'BTCPay and others: an expired invoice is watched no more',
+  file: 'domain/payment/payins.ts',
+  from: '  if (!takesUp(p, transfer)) return [];',
+  to: '  if (p.closed || !takesUp(p, transfer)) return [];',
+  breaks: 'everyPayinKept',
+  specs: ['test/domain/payment/payins.test.ts'],
+};

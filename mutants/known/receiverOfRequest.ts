@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'the receiver is the one of the request at hand, not of the stream',
+  seenIn: 'payout endpoints that trust the retried request',
+  file: 'domain/transfer/rules.ts',
+  from: ['    attempt.receiver !== order.receiver ||', ''].join('\n'),
+  to: '',
+  breaks: 'paidToOrder',
+  specs: ['test/domain/transfer/leg.test.ts'],
+};

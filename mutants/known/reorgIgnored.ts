@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'the scan goes on behind a block that has left the chain',
+  seenIn: 'watchers that remember a height without its hash',
+  file: 'src/chains/evm/payins/looks.ts',
+  from: ["    if (there.hash !== cursor.blockHash) return 'forked';", ''].join('\n'),
+  to: '',
+  breaks: 'creditedWhenFinal',
+  specs: ['test/chains/evm/payins/forks.test.ts'],
+};

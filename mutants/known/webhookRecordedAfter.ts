@@ -1,0 +1,14 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'a delivery’s row is written after the POST',
+  seenIn: 'BTCPay: a crash between leaves no trace, and it is sent again',
+  file: 'commands/sendWebhook.ts',
+  from: '    const claim = await handle(webhook, deliveryId,',
+  to: [
+    '    await post({ url: delivery.url, headers: {}, body });',
+    '    const claim = await handle(webhook, deliveryId,',
+  ].join('\n'),
+  breaks: 'onePost',
+  specs: ['test/commands/sendWebhook.test.ts'],
+};

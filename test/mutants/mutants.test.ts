@@ -1,0 +1,94 @@
+/** Known bugs are kept so that they can be put in, and docs/safety.md tells what finds each. That it does: `npm run mutants`. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { changed } from '../../mutants/change.ts';
+import { invariants } from '../../mutants/invariants.ts';
+import { knownMutants } from '../../mutants/known.ts';
+import type { NamedMutant } from '../../mutants/mutant.ts';
+import { invariantsTable, mutantCells, withTrials } from '../../mutants/report.ts';
+import { isCaught, type Trial } from '../../mutants/trial.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(`${root}${file}`, 'utf8');
+
+describe('mutants', () => {
+  let mutants: readonly NamedMutant[] = [];
+  before(async () => {
+    mutants = await knownMutants();
+  });
+
+  it('are twenty at least, and each invariant has one', () => {
+    assert.ok(mutants.length >= 20);
+    const broken = new Set(mutants.map(({ breaks }) => breaks));
+    assert.deepEqual(
+      Object.keys(invariants).filter((name) => !broken.has(name as keyof typeof invariants)),
+      [],
+    );
+  });
+
+  it('fit the code: what each replaces stands in its file exactly once', () => {
+    for (const mutant of mutants) assert.notEqual(changed(mutant, read(mutant.file)), read(mutant.file), mutant.name);
+  });
+
+  it('name specs that there are', () => {
+    for (const { name, specs } of mutants)
+      for (const spec of specs) assert.ok(existsSync(`${root}${spec}`), `${name}: ${spec}`);
+  });
+
+  it('that fit no more, or in two places, are stale', () => {
+    const bug = { name: 'some', file: 'some.ts', from: 'a', to: 'b' };
+    assert.throws(() => changed(bug, 'c'), /mutant some is stale: what it replaces stands 0 times in some.ts/);
+    assert.throws(() => changed(bug, 'aa'), /stands 2 times/);
+    assert.equal(changed(bug, 'cac'), 'cbc');
+  });
+
+  it('are caught by specs that fail with them and not without', () => {
+    const [mutant] = mutants;
+    assert.ok(mutant);
+    const red = { ended: 'red', title: 'a test', took_ms: 1 } as const;
+    const green = { ended: 'green', passes: 1, took_ms: 1 } as const;
+    const broken = { ended: 'broken', said: 'no such file', took_ms: 1 } as const;
+    assert.equal(isCaught({ mutant, run: red, sound: green }), true);
+    for (const trial of [
+      { run: green, sound: green },
+      { run: broken, sound: green },
+      { run: red, sound: red },
+      { run: red, sound: broken },
+    ])
+      assert.equal(isCaught({ mutant, ...trial }), false);
+  });
+});
+
+describe('docs/safety.md', () => {
+  const document = read('docs/safety.md');
+
+  it('tells the invariants, and files that there are', () => {
+    assert.ok(document.includes(invariantsTable()), 'run npm run mutants -- --write');
+    for (const { kept } of Object.values(invariants)) {
+      for (const file of kept) assert.ok(existsSync(`${root}${file}`), file);
+    }
+  });
+
+  it('tells of each mutant what its file says, and which test has found it', async () => {
+    const rows = document.split('\n').filter((line) => /^\| `[A-Za-z]+`: /.test(line));
+    const mutants = await knownMutants();
+    assert.equal(rows.length, mutants.length, 'run npm run mutants -- --write');
+    for (const [at, mutant] of mutants.entries()) {
+      const { bug, seenIn, breaks, file, specs, seed } = mutantCells(mutant);
+      const row = rows[at] ?? '';
+      assert.ok(row.startsWith(`| ${bug} | ${seenIn} | ${breaks} | ${file} | ${specs}: `), `${mutant.name}: ${row}`);
+      assert.ok(row.endsWith(` | ${seed} |`) && !row.endsWith(`${specs}:  | ${seed} |`), mutant.name);
+    }
+  });
+
+  it('is written anew from a run', async () => {
+    const trials: Trial[] = (await knownMutants()).map((mutant) => ({
+      mutant,
+      run: { ended: 'red', title: 'a | test', took_ms: 500 },
+    }));
+    const written = withTrials(document, trials);
+    assert.match(written, /a \\\| test/);
+    assert.equal(withTrials(written, trials), written);
+  });
+});
