@@ -1,8 +1,10 @@
 /** One payment as the API shows it. */
+import { type AsOf, upTo } from '../domain/asOf.ts';
 import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
+import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { findIdSalt } from './apps.ts';
@@ -23,7 +25,28 @@ export async function getPayment(deps: GetPaymentDeps, paymentId: string): Promi
 }
 
 async function fromStream({ history, read }: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
+  return viewAfter(await history(`payment-${paymentId}`), read);
+}
+
+export interface PaymentAsOf {
+  readonly appId: string;
+  readonly createdAt: Instant;
+  /** Null before it was created. */
+  readonly view: PaymentView | null;
+}
+
+/** A payment as it was at a moment, from its stream. Null when there is none by now. @throws Unavailable */
+export async function getPaymentAsOf(
+  { history, read }: Pick<GetPaymentDeps, 'history' | 'read'>,
+  paymentId: string,
+  asOf: AsOf,
+): Promise<PaymentAsOf | null> {
   const events = await history(`payment-${paymentId}`);
+  const now = viewAfter(events, read);
+  return now && { appId: now.appId, createdAt: now.createdAt, view: viewAfter(upTo(events, asOf), read) };
+}
+
+function viewAfter(events: readonly StoredEvent[], read: GetPaymentDeps['read']): PaymentView | null {
   const payment = events.reduce((state, stored) => {
     const event = read(stored);
     return event ? paymentDecider.evolve(state, event as PaymentEvent) : state;

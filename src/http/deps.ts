@@ -12,6 +12,7 @@ import type { RefundAddresses } from '../../commands/refundAddress.ts';
 import type { Refunds } from '../../commands/refunds.ts';
 import type { PayinHint, RegisteredPayin } from '../../commands/registerPayin.ts';
 import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
+import type { AsOf } from '../../domain/asOf.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
@@ -24,6 +25,7 @@ import type { ChangesPage } from '../../queries/appHistory.ts';
 import type { App, Caller } from '../../queries/apps.ts';
 import type { Cashback, CashbackMovement } from '../../queries/cashback.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../queries/deliveries.ts';
+import type { PaymentAsOf } from '../../queries/getPayment.ts';
 import type { LinkPage } from '../../queries/links.ts';
 import type { PaymentFilter, PaymentPage } from '../../queries/listPayments.ts';
 import type { Overview } from '../../queries/overview.ts';
@@ -168,6 +170,8 @@ export type OwnersCommands = Pick<
 export interface Queries {
   /** This and `getPaymentByOrder` find a payment from the moment that it was created. */
   readonly getPayment: (paymentId: string) => Promise<PaymentView | null>;
+  /** As it was at a moment; null when there is none by now. */
+  readonly getPaymentAsOf: (paymentId: string, asOf: AsOf) => Promise<PaymentAsOf | null>;
   readonly getPaymentByOrder: (appId: string, orderId: string) => Promise<PaymentView | null>;
   readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
   /** What its payer sees of a payment; null when there is none. */

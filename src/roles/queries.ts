@@ -4,7 +4,7 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { findApp } from '../../queries/apps.ts';
-import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
+import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
@@ -38,6 +38,7 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
   };
   return {
     getPayment: (paymentId) => getPayment(reading, paymentId),
+    getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),

@@ -117,6 +117,49 @@ describe('HTTP: payments', () => {
       }
     });
 
+    describe('as of a moment', () => {
+      const ask = (id: string, asOf: string, headers?: Readonly<Record<string, string>>) =>
+        world.call('GET', `${base}/${id}?asOf=${encodeURIComponent(asOf)}`, headers && { headers });
+
+      it('is as it was then, folded from its events, and hides from strangers what it hides without', async () => {
+        const created = await create({ orderId: 'as-of', metadata: { note: 'secret' } });
+        const { id, createdAt } = created.body;
+        const past = await ask(id, createdAt, world.keys.wallet);
+        world.clock.advance(1_000);
+        const hint = { txHash, fromAddress: receiver };
+        await world.call('POST', `${base}/${id}/payin`, { headers: world.keys.wallet, body: hint });
+        const now = (await world.call('GET', `${base}/${id}`, { headers: world.keys.wallet })).body;
+        assert.equal(now.source.txHash, txHash);
+        assert.deepEqual(past.body, created.body);
+        const then = await ask(id, createdAt, world.keys.wallet);
+        assert.deepEqual([then.status, then.body], [200, created.body]);
+        assert.deepEqual((await ask(id, '9999999999999', world.keys.wallet)).body.source, now.source);
+
+        const open = await ask(id, createdAt);
+        assert.equal(open.headers['access-control-allow-origin'], '*');
+        for (const hidden of ['orderId', 'metadata', 'paymentLink', 'webhookUrl', 'merchant'])
+          assert.equal(open.body[hidden], null, hidden);
+      });
+
+      it('was not there before it was created, and never is for another app', async () => {
+        const { id, createdAt } = (await create()).body;
+        const early = await ask(id, '2020-01-01T00:00:00Z', world.keys.wallet);
+        assert.deepEqual([early.status, early.body.error], [404, 'paymentNotFound']);
+        assert.match(early.body.message, new RegExp(`created at ${createdAt}: ask for that time or a later one`));
+        const other = await ask(id, '2020-01-01T00:00:00Z', world.keys.merchant);
+        assert.deepEqual([other.status, other.body.message.includes(createdAt)], [404, false]);
+        assert.equal((await ask('no-id', createdAt)).status, 404);
+      });
+
+      it('must be a time or a position', async () => {
+        const { id } = (await create()).body;
+        for (const bad of ['', 'yesterday', '-1', '1e9', '2026-13-01T00:00:00Z', '9223372036854775808', '2026-11-22']) {
+          const { status, body } = await ask(id, bad);
+          assert.deepEqual([status, body.error, body.errors?.[0]?.pointer], [400, 'invalidRequest', '/asOf'], bad);
+        }
+      });
+    });
+
     it('finds a payment by its order id, also one that needs percent-encoding', async () => {
       const orderId = 'ä/1 %?#';
       const created = await create({ orderId });

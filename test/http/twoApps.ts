@@ -11,7 +11,7 @@ import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
-import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
+import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
@@ -208,6 +208,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
   return {
     ...commandsOn(handle, clock, () => 'https://pay.example'),
     getPayment: (paymentId) => getPayment(reading, paymentId),
+    getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(sql, filter),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),

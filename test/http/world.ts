@@ -10,6 +10,7 @@ import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
 import { registerPayin } from '../../commands/registerPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
+import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
@@ -20,6 +21,7 @@ import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
+import { getPaymentAsOf } from '../../queries/getPayment.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
@@ -342,6 +344,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>, servi
     },
 
     getPayment: read,
+    getPaymentAsOf: (paymentId: string, asOf: AsOf) => getPaymentAsOf(reading, paymentId, asOf),
     payerFacts: (paymentId: string) => payerFacts(reading, paymentId, clock.now()),
     getPaymentByOrder: async (appId: string, orderId: string) => {
       const salt = apps.get(appId)?.idSalt;

@@ -1,4 +1,5 @@
 import type { PayinHint } from '../../../commands/registerPayin.ts';
+import { parseAsOf } from '../../../domain/asOf.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
@@ -27,6 +28,29 @@ async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string):
   return id === undefined ? null : getPayment(id);
 }
 
+interface AskedAsOf {
+  readonly text: string;
+  readonly asOf: string;
+  /** Whose payments alone are told of; null for everybody's. */
+  readonly appId: string | null;
+}
+
+async function findAsOf(
+  { getPaymentAsOf }: Pick<HttpDeps, 'getPaymentAsOf'>,
+  { text, asOf, appId }: AskedAsOf,
+): Promise<PaymentView | Refusal> {
+  const moment = parseAsOf(asOf);
+  if (!moment) return refuse('invalidRequest', 'is no such time, and no position in the event log', '/asOf');
+  const id = paymentIdIn(text);
+  const found = id === undefined ? null : await getPaymentAsOf(id, moment);
+  if (!found || (appId !== null && found.appId !== appId)) return noPayment;
+  const { view, createdAt } = found;
+  return (
+    view ??
+    refuse('paymentNotFound', `the payment was created at ${createdAt}: ask for that time or a later one`, '/asOf')
+  );
+}
+
 function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
   return [
     route({
@@ -49,12 +73,22 @@ function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
       path: '/payment-api/payments/{id}',
       auth: 'optional',
       params: requests.PaymentPath,
+      query: queries.PaymentQuery,
       answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
       publicRead: true,
-      doc: { id: 'getPayment', tag, summary: 'Get a payment', description: 'Poll until the status is terminal.' },
-      async handle({ caller, params }) {
-        const view = await find(deps, params.id);
+      doc: {
+        id: 'getPayment',
+        tag,
+        summary: 'Get a payment',
+        description:
+          'Poll until the status is terminal. With asOf, an extension: the payment as it was then, made from its events. What the app says of itself is of today.',
+      },
+      async handle({ caller, params, query: { asOf } }) {
+        const view = await (asOf === undefined
+          ? find(deps, params.id)
+          : findAsOf(deps, { text: params.id, asOf, appId: caller?.appId ?? null }));
+        if (isRefusal(view)) return view;
         if (!view || (caller && view.appId !== caller.appId)) return noPayment;
         return ok(caller ? await full(view) : publicResource(view));
       },

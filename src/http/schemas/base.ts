@@ -94,6 +94,13 @@ export const Ordinal = string({
   pattern: `^(${digits})$`,
   description: 'an ordinal of the feed',
 });
+const isoTime =
+  '[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])';
+export const AsOfSent = string({
+  maxLength: 40,
+  pattern: `^(${digits}|${isoTime})$`,
+  description: 'an ISO 8601 time with its offset, or a position in the event log',
+});
 export const OrdinalSent = string({
   title: 'FeedCursor',
   pattern: `^(${digits}|latest)$`,

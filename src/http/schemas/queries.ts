@@ -1,6 +1,16 @@
 /** What callers ask for in the query of a URL: pages of lists, exports, the feed, statistics. */
 import Type, { type Static } from 'typebox';
-import { Cursor, closed, Identifier, OrdinalSent, oneOf, PaymentStatus, StatsPeriod, TimeSent } from './base.ts';
+import {
+  AsOfSent,
+  Cursor,
+  closed,
+  Identifier,
+  OrdinalSent,
+  oneOf,
+  PaymentStatus,
+  StatsPeriod,
+  TimeSent,
+} from './base.ts';
 
 const { Optional } = Type;
 
@@ -17,6 +27,8 @@ export const CreateQuery = Type.Object(
   },
   closed,
 );
+
+export const PaymentQuery = Type.Object({ asOf: Optional(AsOfSent) }, closed);
 
 /** Of lists: how many a page holds unless asked for another number, and at most. */
 export const pageSize = 20;
