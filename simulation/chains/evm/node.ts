@@ -40,7 +40,6 @@ export interface ChainNode {
 }
 
 const delayMost_ms = 800;
-const lagMost_blocks = 12;
 
 export function createChainNode(options: NodeOptions): ChainNode {
   const { kernel, tree, pace, spells } = options;
@@ -66,7 +65,7 @@ export function createChainNode(options: NodeOptions): ChainNode {
   function tip(): Block {
     catchUp();
     if (pretended) return pretended;
-    const behind = spells.has('lags') ? 1 + ((options.number + 5) % lagMost_blocks) : 0;
+    const behind = spells.has('lags') ? 1 + options.number : 0;
     return tree.at(head, Math.max(0, head.number - behind)) ?? head;
   }
 

@@ -103,7 +103,7 @@ export function createProducer({ kernel, tree, contracts, pace, baseFee_wei }: P
   function fork(depth: number): Block {
     const best = tree.best();
     const from = tree.at(best, Math.max(final, best.number - depth));
-    if (!from || from === best) return extend(best, pace.together);
+    if (!from || from === best) return extend(best, 1);
     kernel.note(`a fork removes ${best.number - from.number} blocks from ${from.number} on`);
     takeBack(best, from);
     return extend(from, best.number - from.number + random.below(2));
@@ -112,13 +112,13 @@ export function createProducer({ kernel, tree, contracts, pace, baseFee_wei }: P
   function next(): Block {
     if (kernel.now_ms() < stalledUntil_ms) return tree.best();
     if (fails('evm.chain.stalls', 0.002)) {
-      stalledUntil_ms = kernel.now_ms() + (2 + random.below(8)) * pace.block_ms * pace.together;
+      stalledUntil_ms = kernel.now_ms() + (2 + random.below(8)) * pace.block_ms;
       return tree.best();
     }
-    if (fails('evm.fees.rise', 0.003)) dearUntil = tree.best().number + 10 + random.below(60);
+    if (fails('evm.fees.rise', 0.003)) dearUntil = tree.best().number + 2 + random.below(20);
     if (fails('evm.fork.short', 0.02)) return fork(1 + random.below(3));
     if (fails('evm.fork.deep', 0.004)) return fork(1 + random.below(pace.forkMost_blocks));
-    return extend(tree.best(), pace.together);
+    return extend(tree.best(), 1);
   }
 
   return {

@@ -4,7 +4,7 @@ import type { Kernel } from '../../kernel/ports.ts';
 /** How often a spell begins, each time that the weather is drawn, and how long it lasts at most. */
 interface Kind {
   readonly likelihood: number;
-  readonly most_s: number;
+  readonly most_blocks: number;
 }
 
 /**
@@ -14,16 +14,16 @@ interface Kind {
  * transactions and tells nobody of them.
  */
 export const usualSpells = {
-  lags: { likelihood: 0.02, most_s: 60 },
-  stays: { likelihood: 0.01, most_s: 90 },
-  away: { likelihood: 0.01, most_s: 45 },
-  fails: { likelihood: 0.01, most_s: 20 },
-  crowded: { likelihood: 0.01, most_s: 15 },
-  prunes: { likelihood: 0.01, most_s: 120 },
-  indexesLate: { likelihood: 0.01, most_s: 30 },
-  finalizedStays: { likelihood: 0.01, most_s: 90 },
-  searchesLate: { likelihood: 0.01, most_s: 30 },
-  swallows: { likelihood: 0.02, most_s: 30 },
+  lags: { likelihood: 0.02, most_blocks: 12 },
+  stays: { likelihood: 0.01, most_blocks: 16 },
+  away: { likelihood: 0.01, most_blocks: 8 },
+  fails: { likelihood: 0.01, most_blocks: 4 },
+  crowded: { likelihood: 0.01, most_blocks: 4 },
+  prunes: { likelihood: 0.01, most_blocks: 24 },
+  indexesLate: { likelihood: 0.01, most_blocks: 8 },
+  finalizedStays: { likelihood: 0.01, most_blocks: 16 },
+  searchesLate: { likelihood: 0.01, most_blocks: 8 },
+  swallows: { likelihood: 0.02, most_blocks: 8 },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /**
@@ -32,11 +32,11 @@ export const usualSpells = {
  * shows a branch of its own, with payments that nobody made and without some that were made.
  */
 export const liarSpells = {
-  hidesLogs: { likelihood: 0.01, most_s: 60 },
-  hidesTransactions: { likelihood: 0.01, most_s: 60 },
-  finalizesAll: { likelihood: 0.02, most_s: 120 },
-  asksForMore: { likelihood: 0.01, most_s: 60 },
-  branches: { likelihood: 0.02, most_s: 180 },
+  hidesLogs: { likelihood: 0.01, most_blocks: 12 },
+  hidesTransactions: { likelihood: 0.01, most_blocks: 12 },
+  finalizesAll: { likelihood: 0.02, most_blocks: 24 },
+  asksForMore: { likelihood: 0.01, most_blocks: 12 },
+  branches: { likelihood: 0.02, most_blocks: 30 },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type Spell = keyof typeof usualSpells | keyof typeof liarSpells;
@@ -49,7 +49,14 @@ export interface Spells {
   calm(): void;
 }
 
-export function createSpells({ fails, random, now_ms }: Kernel, family: string, lies: boolean): Spells {
+interface Where {
+  readonly family: string;
+  readonly block_ms: number;
+  /** Whether it is the node that cannot be trusted. */
+  readonly lies: boolean;
+}
+
+export function createSpells({ fails, random, now_ms }: Kernel, { family, block_ms, lies }: Where): Spells {
   const ends = new Map<Spell, number>();
   const kinds: readonly (readonly [string, Kind])[] = [
     ...Object.entries(usualSpells).map(([name, kind]) => [name, kind] as const),
@@ -59,10 +66,10 @@ export function createSpells({ fails, random, now_ms }: Kernel, family: string, 
   return {
     draw() {
       const begun: Spell[] = [];
-      for (const [name, { likelihood, most_s }] of kinds) {
+      for (const [name, { likelihood, most_blocks }] of kinds) {
         const spell = name as Spell;
         if ((ends.get(spell) ?? 0) > now_ms() || !fails(`${family}.node.${spell}`, likelihood)) continue;
-        ends.set(spell, now_ms() + (1 + random.below(most_s)) * 1_000);
+        ends.set(spell, now_ms() + (1 + random.below(most_blocks)) * block_ms);
         begun.push(spell);
       }
       return begun;
