@@ -1,7 +1,9 @@
 /** A payer says where his money goes back to, by a text that the key which paid has signed. */
 import { type ChainId, chainOf, memoProblem } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import type { Payin } from '../domain/payment/counting.ts';
 import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/payment/refundAddress.ts';
+import { ownersOf } from '../domain/payment/refundShares.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type AddressBook, type Clock, type MessageSigners, type SignedMessage, Unavailable } from './ports.ts';
@@ -50,6 +52,9 @@ export interface RefundAddresses {
   ): Promise<AddressToSign | Refusal>;
 }
 
+const isSet = ({ refundAddresses }: Payment, text: string): boolean =>
+  refundAddresses.some(({ proof }) => proof?.text === text);
+
 const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
 
 export function createRefundAddresses({
@@ -63,7 +68,7 @@ export function createRefundAddresses({
 
   async function words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal> {
     const payment = await currentState(handle, paymentDecider, paymentId);
-    return payment ? wordsOf(payment, asked, nextNumber(payment)) : paymentNotFound;
+    return payment ? wordsOf(payment, asked) : paymentNotFound;
   }
 
   async function prove(...[paymentId, asked, { number, signature }, by]: Parameters<RefundAddresses['prove']>) {
@@ -72,8 +77,7 @@ export function createRefundAddresses({
     const toSign = wordsOf(payment, asked, number);
     if (isRefusal(toSign)) return toSign;
     const { text, address, memo, sender, transferId } = toSign;
-    if (!payment.refundAddresses.some(({ proof }) => proof?.text === text) && number !== nextNumber(payment))
-      return outdated;
+    if (!isSet(payment, text) && number !== nextNumber(payment, sender)) return outdated;
     const signed = await signedBy(toSign, { text, signature });
     if (signed === null) return notSigned;
     if (typeof signed === 'object') return signed;
@@ -87,11 +91,26 @@ export function createRefundAddresses({
     return isRefusal(handled) ? handled : toSign;
   }
 
-  function wordsOf(payment: Payment, { from, to, memo }: AskedAddress, number: number): AddressToSign | Refusal {
-    const sender = signers.canonical(from);
-    const [payin] = sender === null ? [] : payinsOf(payment, sender);
-    if (sender === null || !payin)
+  /** @param stated the number of a text that was signed; one that is set already is found again by it */
+  function wordsOf(payment: Payment, asked: AskedAddress, stated?: number): AddressToSign | Refusal {
+    const sender = signers.canonical(asked.from);
+    const payins = sender === null ? [] : payinsOf(payment, sender);
+    const unproven = ownersOf(payment).find((own) => own.sender === sender && own.receiver === null);
+    const next = payins.find(({ transfer }) => transfer.chainId === unproven?.chainId) ?? payins[0];
+    if (sender === null || !next)
       return refuse('invalidRequest', 'must be an account that paid here and can sign', '/from');
+    const number = stated ?? nextNumber(payment, sender);
+    const words = [next, ...payins].map((payin) => wordsFor(payment, payin, { ...asked, from: sender }, number));
+    return words.find((each) => !isRefusal(each) && isSet(payment, each.text)) ?? words[0] ?? paymentNotFound;
+  }
+
+  /** @param asked its sender as his chain spells him */
+  function wordsFor(
+    payment: Payment,
+    payin: Payin,
+    { from: sender, to, memo }: AskedAddress,
+    number: number,
+  ): AddressToSign | Refusal {
     const { chainId } = payin.transfer;
     const chain = chainOf(chainId);
     const address = addresses.canonical(chain, to);
@@ -99,7 +118,7 @@ export function createRefundAddresses({
     const problem = memo === null ? undefined : memoProblem(chain, address, memo);
     if (problem) return refuse('invalidRequest', problem, '/memo');
     const { paymentId } = payment.terms;
-    const text = refundText({ service: service(), paymentId, sender, address, memo, number });
+    const text = refundText({ service: service(), paymentId, chain: chain.name, sender, address, memo, number });
     return { text, number, address, memo, sender, transferId: payin.id, chainId };
   }
 

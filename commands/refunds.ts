@@ -1,6 +1,6 @@
 /** Orders money back that the service holds of a payment, and says before what it would come to. */
 import { type ChainId, chainOf } from '../domain/chains.ts';
-import { credit } from '../domain/credit.ts';
+import { credit, hasSpent } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { smaller } from '../domain/money.ts';
 import { refundable } from '../domain/payment/refund.ts';
@@ -52,6 +52,8 @@ export interface Refunds {
   preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal>;
   /** The payment as the log has it now; null when there is none. */
   payment(of: RefundedPayment): Promise<Payment | null>;
+  /** Its senders who have paid out of credit: what they sent may go back to them. */
+  signers(payment: Payment): Promise<readonly KnownSigner[]>;
   /** What can go back of a payment. */
   held(payment: Payment): Promise<readonly Held[]>;
 }
@@ -126,7 +128,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     );
   }
 
-  return { order, preview, payment, held };
+  return { order, preview, payment, held, signers: (of) => signersOf(handle, of) };
 }
 
 interface Read {
@@ -158,8 +160,8 @@ async function signersOf(handle: Handle, payment: Payment): Promise<readonly Kno
   const senders = new Set(payment.payins.map(({ transfer }) => transfer.from));
   const known = await Promise.all(
     [...senders].slice(0, sendersMax).map(async (account) => {
-      const { entries, earnedOn } = await currentState(handle, credit, account);
-      return entries.some(({ kind }) => kind === 'spent') ? [{ account, chainIds: earnedOn }] : [];
+      const state = await currentState(handle, credit, account);
+      return hasSpent(state) ? [{ account, chainIds: state.earnedOn }] : [];
     }),
   );
   return known.flat();

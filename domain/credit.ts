@@ -101,6 +101,9 @@ function entryOf(type: CreditEventType, data: CreditEvent['data']): Entry {
   return { kind: 'spent', digest, appId, orderId, cents, at: spentAt };
 }
 
+/** Whether its owner has lately paid by a message that he signed: an exchange signs none. */
+export const hasSpent = ({ entries }: CreditState): boolean => entries.some(({ kind }) => kind === 'spent');
+
 export interface Earning {
   readonly account: string;
   readonly paymentId: string;

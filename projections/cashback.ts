@@ -15,6 +15,12 @@ export const creditAccounts = ofEvents('creditAccounts', ({ category, event, sto
     : [],
 );
 
+export const creditSigners = ofEvents('creditSigners', ({ category, event, stored }) =>
+  category === 'credit' && event.type === 'CreditSpent'
+    ? [upsert('credit_signers', { account: event.data.account, changed_at: stored.metadata.at })]
+    : [],
+);
+
 /** A payment earns once: a payout that left its chain and is confirmed again has earned already. */
 export const todoCredits = ofEvents('todoCredits', (seen) => {
   if (seen.category === 'credit') {

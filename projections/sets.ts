@@ -6,6 +6,7 @@ import {
   cashbackPayments,
   cashbackWithdrawals,
   creditAccounts,
+  creditSigners,
   todoCashback,
   todoCredits,
   todoWithdrawals,
@@ -30,7 +31,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 7,
+  version: 8,
   projections: [
     payments,
     payins,
@@ -43,6 +44,7 @@ export const workSet: ProjectionSet = {
     apps,
     apiKeys,
     creditAccounts,
+    creditSigners,
     todoCredits,
     cashbackPayments,
     todoCashback,

@@ -83,6 +83,10 @@ export interface Tables {
     readonly cents: string | number;
     readonly changed_at: string;
   };
+  readonly credit_signers: {
+    readonly account: string;
+    readonly changed_at: string;
+  };
   readonly daily_durations: {
     readonly app_id: string;
     readonly day: string;
@@ -276,6 +280,7 @@ export interface Tables {
   readonly todo_policy_refunds: {
     readonly payment_id: string;
     readonly app_id: string;
+    readonly proven: boolean;
     readonly due_at: string;
   };
   readonly todo_webhooks: {
@@ -375,6 +380,7 @@ export interface TableKeys {
   readonly cashback_payments: 'app_id' | 'ordinal';
   readonly cashback_withdrawals: 'payment_id';
   readonly credit_accounts: 'account';
+  readonly credit_signers: 'account';
   readonly daily_durations: 'app_id' | 'day' | 'seconds';
   readonly deliveries: 'delivery_id';
   readonly deposits: 'address' | 'memo';

@@ -106,10 +106,15 @@ export const unfinishedMatches = (sql: Sql, { worker, max, now }: Asked): Promis
     [worker, now, max],
   );
 
-/** Payments of which something is to go back by their app's policy. Oldest first. @throws Unavailable */
-export const duePolicyRefunds = (sql: Sql, { worker, max, now }: Asked): Promise<readonly PaymentKey[]> =>
+/** Payments of which something is to go back by their app's policy, to where a sender has proven. Oldest first. @throws Unavailable */
+export const duePolicyRefunds = (
+  sql: Sql,
+  { worker, max, now }: Asked,
+): Promise<readonly (PaymentKey & { readonly proven: boolean })[]> =>
   sql.query(
-    `SELECT payment_id AS "paymentId" FROM todo_policy_refunds
-      WHERE ${notWaiting('payment_id')} ORDER BY due_at, payment_id LIMIT $3`,
+    `SELECT payment_id AS "paymentId", proven FROM todo_policy_refunds todo
+      WHERE (proven OR EXISTS (SELECT FROM payins JOIN credit_signers ON account = from_address
+                                WHERE payins.payment_id = todo.payment_id))
+        AND ${notWaiting('todo.payment_id')} ORDER BY due_at, payment_id LIMIT $3`,
     [worker, now, max],
   );

@@ -6,18 +6,20 @@ import type { PaymentEvent } from './events.ts';
 import type { AddressProof } from './refundShapes.ts';
 import type { Payment, PaymentState } from './state.ts';
 
-/** Of one payment: each costs its payer a signature, and its stream an event. */
+/** Of each sender: each costs him a signature, and the stream an event. A hundred transfers, and so senders, are recorded of a payment. */
 export const refundAddressesMax = 20;
 
 export interface AddressWords {
   /** Where payments are paid, so that no other installation can use the signature. */
   readonly service: string;
   readonly paymentId: string;
+  /** The chain that the money came on and goes back on: the same address may be another's elsewhere. */
+  readonly chain: string;
   /** Spelled as its chain spells it. */
   readonly sender: string;
   readonly address: string;
   readonly memo: string | null;
-  /** 1 for the payment's first, 2 for its next: an old signature cannot bring an old address back. */
+  /** Greater than in any text that the sender has signed for this payment: an old signature cannot bring an old address back. */
   readonly number: number;
 }
 
@@ -25,10 +27,11 @@ export interface AddressWords {
  * One line for each field, its value in JSON: no value can pretend to be another line, so two different addresses never share a text. Only
  * printable ASCII: every wallet shows and signs the same bytes.
  */
-export function refundText({ service, paymentId, sender, address, memo, number }: AddressWords): string {
+export function refundText({ service, paymentId, chain, sender, address, memo, number }: AddressWords): string {
   const fields: readonly (readonly [name: string, value: string | number | null])[] = [
     ['service', service],
     ['payment', paymentId],
+    ['chain', chain],
     ['from', sender],
     ['to', address],
     ['memo', memo],
@@ -41,9 +44,12 @@ export function refundText({ service, paymentId, sender, address, memo, number }
 const ascii = (value: string | number): string =>
   JSON.stringify(value).replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The number that the next address of the payment has. */
-export const nextNumber = ({ refundAddressesSet }: Pick<Payment, 'refundAddressesSet'>): number =>
-  refundAddressesSet + 1;
+const latestOf = ({ refundAddresses }: Pick<Payment, 'refundAddresses'>, sender: string) =>
+  refundAddresses.findLast(({ proof }) => proof?.sender === sender);
+
+/** The number that the sender's next address has. What others set meanwhile does not change it. */
+export const nextNumber = (p: Pick<Payment, 'refundAddresses'>, sender: string): number =>
+  (latestOf(p, sender)?.ordinal ?? 0) + 1;
 
 /** Transfers of an account to the payment that are on their chain as far as is known. */
 export const payinsOf = (p: Pick<Payment, 'payins'>, sender: string): readonly Payin[] =>
@@ -61,12 +67,13 @@ export interface SignedAddress {
 export function setRefundAddress(p: PaymentState, signed: SignedAddress): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   const { address, memo, number, proof, now } = signed;
-  const known = p.refundAddresses.find((each) => each.proof?.sender === proof.sender);
-  if (known?.proof?.text === proof.text) return [];
+  const { sender } = proof;
+  if (p.refundAddresses.some((each) => each.proof?.sender === sender && each.proof.text === proof.text)) return [];
   if (!payinsOf(p, proof.sender).some(({ id }) => id === proof.transferId))
     return refuse('conflict', 'the account that signed has sent nothing to this payment', '/from');
-  if (p.refundAddressesSet >= refundAddressesMax)
+  if ((latestOf(p, sender)?.times ?? 0) >= refundAddressesMax)
     return refuse('conflict', `its address was set ${refundAddressesMax} times: ask the merchant`);
-  if (number !== nextNumber(p)) return refuse('conflict', 'another address was set meanwhile: sign the new text');
+  if (number !== nextNumber(p, sender))
+    return refuse('conflict', 'another address was set meanwhile: sign the new text');
   return [{ type: 'RefundAddressSet', data: { address, memo, setAt: now, proof } }];
 }

@@ -64,23 +64,26 @@ export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): read
     }),
   );
 
-/** What he signed for goes before the account that he has paid from. */
+/**
+ * What he signed for goes before the account that he has paid from. It holds on the chain that he signed for: elsewhere the same address may
+ * be another's, where it is a contract's. The account of his own key is his on every chain that he paid on.
+ */
 function provenBy(
   p: Payment,
   { chainId }: Pick<Refundable, 'chainId'>,
   sender: string,
   signers: readonly KnownSigner[],
 ): Omit<Share, 'amount'> | undefined {
-  const set = p.refundAddresses.findLast(({ proof }) => proof?.sender === sender);
-  if (set?.proof) {
-    const { by, transferId } = set.proof;
-    const holds =
-      by === 'key' || p.payins.some(({ id, transfer }) => id === transferId && transfer.chainId === chainId);
-    if (holds) return { receiver: { address: set.address, memo: set.memo }, proof: { sender, by: 'signature' } };
-  }
+  const own = p.refundAddresses.filter(({ proof }) => proof?.sender === sender);
+  const set =
+    own.findLast(({ proof }) => p.payins.some((payin) => isOn(payin, chainId) && payin.id === proof?.transferId)) ??
+    own.findLast(({ proof, address }) => proof?.by === 'key' && address === sender);
+  if (set) return { receiver: { address: set.address, memo: set.memo }, proof: { sender, by: 'signature' } };
   const signer = signers.find(({ account, chainIds }) => account === sender && chainIds.includes(chainId));
   return signer && { receiver: { address: sender, memo: null }, proof: { sender, by: 'credit' } };
 }
+
+const isOn = ({ transfer }: Payment['payins'][number], chainId: ChainId): boolean => transfer.chainId === chainId;
 
 /** What the sender has sent of the entry's money, less what went back to him. */
 const ownPart = (p: Payment, entry: Refundable, sender: string): bigint =>

@@ -30,6 +30,9 @@ export interface RefundAddress {
   readonly memo: string | null;
   /** Whose money, and by what that is proven; null where nothing proves it: then nothing goes there by itself. */
   readonly proof: AddressProof | null;
+  /** The how many-th of the payment it was, and of its sender. */
+  readonly ordinal: number;
+  readonly times: number;
 }
 
 export type PolicyApplied = PaymentEventData<'PolicyApplied'>;
@@ -43,7 +46,7 @@ export interface Payment extends Paid {
   readonly payout: TransferLeg<TokenRef> | null;
   /** Why an operator has put the payout on hold. */
   readonly payoutHeld: string | null;
-  /** The latest of each sender. */
+  /** The latest of each sender on each chain that he paid on, in the order in which they were set. */
   readonly refundAddresses: readonly RefundAddress[];
   /** How often one was set. */
   readonly refundAddressesSet: number;
@@ -178,13 +181,16 @@ const withRefund = (p: Payment, number: number, change: (refund: Refund) => Refu
 function withRefundAddress(p: Payment, data: PaymentEventData<'RefundAddressSet'>): Payment {
   const { address, memo } = data;
   const proof = data.proof ?? null;
-  const others = p.refundAddresses.filter((known) => known.proof?.sender !== proof?.sender);
-  return {
-    ...p,
-    refundAddresses: [...others, { address, memo, proof }],
-    refundAddressesSet: p.refundAddressesSet + 1,
-  };
+  const ordinal = p.refundAddressesSet + 1;
+  const own = p.refundAddresses.filter((known) => known.proof?.sender === proof?.sender);
+  const replaced = own.find((known) => chainIn(known.proof) === chainIn(proof));
+  const set = { address, memo, proof, ordinal, times: (own.at(-1)?.times ?? 0) + 1 };
+  const others = p.refundAddresses.filter((known) => known !== replaced);
+  return { ...p, refundAddresses: [...others, set], refundAddressesSet: ordinal };
 }
+
+/** The chain of the transfer that is named, as transfers' ids spell it. */
+const chainIn = (proof: AddressProof | null): string | undefined => proof?.transferId.split(':')[0];
 
 function newRefund({ refund, reason, chainId, token, requestedAt, networkFee = '0', ...data }: Requested): Refund {
   const { receiverAddress: receiver, receiverMemo, amount, ...request } = data;

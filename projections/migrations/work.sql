@@ -272,6 +272,12 @@ CREATE TABLE credit_accounts (
 );
 COMMENT ON TABLE credit_accounts IS 'What buyers have left to spend, by their address. In US cents.';
 
+CREATE TABLE credit_signers (
+  account    text        PRIMARY KEY,
+  changed_at timestamptz NOT NULL
+);
+COMMENT ON TABLE credit_signers IS 'Buyers who have paid out of their credit, by messages that they signed: their accounts are their own.';
+
 CREATE TABLE cashback_payments (
   app_id         text        NOT NULL,
   ordinal        bigint      NOT NULL,
@@ -315,9 +321,11 @@ COMMENT ON COLUMN todo_withdrawals.payment_id IS 'The payment that pays it out.'
 CREATE TABLE todo_policy_refunds (
   payment_id text        PRIMARY KEY,
   app_id     text        NOT NULL,
+  proven     boolean     NOT NULL,
   due_at     timestamptz NOT NULL
 );
-COMMENT ON TABLE todo_policy_refunds IS 'Payments of which something goes back by their app''s policy, to proven addresses: RefundRequested removes the row.';
+COMMENT ON TABLE todo_policy_refunds IS 'Payments of which something goes back by their app''s policy: RefundRequested removes the row.';
+COMMENT ON COLUMN todo_policy_refunds.proven IS 'Whether a sender has signed where it goes to. Without that it waits for one, or for a sender who has paid out of credit.';
 
 CREATE TABLE cashback_withdrawals (
   payment_id   text        PRIMARY KEY,

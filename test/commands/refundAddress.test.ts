@@ -10,6 +10,7 @@ import { type Buyer, buyers } from '../support/credit.ts';
 import {
   type Asset,
   baseUsdc,
+  bnbUsdc,
   confirmed,
   created,
   merchantWallet,
@@ -24,11 +25,15 @@ import { accepted, processes } from '../support/processes.ts';
 const { paymentId, appId } = terms();
 const by = { cause: 'payer' } as const;
 
-async function world(payer: Buyer, from: Asset = baseUsdc, asks?: () => Promise<boolean>) {
+async function world(payer: Buyer, from: Asset = baseUsdc, asks?: () => Promise<boolean>, also: readonly Asset[] = []) {
   const { start, clock } = processes({ now: minute(70) });
   const handle = start();
-  const history = [created({ from }), confirmed({ ...payin({ in: from }), from: payer.address })];
-  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId }));
+  const history = [from, ...also].map((asset) =>
+    confirmed({ ...payin({ in: asset, tx: `${asset.chain.id}` }), from: payer.address }),
+  );
+  await accepted(
+    handle(paymentDecider, paymentId, () => [created({ from }), ...history], { cause: 'worker:test', appId }),
+  );
   const chains = new Map(asks ? [[from.chain.id, { acceptsMessage: asks }]] : []);
   const signers = createMessageSigners(chains);
   const addresses = createRefundAddresses({
@@ -120,6 +125,19 @@ describe('an address that a payer gives', () => {
       (await known()).map(({ address }) => address),
       [payer.address],
     );
+  });
+
+  it('is said for each chain that its sender has paid on, and sent again it is the same', async () => {
+    const on = await world(payer, baseUsdc, undefined, [bnbUsdc]);
+    const first = await on.addresses.words(paymentId, asked);
+    assert.ok(!isRefusal(first));
+    assert.match(first.text, /^chain: "BNB Smart Chain"$|^chain: "BNB Chain"$/m);
+    const signature = await payer.sign(first.text);
+    const send = () => on.addresses.prove(paymentId, asked, { number: 1, signature }, by);
+    assert.deepEqual([pointed(await send()), pointed(await send())], ['set', 'set']);
+    assert.equal(pointed(await on.prove(asked)), 'set');
+    const chains = (await on.known()).map(({ proof }) => proof?.transferId.split(':')[0]);
+    assert.deepEqual(chains.sort(), ['56', '8453']);
   });
 
   it('is said by a contract that pays, when it takes the signature for its own', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { createRefunds } from '../../commands/refunds.ts';
+import { credit } from '../../domain/credit.ts';
 import type { AmountPolicy } from '../../domain/payment/amountPolicy.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordPayin } from '../../domain/payment/payins.ts';
@@ -10,7 +11,8 @@ import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import { policyRefundsWorker } from '../../src/subscribers/policyRefunds.ts';
-import { created, minute, of, payin, refundAddressSet, terms } from '../support/payments.ts';
+import { creditSpent } from '../support/creditSpent.ts';
+import { created, customerWallet, minute, of, payin, refundAddressSet, terms } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 const { paymentId, appId } = terms();
@@ -32,7 +34,8 @@ async function world(received = '12.01', policy: Partial<AmountPolicy> = { over:
       return { cost_microUsd: around.cost_microUsd, least_microUsd: 0n };
     };
     const deps = { handle: own, clock, addresses: addressBook, canReceive: {}, payoutCostOf };
-    const worker = policyRefundsWorker({ clock, refunds: createRefunds(deps), due: async () => [{ paymentId }] });
+    const due = async () => [{ paymentId, proven: policyRefundsDue(await payment()) }];
+    const worker = policyRefundsWorker({ clock, refunds: createRefunds(deps), due });
     return async () => {
       for (const item of await worker.due(10, clock.now())) await worker.act(item, signal);
     };
@@ -40,8 +43,11 @@ async function world(received = '12.01', policy: Partial<AmountPolicy> = { over:
   const payment = async () => (await currentState(start(), paymentDecider, paymentId)) as Payment;
   const back = async () => (await payment()).refunds.map(({ order, networkFee }) => [order.amount, networkFee]);
   const prove = () => add(handle, refundAddressSet());
+  /** The sender pays a merchant out of his credit, by a message that he signed. */
+  const spend = () =>
+    accepted(handle(credit, customerWallet, () => creditSpent(customerWallet), { cause: 'keyless', appId }));
   const pass = () => Object.assign(time, { now: plus(time.now, hour_ms) });
-  return { around, instance, payment, back, prove, pass };
+  return { around, instance, payment, back, prove, spend, pass };
 }
 
 describe('what a policy sends back', () => {
@@ -57,6 +63,20 @@ describe('what a policy sends back', () => {
     assert.deepEqual(await back(), [[of('1.95'), of('0.05')]]);
     assert.equal(policyRefundsDue(await payment()), false);
     assert.deepEqual((await payment()).refunds[0]?.request.requestedBy, 'policy');
+  });
+
+  it('goes back by itself to who has paid out of credit, and signed for that', async () => {
+    const { instance, back, spend, prove, pass } = await world();
+    const run = instance();
+    await run();
+    assert.deepEqual(await back(), []);
+    await spend();
+    pass();
+    await run();
+    assert.deepEqual(await back(), [[of('1.95'), of('0.05')]]);
+    await prove();
+    await run();
+    assert.equal((await back()).length, 1);
   });
 
   it('is ordered once, though two instances look at the same time', async () => {

@@ -262,7 +262,7 @@ function onPayment(state: PaymentState, step: Step, now: Instant): Decision<Paym
       const transfer = state.payins[0]?.transfer;
       if (!transfer) return [];
       const proof = p.signedAddress(p.customerWallet, { transfer });
-      const set = { address: p.customerWallet, memo: null, number: nextNumber(state), proof, now };
+      const set = { address: p.customerWallet, memo: null, number: nextNumber(state, proof.sender), proof, now };
       if (state.refundAddresses.length === 0) return setRefundAddress(state, set);
       const decided = requestRefunds(state, p.refundOrder({ to: 'proven', by: 'key' }), p.refundCost, now);
       return isRefusal(decided) ? [] : decided;

@@ -328,7 +328,8 @@ export interface ProofSketch {
 export function signedAddress(address = customerWallet, sketch: ProofSketch = {}) {
   const { sender = customerWallet, transfer = payin(), by = 'key', number = 1 } = sketch;
   const { paymentId } = terms();
-  const text = refundText({ service: 'https://pay.example', paymentId, sender, address, memo: null, number });
+  const chain = chainOf(transfer.chainId).name;
+  const text = refundText({ service: 'https://pay.example', paymentId, chain, sender, address, memo: null, number });
   return { sender, transferId: transferId(transfer), by, text, signature: '0x5161' } as const;
 }
 

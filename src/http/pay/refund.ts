@@ -27,7 +27,7 @@ const Signed = fields({
   from: entry(128),
   to: entry(128),
   memo: Type.Optional(entry(128)),
-  number: Type.String({ pattern: '^[1-9][0-9]?$', description: 'the number of the text' }),
+  number: Type.String({ pattern: '^[1-9][0-9]{0,3}$', description: 'the number of the text' }),
   signature: entry(8_400),
   lang,
 });

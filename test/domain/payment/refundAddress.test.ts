@@ -65,6 +65,23 @@ describe('where a payer’s money goes back to', () => {
     given([]).when(setting()).thenRefused('paymentNotFound');
   });
 
+  it('is not kept from him by others, however often they set theirs', () => {
+    const dust = { ...payin({ amount: '0.01', tx: 'dust' }), from: merchantWallet };
+    const often = Array.from({ length: 20 }, (_, index) =>
+      refundAddressSet(merchantWallet, { sender: merchantWallet, transfer: dust, number: index + 1 }),
+    );
+    given([...paidIn, confirmed(dust), ...often])
+      .when(setting(customerWallet, { number: 1 }))
+      .then([refundAddressSet(customerWallet, { number: 1 })]);
+    const his = [...paidIn, confirmed(dust), ...often.slice(0, 3), refundAddressSet(customerWallet), ...often.slice(3)];
+    given(his)
+      .when(setting(merchantWallet, { number: 5 }))
+      .then([refundAddressSet(merchantWallet, { number: 5 })]);
+    given(his)
+      .when(setting(merchantWallet, { number: 2 }))
+      .thenRefused('conflict', /sign the new text/);
+  });
+
   it('is set twenty times at most', () => {
     const often = Array.from({ length: 20 }, (_, index) => refundAddressSet(customerWallet, { number: index + 1 }));
     given([...paidIn, ...often])
@@ -77,6 +94,7 @@ describe('the text that is signed', () => {
   const words = {
     service: 'https://pay.example',
     paymentId: 'p1',
+    chain: 'Base',
     sender: customerWallet,
     address: merchantWallet,
     memo: null,
@@ -88,6 +106,7 @@ describe('the text that is signed', () => {
       'Send my money back to this address',
       'service: "https://pay.example"',
       'payment: "p1"',
+      'chain: "Base"',
       `from: "${customerWallet}"`,
       `to: "${merchantWallet}"`,
       'memo: "7"',

@@ -189,6 +189,18 @@ describe('a refund that a merchant orders', () => {
     assert.equal(orders(byKey, proven).length, 2);
   });
 
+  it('goes by a key’s signature on the chain that it was for; on the others to the key’s own account alone', () => {
+    const toOther = [...mixed, refundAddressSet(merchantWallet, { transfer: payin({ amount: '3.00' }) })];
+    assert.deepEqual(orders(toOther, { ...proven, scope: part('3.00') }), [`${of('2.95')} ${merchantWallet}`]);
+    assert.equal(orders(toOther, { ...proven, scope: part('5.00', bnbUsdc) }), 'refundAddressUnproven');
+    const toOwn = [...mixed, refundAddressSet(customerWallet, { transfer: payin({ amount: '3.00' }) })];
+    assert.deepEqual(orders(toOwn, { ...proven, scope: part('5.00', bnbUsdc) }), [
+      `${of('4.95', bnbUsdc)} ${customerWallet}`,
+    ]);
+    const both = [...toOther, refundAddressSet(merchantWallet, { transfer: wrong, number: 2 })];
+    assert.equal(orders(both, { ...proven, scope: part('5.00', bnbUsdc) }).length, 1);
+  });
+
   it('is of the sender’s own money: a cent beside a stranger’s payment moves that cent alone', () => {
     const cent = refundAddressSet(stranger, { sender: stranger, transfer: fromStranger });
     const both = [

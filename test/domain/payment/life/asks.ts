@@ -288,7 +288,7 @@ const address = (which: number): Ask =>
   ask(`refund to ${which}`, (p, now) => {
     const to = which ? customerWallet : merchantWallet;
     const transfer = p.payins[0]?.transfer ?? payin();
-    const number = nextNumber(p);
+    const number = nextNumber(p, customerWallet);
     const signed = { address: to, memo: null, number, proof: signedAddress(to, { transfer, number }), now };
     return (state) => setRefundAddress(state, signed);
   });

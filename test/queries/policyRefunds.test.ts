@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { recordPayin } from '../../domain/payment/payins.ts';
+import { duePolicyRefunds } from '../../queries/work.ts';
+import { creditSpent } from '../support/creditSpent.ts';
+import { append, paymentIdOf } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { givenReadModels } from './given.ts';
+
+/** Paid with too much, which the app's policy sends back. */
+function overpaid(tx: string): readonly PaymentEvent[] {
+  const created = p.created({ policy: { over: 'refund' } });
+  const seen = { transfer: p.payin({ amount: '12.01', tx }), final: true, now: p.minute(6) };
+  const events = recordPayin(p.paymentAfter([created]), seen);
+  return Array.isArray(events) ? [created, ...events] : assert.fail('it is recorded');
+}
+
+describe('what policies send back', () => {
+  const given = givenReadModels();
+  const due = () => duePolicyRefunds(given.database, { worker: 'policyRefunds', max: 9, now: p.minute(90) });
+
+  it('is due where a sender has signed where to', async () => {
+    await given.payments(overpaid('one'), [...overpaid('two'), p.refundAddressSet()], p.done);
+    assert.deepEqual(await due(), [{ paymentId: paymentIdOf(2), proven: true }]);
+  });
+
+  it('is due where a sender has paid out of credit, whenever that was; not where he has only earned', async () => {
+    await given.payments(overpaid('one'));
+    const [earned, spent] = creditSpent(p.customerWallet);
+    await append(given.world, `credit-${p.customerWallet}`, earned ? [earned] : []);
+    await given.project();
+    assert.deepEqual(await due(), []);
+    await append(given.world, `credit-${p.customerWallet}`, spent ? [spent] : []);
+    await given.project();
+    assert.deepEqual(await due(), [{ paymentId: paymentIdOf(1), proven: false }]);
+  });
+});
