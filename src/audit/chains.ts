@@ -1,0 +1,87 @@
+/** What the chains themselves show of the treasury's accounts and of all deposits, page by page, as far as one block each. */
+import type { AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Evidence } from './claims.ts';
+import type { Gap } from './findings.ts';
+
+/** An account of the treasury. */
+export interface WitnessedAccount {
+  readonly account: string;
+  /** Addresses whose money is the account's; itself among them where payins come to it. */
+  readonly payinAddresses: readonly string[];
+}
+
+/** A chain that is asked: its nodes, and nothing that the service remembers of it. */
+export interface Witness {
+  readonly chainId: ChainId;
+  readonly family: string;
+  accounts(signal: AbortSignal): Promise<readonly WitnessedAccount[]>;
+  readonly history: Pick<AccountHistory, 'listsCoin' | 'transactions' | 'standing'>;
+  /** The last block at or before a time. */
+  blockAt(at: Instant, signal: AbortSignal): Promise<bigint>;
+  /** What came to deposits and left them, tokens of the catalogue. Left out where payments share the treasury's address. */
+  deposits?(
+    addresses: readonly string[],
+    range: { readonly from: bigint; readonly to: bigint },
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly address: string; readonly transaction: AccountTransaction }>;
+}
+
+const pageMax = 500;
+
+export const evidenceOf = (
+  { chainId }: Pick<Witness, 'chainId'>,
+  of: Evidence['of'],
+  account: string,
+  { txHash, blockNumber, blockHash, time, outgoing, succeeded, fee, changes }: AccountTransaction,
+): Evidence => ({
+  side: 'chain',
+  chainId,
+  txHash,
+  of,
+  account,
+  block: blockNumber.toString(),
+  blockHash,
+  time,
+  outgoing,
+  succeeded,
+  fee: fee.toString(),
+  changes: changes.map(({ asset, amount, counterparty }) => ({ asset, amount: amount.toString(), counterparty })),
+});
+
+export interface Range {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** @param after where an earlier run stopped; null for the beginning. @param page told after each page, with where the next one begins */
+export async function readAccount(
+  witness: Witness,
+  account: string,
+  { from, to }: Range,
+  {
+    after,
+    signal,
+    page,
+  }: {
+    readonly after: string | null;
+    readonly signal: AbortSignal;
+    page(found: readonly Evidence[], next: string | null): void;
+  },
+): Promise<Gap | null> {
+  let next = after;
+  let complete = true;
+  do {
+    const asked = { account, from, to, order: 'oldestFirst', max: pageMax, after: next } as const;
+    const got = await witness.history.transactions(asked, signal);
+    complete &&= got.complete;
+    next = got.next;
+    page(
+      got.transactions.map((each) => evidenceOf(witness, 'treasury', account, each)),
+      next,
+    );
+  } while (next !== null);
+  const of = `${account} on chain ${witness.chainId}`;
+  return complete ? null : { of, why: 'no node remembers all that it sent: ask an archive node' };
+}

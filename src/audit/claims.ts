@@ -1,0 +1,132 @@
+/** What the log says about transactions of chains, and what the chains say: both sides of the comparison, by transaction. */
+import type { ChainId } from '../../domain/chains.ts';
+import type { Cost } from '../../domain/transfer/shapes.ts';
+import type { Finding, Where } from './findings.ts';
+
+interface Claimed {
+  readonly side: 'log';
+  readonly where: Where;
+  readonly chainId: ChainId;
+  readonly txHash: string;
+}
+
+/** Money that the log says came in. */
+export interface InflowClaim extends Claimed {
+  readonly kind: 'payin' | 'unmatched';
+  readonly transferId: string;
+  readonly to: string;
+  readonly asset: string;
+  /** Digits, as all amounts here. */
+  readonly amount: string;
+  readonly block: string;
+  /** `gone`: the log says that it left its chain again. */
+  readonly phase: 'detected' | 'confirmed' | 'gone';
+  /** Of unmatched money: the payment that it was given to, which claims it as well. */
+  readonly givenTo?: string;
+}
+
+/** A transaction that was signed, and what became of it. */
+export interface AttemptClaim extends Claimed {
+  readonly kind: 'attempt';
+  readonly account: string;
+  /** Whose money it moves, where that is not the account's that signs. */
+  readonly owner: string | null;
+  readonly asset: string;
+  readonly amount: string;
+  readonly receiver: string;
+  readonly form: 'coin' | 'flush' | 'deploy' | null;
+  readonly fate: 'live' | 'dead' | 'short' | 'settled';
+  readonly block: string | null;
+  readonly cost: Cost | null;
+  readonly arrived: string | null;
+  /** The attempt that the log says landed for the same transfer; null while none did. */
+  readonly settledBy: string | null;
+}
+
+/** A transaction that moves no money of payments: a cancel, a payment to oneself, what an operator adopted, money from outside. */
+export interface OwnClaim extends Claimed {
+  readonly kind: 'cancel' | 'topUp' | 'adopted';
+  readonly account: string;
+  readonly cost: Cost | null;
+  readonly changes: readonly {
+    readonly asset: string;
+    readonly amount: string;
+    readonly counterparty: string | null;
+  }[];
+  readonly fee: string;
+  readonly block: string | null;
+}
+
+export type Claim = InflowClaim | AttemptClaim | OwnClaim;
+
+/** A transaction as a chain shows it, seen from one of our accounts or deposits. */
+export interface Evidence {
+  readonly side: 'chain';
+  readonly chainId: ChainId;
+  readonly txHash: string;
+  readonly of: 'treasury' | 'deposit';
+  readonly account: string;
+  readonly block: string;
+  readonly blockHash: string;
+  readonly time: string;
+  readonly outgoing: boolean;
+  readonly succeeded: boolean;
+  readonly fee: string;
+  readonly changes: readonly {
+    readonly asset: string;
+    readonly amount: string;
+    readonly counterparty: string | null;
+  }[];
+}
+
+/** Something that may be said once in the whole log. */
+export interface Once {
+  readonly side: 'once';
+  readonly where: Where;
+  readonly says: string;
+  readonly code: Finding['code'];
+}
+
+/** A deposit that was disclosed. */
+export interface DepositClaim {
+  readonly address: string;
+  readonly family: string;
+  readonly at: string;
+  readonly paymentId: string;
+}
+
+export type Fact = Claim | Evidence | Once;
+
+/** In the same place, whoever says it. */
+export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
+
+export type SumColumn =
+  | 'received'
+  | 'paidOut'
+  | 'fees'
+  | 'dust'
+  | 'refunded'
+  | 'networkFees'
+  | 'held'
+  | 'swept'
+  | 'withdrawn';
+
+/** What a look through one stream tells. */
+export interface Out {
+  find(finding: Finding): void;
+  claim(claim: Claim): void;
+  once(key: string, once: Omit<Once, 'side'>): void;
+  deposit(deposit: DepositClaim): void;
+  sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;
+  /** What account books say in sums, without a transaction. Negative for what an operator explained to be missing. */
+  told(account: string, asset: string, amount: bigint): void;
+  opening(opening: Opening): void;
+}
+
+/** Where an account's books begin. */
+export interface Opening {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly block: string;
+  readonly balances: Readonly<{ [asset: string]: string }>;
+}

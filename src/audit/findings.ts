@@ -1,0 +1,78 @@
+/** What an audit can find. Codes are stable: machines and alarms are set on them. */
+
+/** Code → what an operator does next. */
+export const nextSteps = {
+  linkBroken: 'somebody changed, removed or inserted an event before this one: compare with a backup of the log',
+  revisionMissing: 'events of the stream are gone: restore the log from a backup and compare',
+  orderBroken: 'the stream’s events stand in another order than they were written: compare with a backup of the log',
+  sealWrong: 'the service did not write this event: find out who can write to the event store',
+  schemaWrong: 'no version of the service writes such an event: find out who can write to the event store',
+  streamChanged: 'an earlier audit saw another event there: whoever has MASTER_KEY can reseal; compare with a backup',
+  streamTruncated: 'an earlier audit saw more of this stream: its end is gone; compare with a backup',
+  headForged: 'the heads do not follow each other: compare with the heads that were published',
+  headRootWrong: 'the log is not what this head was signed over: compare with a backup as old as the head',
+  illegalEvent: 'no decision of the service leads to this event: find out who wrote it',
+  payinTwice: 'one transfer is credited twice: stop payouts of the later payment and tell whose money it is',
+  fundingWrong: 'what funded the payment is not what came in: check its payins on the chain',
+  splitWrong: 'received is not payout + fee + excess + dust: somebody changed the decision',
+  feeWrong: 'the fee is not what the payment’s own terms say: pay the difference back',
+  payoutWrong: 'what was ordered, signed or paid is not what the payment’s terms say: compare receiver and amount',
+  signedTwice: 'two attempts could land: find both transactions on the chain',
+  paidTwice: 'a transfer of ours landed twice: ask the receiver for the second one, and pause payouts',
+  refundBeyondCap: 'more goes back than came in: call the refund off if it is not signed',
+  approvalMissing: 'money was to leave without the approval that it needs: ask who ordered it',
+  notInAddressBook: 'money was to leave to an address that was not usable in the address book: ask who ordered it',
+  webhookTwice: 'one event was told by itself more than once: tell the merchant which to ignore',
+  webhookWrong: 'a webhook tells of an event that is not there: tell the merchant to read the payment',
+  accountWrong: 'the account’s sum does not follow from what was earned and spent',
+  outflowUnrecorded:
+    'the treasury’s key signed something that nothing records: pause payouts, change the key, adopt it if it was you',
+  outflowElsewhere:
+    'the transaction paid somebody else, or another amount, than the log says: pause payouts, change the key',
+  inflowUnrecorded: 'money came that the log knows nothing of: npm run rescan, then look whose it is',
+  payinForged: 'no transaction of the chain brings this payin: the payment was not paid; stop its payout',
+  payinDisowned: 'the log says this transfer left the chain, and it is there: its money is owed',
+  settledByFailed: 'the log says it was paid, and the transaction failed: the receiver has nothing',
+  settlementForged: 'the log says it was paid, and the chain has no such transaction',
+  landedUnrecorded: 'an attempt landed long ago and the log does not say so: is the service running?',
+  costWrong: 'gas or rent are not what the chain charged',
+  sweptElsewhere: 'a deposit’s money went somewhere else than the treasury: the deposit key is not yours alone',
+  adoptionWrong: 'what was adopted is not what the transaction did: ask the operator who adopted it',
+  booksOpen: 'the account holds another amount than recorded: npm run treasury -- books',
+  rowDiffers: 'the read model is not what the log says: npm run rebuild',
+  rowMissing: 'the log says this row exists: npm run rebuild',
+  rowUnknown: 'no event leads to this row: find out who writes to Postgres, then npm run rebuild',
+} as const;
+
+export type FindingCode = keyof typeof nextSteps;
+
+export interface Finding {
+  readonly code: FindingCode;
+  /** The stream that is concerned; of a read model, its table and key. */
+  readonly stream: string;
+  readonly revision: number | null;
+  readonly eventId: string | null;
+  readonly message: string;
+  /** Where the chain shows it; null for what the log alone shows. */
+  readonly transaction: { readonly chainId: number; readonly hash: string; readonly block: string | null } | null;
+}
+
+/** What the audit could not look at: it says nothing of that. */
+export interface Gap {
+  readonly of: string;
+  readonly why: string;
+}
+
+/** At an event of the log. */
+export interface Where {
+  readonly stream: string;
+  readonly revision: number | null;
+  readonly id: string | null;
+}
+
+export const findingAt = (
+  code: FindingCode,
+  { stream, revision, id }: Where,
+  message: string,
+  transaction: Finding['transaction'] = null,
+): Finding => ({ code, stream, revision, eventId: id, message, transaction });

@@ -1,0 +1,70 @@
+/** Reads the log once, from its first event to what was its end when the audit began, and puts it aside in the order of streams. */
+import { streamPrefixes } from '../../commands/codec.ts';
+import type { EventStore } from '../../commands/ports.ts';
+import { type Believed, type Entry, entryKey, readEntry } from './entry.ts';
+import { createSpill, type Spill } from './spill.ts';
+import type { AuditState, Workplace } from './state.ts';
+
+export interface LogDeps {
+  /** The raw log: nothing that is in it is left out. Nothing can be written through it. */
+  readonly log: Pick<EventStore, 'all' | 'tail'>;
+  /** Null where no key is at hand: then links, heads and chains have to do. */
+  readonly believed: Believed | null;
+  readonly progress: (done: bigint, total: bigint, events: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface LogRead {
+  readonly entries: Spill<Entry>;
+  readonly state: AuditState;
+}
+
+/** Events between two notes of how far it is: what an interrupted audit reads again at most. */
+const saveEvery = 100_000;
+
+const fresh = (tail: bigint): AuditState => ({
+  until: tail.toString(),
+  after: null,
+  events: 0,
+  newestHead: null,
+  entryRuns: [],
+  evidenceRuns: [],
+  read: {},
+  transactions: 0,
+});
+
+export async function readLog({ log, believed, progress, signal }: LogDeps, place: Workplace): Promise<LogRead> {
+  const tail = await log.tail();
+  const left = place.load();
+  let state = left && BigInt(left.until) <= tail ? left : fresh(tail);
+  const until = BigInt(state.until);
+  const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
+  const save = () => {
+    state = { ...state, entryRuns: entries.flush() };
+    place.save(state);
+  };
+  const after = state.after === null ? null : BigInt(state.after);
+  let unsaved = 0;
+  if (until === 0n || (after !== null && after >= until)) return { entries, state };
+  for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
+    const events = batch.events.filter(({ position }) => position <= until);
+    let { newestHead } = state;
+    for (const stored of events) {
+      const entry = readEntry(stored, believed);
+      if (entry.type === 'HeadSigned') newestHead = entry;
+      entries.add(entryKey(entry), entry);
+    }
+    unsaved += events.length;
+    state = { ...state, after: batch.position.toString(), events: state.events + events.length, newestHead };
+    if (unsaved >= saveEvery) {
+      save();
+      unsaved = 0;
+    }
+    progress(batch.position, until, state.events);
+    if (batch.position >= until || batch.live) break;
+  }
+  signal.throwIfAborted();
+  state = { ...state, after: state.until };
+  save();
+  return { entries, state };
+}

@@ -1,0 +1,31 @@
+/** The address book at any moment: at most a few hundred entries ever. */
+import type { Entry } from '../entry.ts';
+import type { Book } from './others.ts';
+
+interface Span {
+  readonly place: string;
+  readonly from: string;
+  until: string | null;
+}
+
+export const addressBookStream = 'addressBook-treasury';
+
+export interface WrittenBook extends Book {
+  next(entry: Entry): void;
+}
+
+export function createBook(): WrittenBook {
+  const spans: Span[] = [];
+  const placeOf = ({ chainId, address, memo }: Parameters<Book['isUsable']>[0]): string =>
+    JSON.stringify([chainId, address, memo]);
+  return {
+    next({ type, data }) {
+      const place = placeOf(data);
+      for (const span of spans)
+        if (span.place === place && span.until === null) span.until = data.removedAt ?? data.addedAt;
+      if (type === 'AddressAdded') spans.push({ place, from: data.usableFrom, until: null });
+    },
+    isUsable: (asked, at) =>
+      spans.some(({ place, from, until }) => place === placeOf(asked) && from <= at && (until === null || at < until)),
+  };
+}

@@ -1,0 +1,117 @@
+/** Whether a payment's money was divided as its own terms say. The arithmetic is written down here once more, on purpose. */
+import type { Entry } from '../entry.ts';
+import { type Finding, findingAt } from '../findings.ts';
+
+interface Source {
+  readonly chainId: number;
+  readonly token: { readonly address: string; readonly decimals: number };
+  readonly amount: string | null;
+  readonly fee: { readonly fixed: string; readonly basisPoints: number; readonly amount: string | null };
+}
+
+export interface Terms {
+  readonly entry: Entry;
+  readonly sources: readonly Source[];
+  paidFrom(chosen?: { readonly chainId: number; readonly tokenAddress: string }): {
+    readonly chainId: number;
+    readonly asset: string;
+  };
+}
+
+/** Where it can be paid from: as created, what payers may choose, what the app's policy takes besides. */
+export function termsOf(entry: Entry): Terms {
+  const { source, fee, alternatives = [], policy } = entry.data;
+  const first = { ...source, fee };
+  return {
+    entry,
+    sources: [first, ...alternatives, ...(policy?.tolerated ?? [])],
+    paidFrom: (chosen) => ({
+      chainId: chosen?.chainId ?? source.chainId,
+      asset: chosen?.tokenAddress ?? source.token.address,
+    }),
+  };
+}
+
+interface Transfer {
+  readonly chainId: number;
+  readonly token: { readonly address: string };
+  readonly amount: string;
+}
+
+/** @param used what the event says it was funded with, in that order; null for what no confirmed payin is */
+export function fundingFindings(terms: Terms, funded: Entry, used: readonly (Transfer | null)[]): readonly Finding[] {
+  const { data } = funded;
+  const paid = terms.paidFrom(data.source);
+  const source = terms.sources.find(({ chainId, token }) => chainId === paid.chainId && token.address === paid.asset);
+  if (!source) return [findingAt('fundingWrong', funded, `it may not be paid from ${paid.asset} on ${paid.chainId}`)];
+  const came = used.reduce((sum, each) => sum + BigInt(each?.amount ?? 0), 0n);
+  const theirs = used.every((each) => each?.chainId === paid.chainId && each.token.address === paid.asset);
+  const isCashback = data.rule === 'cashback';
+  return [
+    ...(isCashback || (theirs && came === BigInt(data.received) && new Set(data.transferIds).size === used.length)
+      ? []
+      : [findingAt('fundingWrong', funded, `it says ${data.received} was received; confirmed payins make ${came}`)]),
+    ...splitFindings(terms, funded, source),
+  ];
+}
+
+function splitFindings({ entry: created, sources }: Terms, funded: Entry, source: Source): readonly Finding[] {
+  const { rule } = funded.data;
+  const [received, fee, excess, dust, payout] = ['received', 'fee', 'excess', 'dust', 'payout'].map((name) =>
+    BigInt(funded.data[name]),
+  ) as [bigint, bigint, bigint, bigint, bigint];
+  const { type, destination } = created.data;
+  const route = { source: source.token.decimals, destination: destination.token.decimals };
+  const parts = scaled(payout, route.destination, route.source) + fee + excess + dust;
+  const findings: Finding[] = [];
+  if (parts !== received)
+    findings.push(findingAt('splitWrong', funded, `the parts make ${parts}, received is ${received}`));
+  const due = feesDue(
+    source,
+    { type, rule, received, agreedOut: destination.amount, isFirst: sources[0] === source },
+    route,
+  );
+  if (!due.includes(fee))
+    findings.push(findingAt('feeWrong', funded, `the fee is ${fee}; by the payment’s terms it is ${due.join(' or ')}`));
+  const agreed = destination.amount === null ? null : BigInt(destination.amount);
+  if (agreed !== null && (payout > agreed || (rule !== 'short' && payout !== agreed)))
+    findings.push(findingAt('payoutWrong', funded, `${payout} is paid out, ${agreed} was agreed`));
+  if (excess > 0n && rule !== 'overpaid')
+    findings.push(findingAt('splitWrong', funded, `rule ${rule} leaves no excess`));
+  return findings;
+}
+
+interface Route {
+  readonly source: number;
+  readonly destination: number;
+}
+
+interface Asked {
+  readonly type: string;
+  readonly rule: string;
+  readonly received: bigint;
+  readonly agreedOut: string | null;
+  readonly isFirst: boolean;
+}
+
+/** Each fee that the terms allow; one, but where less than agreed was taken: then that of what came, or the agreed one if it is less. */
+function feesDue(source: Source, { type, rule, received, agreedOut, isFirst }: Asked, route: Route): readonly bigint[] {
+  const of = (base: bigint): bigint => feeOf(base, source, route);
+  if (agreedOut === null || source.amount === null) return [of(received)];
+  const [byOut, byIn] = [of(scaled(BigInt(agreedOut), route.destination, route.source)), of(BigInt(source.amount))];
+  // Another source that stands in for the first one, one for one, has the fee of that one.
+  const stated = BigInt(source.fee.amount ?? 0);
+  const own = type === 'exactIn' && isFirst ? byIn : byOut;
+  const agreed = !isFirst && stated === byIn ? byIn : own;
+  return rule === 'short' ? [agreed, of(received) < agreed ? of(received) : agreed] : [agreed];
+}
+
+/** Fixed and basis points, rounded down to what both tokens can represent. */
+function feeOf(base: bigint, { fee }: Source, route: Route): bigint {
+  const exact = BigInt(fee.fixed) + (base * BigInt(fee.basisPoints)) / 10_000n;
+  const unit = 10n ** BigInt(Math.max(0, route.source - Math.min(route.source, route.destination)));
+  return exact - (exact % unit);
+}
+
+const scaled = (value: bigint, from: number, to: number): bigint =>
+  to >= from ? value * 10n ** BigInt(to - from) : value / 10n ** BigInt(from - to);

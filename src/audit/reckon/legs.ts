@@ -1,0 +1,141 @@
+/** One outgoing transfer, told again by its events alone: nothing of how the product decides is used. */
+import type { AttemptClaim, Out } from '../claims.ts';
+import type { Entry } from '../entry.ts';
+import { type FindingCode, findingAt } from '../findings.ts';
+
+/** What was ordered. */
+export interface Ordered {
+  readonly chainId: number;
+  readonly asset: string;
+  readonly receiver: string;
+  readonly memo: string | null;
+  readonly amount: bigint;
+  readonly form: AttemptClaim['form'];
+  /** Of the treasury, where the order says whose money it is. */
+  readonly owner: string | null;
+}
+
+interface Attempt {
+  readonly entry: Entry;
+  fate: AttemptClaim['fate'];
+  /** It can never land and has not used its nonce up. */
+  lapsed: boolean;
+  landed: { readonly block: string; readonly cost: AttemptClaim['cost']; readonly arrived: string | null } | null;
+}
+
+export interface Leg {
+  /** @param kind without the owner's prefix: Signed, Died, Confirmed … */
+  next(kind: string, entry: Entry): void;
+  end(): void;
+  /** What has left for good; null while nothing has. */
+  settled(): { readonly amount: bigint } | null;
+}
+
+const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
+
+export function createLeg(ordered: Ordered, out: Out): Leg {
+  const attempts = new Map<number, Attempt>();
+  let settled: number | null = null;
+  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+
+  function sign(entry: Entry): void {
+    const { data } = entry;
+    const asOrdered =
+      data.chainId === ordered.chainId &&
+      data.token.address === ordered.asset &&
+      data.receiver === ordered.receiver &&
+      (data.receiverMemo ?? null) === ordered.memo &&
+      BigInt(data.amount) === ordered.amount;
+    if (!asOrdered)
+      find(
+        'payoutWrong',
+        entry,
+        `signed ${data.amount} to ${data.receiver}, ordered ${ordered.amount} to ${ordered.receiver}`,
+      );
+    if (data.attempt !== attempts.size + 1)
+      find('illegalEvent', entry, `attempt ${data.attempt} follows ${attempts.size} attempts`);
+    if (settled !== null) find('signedTwice', entry, `attempt ${settled} has landed already`);
+    for (const [number, other] of attempts) {
+      const outbids = other.entry.data.nonce !== null && isSameNonce(other.entry, entry);
+      if (other.fate === 'live' && !outbids) find('signedTwice', entry, `attempt ${number} can still land`);
+    }
+    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, landed: null });
+  }
+
+  function land(entry: Entry, fate: 'settled' | 'short') {
+    const { attempt: number, hash, blockNumber, cost = null, arrived = null } = entry.data;
+    const attempt = attempts.get(number);
+    if (!attempt || attempt.entry.data.hash !== hash)
+      return find('illegalEvent', entry, `${hash} is no signed attempt ${number}`);
+    if (settled !== null && settled !== number) find('paidTwice', entry, `attempt ${settled} had landed as well`);
+    if (attempt.fate === 'dead' || attempt.lapsed)
+      find('illegalEvent', entry, `attempt ${number} was proven dead before`);
+    attempt.fate = fate;
+    attempt.landed = { block: blockNumber, cost, arrived };
+    if (fate === 'settled') settled = number;
+  }
+
+  function die(entry: Entry) {
+    const { attempt: number, proof } = entry.data;
+    const attempt = attempts.get(number);
+    if (!attempt) return find('illegalEvent', entry, `there is no attempt ${number}`);
+    attempt.fate = 'dead';
+    attempt.lapsed = proof.reason === 'validityPassed';
+    const { landed } = proof;
+    if (landed && landed.hash === attempt.entry.data.hash)
+      attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null };
+  }
+
+  function unsettle(): void {
+    const attempt = settled === null ? undefined : attempts.get(settled);
+    if (attempt) [attempt.fate, attempt.landed] = ['live', null];
+    settled = null;
+  }
+
+  /** After an operator has decided about one that fell short. */
+  function retry(fate: 'live' | 'dead'): void {
+    const isShort = [...attempts.values()].some((attempt) => attempt.fate === 'short');
+    if (isShort) for (const attempt of attempts.values()) if (attempt.fate !== 'dead') attempt.fate = fate;
+  }
+
+  return {
+    next(kind, entry) {
+      if (kind === 'Signed') sign(entry);
+      else if (kind === 'Died') die(entry);
+      else if (kind === 'Confirmed') land(entry, 'settled');
+      else if (kind === 'Short') land(entry, 'short');
+      else if (kind === 'Orphaned') unsettle();
+      else if (kind === 'Accepted') retry('live');
+      else if (kind === 'Retried') retry('dead');
+    },
+    end() {
+      const settledBy = settled === null ? null : (attempts.get(settled)?.entry.data.hash ?? null);
+      for (const attempt of attempts.values()) out.claim(claimOf(ordered, attempt, settledBy));
+    },
+    settled: () => (settled === null ? null : { amount: ordered.amount }),
+  };
+}
+
+const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
+
+function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: string | null): AttemptClaim {
+  const { data } = entry;
+  return {
+    side: 'log',
+    kind: 'attempt',
+    where: { stream: entry.stream, revision: entry.revision, id: entry.id },
+    chainId: data.chainId,
+    txHash: data.hash,
+    account: data.account,
+    owner: ordered.owner,
+    asset: data.token.address,
+    amount: data.amount,
+    receiver: data.receiver,
+    form: ordered.form,
+    fate,
+    block: landed?.block ?? null,
+    cost: landed?.cost ?? null,
+    arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,
+    settledBy,
+  };
+}

@@ -1,0 +1,227 @@
+/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals, webhooks, credit. */
+import { transferId } from '../../../domain/payment/shapes.ts';
+import { deliveryIdOf } from '../../../domain/webhook.ts';
+import type { Claim, Out, OwnClaim } from '../claims.ts';
+import type { Entry } from '../entry.ts';
+import { findingAt } from '../findings.ts';
+import { createLeg, type Leg } from './legs.ts';
+import type { Reckoner } from './reckoner.ts';
+
+const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+
+export function createUnmatchedReckoner(out: Out): Reckoner {
+  let seen: Entry | null = null;
+  let givenTo: string | null = null;
+  let refund: Leg | null = null;
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'UnmatchedPayinSeen') seen = entry;
+      else if (type === 'UnmatchedPayinAssigned') givenTo = data.paymentId;
+      else if (type === 'UnmatchedPayinRefundRequested') refund = orderBack(entry);
+      else refund?.next(type.replace('UnmatchedRefund', ''), entry);
+      const decided = type === 'UnmatchedPayinAssigned' || type === 'UnmatchedPayinRefundRequested';
+      if (decided && givenTo !== null && refund !== null)
+        out.find(findingAt('refundBeyondCap', entry, 'the money is given to a payment, and sent back as well'));
+    },
+    end() {
+      refund?.end();
+      if (!seen) return;
+      const { chainId, txHash, to, token, amount, blockNumber: block } = seen.data.transfer;
+      const own = {
+        side: 'log',
+        kind: 'unmatched',
+        where: whereOf(seen),
+        chainId,
+        txHash,
+        phase: 'confirmed',
+      } as const;
+      const claim = { ...own, transferId: transferId(seen.data.transfer), to, asset: token.address, amount, block };
+      out.claim(givenTo === null ? claim : { ...claim, givenTo });
+      if (givenTo !== null) return;
+      out.sum(chainId, token.address, 'received', BigInt(amount));
+      if (refund === null) out.sum(chainId, token.address, 'held', BigInt(amount));
+    },
+  };
+
+  function orderBack(entry: Entry): Leg | null {
+    if (!seen) return null;
+    const { chainId, token, amount } = seen.data.transfer;
+    const { receiverAddress: receiver, receiverMemo: memo, networkFee } = entry.data;
+    // Older ones were sent by hand, and adopted or explained.
+    const sent = BigInt(amount) - BigInt(networkFee ?? 0);
+    if (sent < 0n) out.find(findingAt('refundBeyondCap', entry, `${networkFee} is taken off of ${amount}`));
+    out.sum(chainId, token.address, 'refunded', sent);
+    out.sum(chainId, token.address, 'networkFees', BigInt(networkFee ?? 0));
+    return createLeg({ chainId, asset: token.address, receiver, memo, amount: sent, form: null, owner: null }, out);
+  }
+}
+
+/** `treasury-<chainId>-<account>`: of any length, so that nothing of it is kept. */
+export function createTreasuryReckoner(out: Out): Reckoner {
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      const [chainId, account] = accountOf(entry.stream);
+      const own = {
+        side: 'log',
+        where: whereOf(entry),
+        chainId,
+        account,
+        cost: null,
+        changes: [],
+        fee: '0',
+        block: null,
+      } as const;
+      const claim = (more: Pick<OwnClaim, 'kind' | 'txHash'> & Partial<OwnClaim>): void =>
+        out.claim({ ...own, ...more } as Claim);
+      if (type === 'NonceCancelled' || type === 'SweepSigned') claim({ kind: 'cancel', txHash: data.hash });
+      const { landed } = data;
+      if ((type === 'NonceUsedUp' || type === 'SweepConfirmed') && landed)
+        claim({ kind: 'cancel', txHash: landed.hash, cost: landed.cost, block: landed.blockNumber });
+      if (type === 'NonceAssigned')
+        out.once(`nonce ${entry.stream} ${data.nonce}`, {
+          where: own.where,
+          says: `nonce ${data.nonce} was handed out`,
+          code: 'illegalEvent',
+        });
+      if (type === 'TransactionAdopted')
+        claim({ kind: 'adopted', txHash: data.hash, changes: data.changes, fee: data.fee, block: data.blockNumber });
+    },
+    end() {},
+  };
+}
+
+export function createBooksReckoner(out: Out): Reckoner {
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      const [chainId, account] = accountOf(entry.stream);
+      const key = `${chainId} ${account}`;
+      if (type === 'BooksOpened') out.opening({ chainId, account, block: data.blockNumber, balances: data.balances });
+      if (type === 'DifferenceExplained')
+        for (const [asset, amount] of Object.entries<string>(data.differences)) out.told(key, asset, BigInt(amount));
+      if (type !== 'TopUpSeen') return;
+      const { asset, amount, from: counterparty, transaction } = data;
+      if (!transaction) return out.told(key, asset, BigInt(amount));
+      const changes = [{ asset, amount, counterparty }];
+      const own = {
+        side: 'log',
+        kind: 'topUp',
+        where: whereOf(entry),
+        chainId,
+        account,
+        cost: null,
+        changes,
+        fee: '0',
+      } as const;
+      out.claim({ ...own, txHash: transaction.hash, block: transaction.blockNumber });
+    },
+    end() {},
+  };
+}
+
+/** `treasury-<chainId>-<account>`, `books-<chainId>-<account>` */
+function accountOf(stream: string): [OwnClaim['chainId'], string] {
+  const [, chainId = '', ...account] = stream.split('-');
+  return [Number(chainId) as OwnClaim['chainId'], account.join('-')];
+}
+
+/** Where money could be withdrawn to, and since when. */
+export interface Book {
+  isUsable(
+    place: { readonly chainId: number; readonly address: string; readonly memo: string | null },
+    at: string,
+  ): boolean;
+}
+
+/** @param approvalFrom_microUsd what is worth more needs another operator; null where that is not known */
+export function createOperationReckoner(out: Out, book: Book, approvalFrom_microUsd: bigint | null): Reckoner {
+  let ordered: Entry | null = null;
+  let leg: Leg | null = null;
+  const approvedBy = new Set<string>();
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'OperationOrdered') {
+        ordered = entry;
+        const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
+        leg = createLeg(
+          { chainId, asset: token.address, receiver, memo, amount: BigInt(amount), form: form?.kind ?? null, owner },
+          out,
+        );
+      } else if (type === 'OperationApproved') approvedBy.add(data.by);
+      else if (type !== 'OperationCalledOff' && type !== 'RebalanceArrived') {
+        if (type === 'OperationSigned' && ordered) check(entry, ordered);
+        leg?.next(type.replace('Operation', ''), entry);
+      }
+    },
+    end() {
+      leg?.end();
+      const settled = leg?.settled();
+      if (!ordered || !settled) return;
+      const { kind, chainId, token } = ordered.data;
+      if (kind === 'withdrawal') out.sum(chainId, token.address, 'withdrawn', settled.amount);
+      if (kind === 'sweep') out.sum(chainId, token.address, 'swept', settled.amount);
+    },
+  };
+
+  function check(entry: Entry, { data }: Entry): void {
+    if (data.kind !== 'withdrawal' && data.kind !== 'rebalance') return;
+    const others = [...approvedBy].filter((by) => by !== data.by).length;
+    const above = approvalFrom_microUsd !== null && BigInt(data.value_microUsd) > approvalFrom_microUsd;
+    const needed = above ? 1 : data.approvals;
+    if (others < needed)
+      out.find(findingAt('approvalMissing', entry, `${data.by} ordered it, nobody else approved it`));
+    const place = { chainId: data.chainId, address: data.receiver, memo: data.receiverMemo };
+    if (!book.isUsable(place, entry.data.signedAt))
+      out.find(
+        findingAt('notInAddressBook', entry, `${data.receiver} was not usable in the address book when it was signed`),
+      );
+  }
+}
+
+export function createWebhookReckoner(out: Out): Reckoner {
+  let starts = 0;
+  return {
+    next(entry) {
+      const { type, data, stream } = entry;
+      if (type !== 'WebhookSendStarted') return;
+      starts += 1;
+      if (starts > 1) out.find(findingAt('webhookTwice', entry, 'the delivery was claimed before'));
+      if (data.kind !== 'automatic') return;
+      if (stream !== `webhook-${deliveryIdOf(data.eventId)}`)
+        out.find(findingAt('webhookWrong', entry, `no delivery of event ${data.eventId} has this stream`));
+      out.once(`webhook ${data.eventId}`, {
+        where: whereOf(entry),
+        says: `event ${data.eventId} was told`,
+        code: 'webhookTwice',
+      });
+    },
+    end() {},
+  };
+}
+
+/** Credit and cashback: each event says how the account stands after it. */
+export function createAccountReckoner(out: Out): Reckoner {
+  let balance = 0n;
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'CreditEarned' || type === 'CashbackReceived') balance += BigInt(data.cents);
+      else if (type === 'CreditSpent' || type === 'CashbackWithdrawn') balance -= BigInt(data.cents);
+      if (data.after && (BigInt(data.after.balance_cents) !== balance || balance < 0n))
+        out.find(
+          findingAt('accountWrong', entry, `it says ${data.after.balance_cents} cents, its events make ${balance}`),
+        );
+      if (type === 'CreditEarned')
+        out.once(`earned ${data.paymentId} ${data.account}`, {
+          where: whereOf(entry),
+          says: `payment ${data.paymentId} was rewarded`,
+          code: 'accountWrong',
+        });
+      if (data.after) balance = BigInt(data.after.balance_cents);
+    },
+    end() {},
+  };
+}

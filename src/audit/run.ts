@@ -1,0 +1,211 @@
+/**
+ * The auditor's verifier: reads the log, reckons every stream again, asks the chains what really happened, and compares. It takes nothing
+ * from read models, cursors or the product's decisions, writes to files of its own alone, and holds neither the log nor the chains in memory.
+ */
+import type { ChainId } from '../../domain/chains.ts';
+import { epochMs, type Instant, instant } from '../../domain/time.ts';
+import type { Witness } from './chains.ts';
+import { type DepositClaim, type Fact, factKey, type Out } from './claims.ts';
+import { compareFacts, type World } from './compare.ts';
+import type { Finding, Gap } from './findings.ts';
+import { auditHeads, type KeptHead, type Leaf } from './heads.ts';
+import { type LogDeps, type LogRead, readLog } from './log.ts';
+import { addressBookStream, createBook } from './reckon/book.ts';
+import { createSpill, grouped, type Spill } from './spill.ts';
+import { openWorkplace, type Workplace } from './state.ts';
+import { auditStreams } from './streams.ts';
+import {
+  type AccountLedger,
+  type AccountSums,
+  createAccountLedger,
+  createPaymentLedger,
+  type PaymentLedger,
+  type PaymentSums,
+} from './sums.ts';
+import { auditTips } from './tips.ts';
+import { type ChainsRead, readChains } from './witnesses.ts';
+
+export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal'> {
+  /** Of every configured chain; none for the log alone. */
+  readonly witnesses: readonly Witness[];
+  /** Where its files are, and what it saw the last time. */
+  readonly directory: string;
+  readonly now: () => Instant;
+  /** How long what is under way may take: what is younger is no finding. */
+  readonly patience_ms: number;
+  /** What is worth more needs another operator; null where that is not known. */
+  readonly approvalFrom_microUsd: bigint | null;
+  readonly keptHeads?: readonly KeptHead[];
+  /** That the first head must be signed with. */
+  readonly headKey?: string;
+  readonly progress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly part: 'log' | 'streams' | 'chains' | 'comparing';
+  /** From 0 to 1; null where nobody knows. */
+  readonly done: number | null;
+  /** Events or transactions of the part so far. */
+  readonly count: number;
+}
+
+export interface AuditReport {
+  /** Position of the log's end when it began. */
+  readonly until: string;
+  readonly events: number;
+  readonly streams: number;
+  readonly transactions: number;
+  /** The first so many, in the order of streams; `found` counts all. */
+  readonly findings: readonly Finding[];
+  readonly found: number;
+  readonly gaps: readonly Gap[];
+  readonly payments: readonly PaymentSums[];
+  readonly accounts: readonly AccountSums[];
+  readonly seconds: number;
+}
+
+export const findingsMax = 1_000;
+
+/** Crash anywhere: the next run goes on with what was read, and nothing else was touched. */
+export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
+  const began_ms = performance.now();
+  const place = openWorkplace(deps.directory);
+  const results = collector();
+  const tell = deps.progress ?? (() => {});
+  const read = await readLog(
+    { ...deps, progress: (done, total, count) => tell({ part: 'log', done: Number(done) / Number(total), count }) },
+    place,
+  );
+  const told = passStreams(deps, place, read, results);
+  const shown = await readChains(
+    { ...deps, ...told, progress: (count) => tell({ part: 'chains', done: null, count }) },
+    place,
+    read.state,
+  );
+  for (const gap of shown.gaps) results.gaps.push(gap);
+  compare(deps, told, shown, results);
+  const findings = results.found();
+  if (!findings.some(({ code }) => code === 'streamChanged' || code === 'streamTruncated')) told.keepTips();
+  place.clear();
+  return {
+    until: read.state.until,
+    events: read.state.events,
+    streams: told.streams,
+    transactions: shown.transactions,
+    findings,
+    found: results.count(),
+    gaps: results.gaps,
+    payments: told.payments.rows(),
+    accounts: shown.standings.flatMap(
+      ({ standing, ...of }) =>
+        told.accounts.close({ ...of, holds: standing.balances, settledBefore: settledBefore(deps) }).rows,
+    ),
+    seconds: (performance.now() - began_ms) / 1_000,
+  };
+}
+
+const settledBefore = ({ now, patience_ms }: AuditDeps): Instant => instant(epochMs(now()) - patience_ms);
+
+interface Results {
+  readonly gaps: Gap[];
+  find(finding: Finding): void;
+  count(): number;
+  found(): readonly Finding[];
+}
+
+function collector(): Results {
+  const findings: Finding[] = [];
+  let count = 0;
+  const byPlace = (a: Finding, b: Finding): number =>
+    a.stream < b.stream ? -1 : a.stream > b.stream ? 1 : (a.revision ?? -1) - (b.revision ?? -1);
+  return {
+    gaps: [],
+    find(finding) {
+      count += 1;
+      if (findings.length < findingsMax) findings.push(finding);
+    },
+    count: () => count,
+    found: () => findings.toSorted(byPlace),
+  };
+}
+
+export interface Told {
+  readonly streams: number;
+  readonly claims: Spill<Fact>;
+  readonly deposits: Spill<DepositClaim>;
+  readonly payments: PaymentLedger;
+  readonly accounts: AccountLedger;
+  /** The first block that the log tells of an account of the treasury, by chain and account. */
+  readonly firstBlocks: ReadonlyMap<string, bigint>;
+  readonly keepTips: () => void;
+}
+
+/** Links, numbers, heads, and every stream reckoned again. */
+function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogRead, results: Results): Told {
+  const { directory } = place;
+  const claims = createSpill<Fact>({ directory, name: 'claims' });
+  const deposits = createSpill<DepositClaim>({ directory, name: 'deposits' });
+  const leaves = createSpill<Leaf>({ directory, name: 'leaves' });
+  const [payments, accounts, book] = [createPaymentLedger(), createAccountLedger(), createBook()];
+  const heads = auditHeads(state.newestHead, {
+    leaves,
+    find: results.find,
+    ...(deps.keptHeads && { kept: deps.keptHeads }),
+    ...(deps.headKey !== undefined && { key: deps.headKey }),
+  });
+  const tips = auditTips(deps.directory, results.find);
+  const firstBlocks = new Map<string, bigint>();
+  const out: Out = {
+    find: results.find,
+    claim(claim) {
+      claims.add(factKey(claim), claim);
+      if (!('account' in claim) || claim.block === null) return;
+      const key = `${claim.chainId} ${claim.account}`;
+      const block = BigInt(claim.block);
+      const known = firstBlocks.get(key);
+      if (known === undefined || block < known) firstBlocks.set(key, block);
+    },
+    once: (key, once) => claims.add(`once ${key}`, { side: 'once', ...once }),
+    deposit: (deposit) => deposits.add(`${deposit.family} ${deposit.at} ${deposit.address}`, deposit),
+    sum: payments.sum,
+    told: accounts.told,
+    opening: accounts.opening,
+  };
+  let count = 0;
+  const { streams } = auditStreams(entries.sorted(), {
+    out,
+    book,
+    approvalFrom_microUsd: deps.approvalFrom_microUsd,
+    good: heads.good,
+    tip: tips.tip,
+    every(entry) {
+      tips.entry(entry);
+      // Its name comes before those of all streams that ask it.
+      if (entry.stream === addressBookStream) book.next(entry);
+      count += 1;
+      if (count % 5_000 === 0) deps.progress?.({ part: 'streams', done: count / state.events, count });
+    },
+  });
+  heads.end();
+  tips.end();
+  return { streams, claims, deposits, payments, accounts, firstBlocks, keepTips: tips.keep };
+}
+
+/** The chains' transactions first: what they show must be in the log, and what the log says must be there. */
+function compare(deps: AuditDeps, { claims, accounts }: Told, shown: ChainsRead, results: Results): void {
+  const world: World = { settledBefore: settledBefore(deps), accountAt: shown.accountAt, wasRead: shown.wasRead };
+  let count = 0;
+  for (const facts of grouped<Fact>(shown.evidence, claims)) {
+    for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
+    compareFacts(facts, world, { find: results.find, unclaimed: accounts.unclaimed });
+    count += facts.length;
+    if (count % 5_000 < facts.length) deps.progress?.({ part: 'comparing', done: null, count });
+  }
+  for (const { standing, ...of } of shown.standings)
+    for (const finding of accounts.close({ ...of, holds: standing.balances, settledBefore: world.settledBefore })
+      .findings)
+      results.find(finding);
+}
+
+/** A chain's account, as a key. */
+export const accountKey = (chainId: ChainId, account: string): string => `${chainId} ${account}`;

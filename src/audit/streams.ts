@@ -1,0 +1,132 @@
+/** Pass two: stream by stream, in the order of names. Links, numbers, and what the events say is reckoned again. */
+import { categoryOf } from '../../domain/decider.ts';
+import type { Out } from './claims.ts';
+import type { Entry } from './entry.ts';
+import { findingAt } from './findings.ts';
+import {
+  type Book,
+  createAccountReckoner,
+  createBooksReckoner,
+  createOperationReckoner,
+  createTreasuryReckoner,
+  createUnmatchedReckoner,
+  createWebhookReckoner,
+} from './reckon/others.ts';
+import { createPaymentReckoner } from './reckon/payment.ts';
+import type { Reckoner } from './reckon/reckoner.ts';
+import type { Record as Sorted } from './spill.ts';
+
+/** A stream's newest event, as far as a position. */
+export interface TipSeen {
+  readonly stream: string;
+  readonly revision: number;
+  readonly link: string;
+  readonly id: string;
+}
+
+export interface StreamsDeps {
+  readonly out: Out;
+  readonly book: Book;
+  readonly approvalFrom_microUsd: bigint | null;
+  /** Each event, in the order of streams and numbers, when it continues its chain and its seal is good. */
+  readonly good: (entry: Entry) => void;
+  /** Each stream's end. */
+  readonly tip: (tip: TipSeen) => void;
+  readonly every: (entry: Entry) => void;
+}
+
+/** Cashback is paid out of what nobody paid in: it has no funds of its own on a chain. */
+const quiet: Reckoner = { next() {}, end() {} };
+
+function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: StreamsDeps): Reckoner {
+  switch (categoryOf(stream)) {
+    case 'payment':
+      return createPaymentReckoner(out);
+    case 'unmatched':
+      return createUnmatchedReckoner(out);
+    case 'treasury':
+      return createTreasuryReckoner(out);
+    case 'operation':
+      return createOperationReckoner(out, book, approvalFrom_microUsd);
+    case 'books':
+      return createBooksReckoner(out);
+    case 'webhook':
+      return createWebhookReckoner(out);
+    case 'credit':
+    case 'cashback':
+      return createAccountReckoner(out);
+    default:
+      return quiet;
+  }
+}
+
+interface Current {
+  readonly stream: string;
+  readonly reckoner: Reckoner;
+  last: Entry;
+  /** Whether each event so far continued the chain. */
+  chained: boolean;
+}
+
+export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps): { readonly streams: number } {
+  let streams = 0;
+  let current: Current | undefined;
+
+  function end(ended: Current | undefined): void {
+    if (!ended) return;
+    const { reckoner, last } = ended;
+    guarded(deps, last, () => reckoner.end());
+    deps.tip({ stream: last.stream, revision: last.revision, link: last.link, id: last.id });
+  }
+  for (const { value: entry } of entries) {
+    if (current?.stream === entry.stream) {
+      current.chained = follows(deps.out, entry, current.last) && current.chained;
+      current.last = entry;
+    } else {
+      end(current);
+      streams += 1;
+      const chained = follows(deps.out, entry, null);
+      current = { stream: entry.stream, reckoner: reckonerOf(entry.stream, deps), last: entry, chained };
+    }
+    deps.every(entry);
+    const { reckoner, chained } = current;
+    for (const { code, message } of entry.wrong ?? []) deps.out.find(findingAt(code, entry, message));
+    if (chained && entry.sealed) deps.good(entry);
+    guarded(deps, entry, () => reckoner.next(entry));
+  }
+  end(current);
+  return { streams };
+}
+
+/** Data that no schema allows can break any reckoning: that is a finding, not the end of the audit. */
+function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    out.find(findingAt('schemaWrong', entry, `${entry.type} cannot be reckoned with: ${(error as Error).message}`));
+  }
+}
+
+/** @returns whether the event continues its stream's chain */
+function follows(out: Out, entry: Entry, last: Entry | null): boolean {
+  const due = last === null ? 0 : last.revision + 1;
+  if (entry.revision !== due) {
+    const what = due < entry.revision ? `${due} to ${entry.revision - 1} are missing` : `${due} was due`;
+    out.find(findingAt('revisionMissing', entry, `event ${entry.revision} comes, ${what}`));
+    return false;
+  }
+  if (last !== null && BigInt(entry.position) <= BigInt(last.position)) {
+    out.find(findingAt('orderBroken', entry, `it stands in the log before event ${last.revision} of its stream`));
+    return false;
+  }
+  const prev = last === null ? null : last.link;
+  if (entry.prev === prev) return true;
+  out.find(
+    findingAt(
+      'linkBroken',
+      entry,
+      `it follows ${entry.prev ?? 'nothing'}, but the event before it is ${prev ?? 'none'}`,
+    ),
+  );
+  return false;
+}

@@ -1,0 +1,164 @@
+/** What all payments make together, and what each account of the treasury held, got and spent. Bounded by chains, tokens and accounts. */
+import type { ChainId } from '../../domain/chains.ts';
+import { coinAddress } from '../../domain/coins.ts';
+import type { Evidence, Opening, SumColumn } from './claims.ts';
+import { type Finding, findingAt } from './findings.ts';
+
+/** Of one token on one chain, in smallest units. */
+export type PaymentSums = { readonly chainId: number; readonly asset: string } & { readonly [C in SumColumn]: bigint };
+
+const nothing: { readonly [C in SumColumn]: bigint } = {
+  received: 0n,
+  paidOut: 0n,
+  fees: 0n,
+  dust: 0n,
+  refunded: 0n,
+  networkFees: 0n,
+  held: 0n,
+  swept: 0n,
+  withdrawn: 0n,
+};
+
+export interface PaymentLedger {
+  sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;
+  rows(): readonly PaymentSums[];
+}
+
+export function createPaymentLedger(): PaymentLedger {
+  const sums = new Map<string, { chainId: number; asset: string } & { [C in SumColumn]: bigint }>();
+  return {
+    sum(chainId, asset, column, amount) {
+      const key = `${chainId} ${asset}`;
+      const row = sums.get(key) ?? { chainId, asset, ...nothing };
+      row[column] += amount;
+      sums.set(key, row);
+    },
+    rows: () => [...sums.values()],
+  };
+}
+
+/** What of received is not paid out, kept as fee, sent back or held: nothing, in an honest log. */
+export const openOf = ({ received, paidOut, fees, dust, refunded, networkFees, held }: PaymentSums): bigint =>
+  received - paidOut - fees - dust - refunded - networkFees - held;
+
+/** One asset of one account, since its books began, by the chain's own account of it. */
+export interface AccountSums {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly asset: string;
+  readonly opening: bigint;
+  readonly in: bigint;
+  readonly out: bigint;
+  readonly gas: bigint;
+  readonly holds: bigint;
+  /** What nothing explains; of coin that no node lists, what the books tell in sums is taken off. */
+  readonly open: bigint;
+}
+
+interface Moved {
+  in: bigint;
+  out: bigint;
+  gas: bigint;
+}
+
+interface Unclaimed {
+  sum: bigint;
+  readonly first: Evidence;
+}
+
+export interface AccountLedger {
+  opening(opening: Opening): void;
+  told(account: string, asset: string, amount: bigint): void;
+  moved(evidence: Evidence): void;
+  unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  openingOf(chainId: ChainId, account: string): Opening | undefined;
+  /** @param holds what the account holds at the block up to which its history was read */
+  close(of: {
+    readonly chainId: ChainId;
+    readonly account: string;
+    readonly listsCoin: boolean;
+    readonly holds: Readonly<{ [asset: string]: bigint }>;
+    readonly settledBefore: string;
+  }): {
+    readonly rows: readonly AccountSums[];
+    readonly findings: readonly Finding[];
+  };
+}
+
+export function createAccountLedger(): AccountLedger {
+  const openings = new Map<string, Opening>();
+  const told = new Map<string, bigint>();
+  const sums = new Map<string, Moved>();
+  const unclaimed = new Map<string, Unclaimed>();
+  const add = (account: string, asset: string, column: keyof Moved, amount: bigint): void => {
+    const key = `${account} ${asset}`;
+    const row = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
+    row[column] += amount;
+    sums.set(key, row);
+  };
+  return {
+    opening: (opening) => void openings.set(`${opening.chainId} ${opening.account}`, opening),
+    openingOf: (chainId, account) => openings.get(`${chainId} ${account}`),
+    told: (account, asset, amount) =>
+      void told.set(`${account} ${asset}`, (told.get(`${account} ${asset}`) ?? 0n) + amount),
+    moved({ chainId, account: own, block, changes, fee }) {
+      const account = `${chainId} ${own}`;
+      const opening = openings.get(account);
+      if (!opening || BigInt(block) <= BigInt(opening.block)) return;
+      for (const { asset, amount } of changes)
+        add(account, asset, BigInt(amount) > 0n ? 'in' : 'out', BigInt(amount) > 0n ? BigInt(amount) : -BigInt(amount));
+      add(account, coinAddress, 'gas', BigInt(fee));
+    },
+    unclaimed(evidence, asset, amount) {
+      const key = `${evidence.chainId} ${evidence.account} ${asset}`;
+      const known = unclaimed.get(key);
+      if (known) known.sum += amount;
+      else unclaimed.set(key, { sum: amount, first: evidence });
+    },
+    close({ chainId, account: own, listsCoin, holds, settledBefore }) {
+      const account = `${chainId} ${own}`;
+      const opening = openings.get(account);
+      const assets = new Set([coinAddress, ...Object.keys(holds)]);
+      const findings: Finding[] = [];
+      const rows = [...assets].map((asset) => {
+        const key = `${account} ${asset}`;
+        const { in: came, out, gas } = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
+        const began = BigInt(opening?.balances[asset] ?? 0);
+        const unlisted = asset === coinAddress && !listsCoin ? (told.get(key) ?? 0n) : 0n;
+        const open = opening ? (holds[asset] ?? 0n) - (began + came - out - gas + unlisted) : 0n;
+        return {
+          chainId,
+          account: own,
+          asset,
+          opening: began,
+          in: came + unlisted,
+          out,
+          gas,
+          holds: holds[asset] ?? 0n,
+          open,
+        };
+      });
+      const here = { stream: `books-${chainId}-${own}`, revision: null, id: null };
+      for (const { asset, open, holds: now } of rows)
+        if (open !== 0n)
+          findings.push(
+            findingAt('booksOpen', here, `it holds ${now} of ${asset}, ${open} besides what its transactions make`),
+          );
+      for (const asset of assets) {
+        const { sum, first } = unclaimed.get(`${account} ${asset}`) ?? { sum: 0n, first: null };
+        const explained = asset === coinAddress && !listsCoin ? sum : (told.get(`${account} ${asset}`) ?? 0n);
+        if (first === null || sum <= explained || first.time >= settledBefore) continue;
+        const place = { chainId, hash: first.txHash, block: first.block };
+        findings.push(
+          findingAt(
+            'inflowUnrecorded',
+            here,
+            `${sum - explained} of ${asset} came since this transaction, and nothing records it`,
+            place,
+          ),
+        );
+      }
+      return { rows, findings };
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/** An honest small world: a log with its links, seals and heads, and the chains that it tells of. Frauds are planted into it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AccountTransaction, Standing } from '../../commands/accountHistory.ts';
+import { eventCodec, linkOf, seal, type Tip, tipAfter } from '../../commands/codec.ts';
+import { hashOfHead } from '../../commands/heads/chain.ts';
+import { coveredCategories } from '../../commands/heads/covered.ts';
+import { headKeyOf } from '../../commands/heads/keys.ts';
+import { rootOfStreams } from '../../commands/heads/tree.ts';
+import type { Batch } from '../../commands/ports.ts';
+import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
+import type { HeadsEvent } from '../../domain/heads/events.ts';
+import { signHead } from '../../domain/heads/heads.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Witness } from '../../src/audit/chains.ts';
+import type { KeptHead } from '../../src/audit/heads.ts';
+import { type AuditReport, runAudit } from '../../src/audit/run.ts';
+import { createSeals } from '../../src/security/seals.ts';
+import { hashOf, minute, treasuryAccount } from '../support/payments.ts';
+
+const seals = createSeals(Buffer.alloc(32, 7));
+const headKey = headKeyOf(Buffer.alloc(32, 9));
+
+/** What happened, in the order of the log. */
+export interface Said {
+  readonly stream: string;
+  readonly event: DomainEvent;
+}
+
+/** As whoever holds the master key writes it: each event linked to the one before, and sealed. */
+export function written(said: readonly Said[]): StoredEvent[] {
+  const tips = new Map<string, Tip>();
+  return said
+    .map(({ stream, event }, at) => {
+      const previous = tips.get(stream) ?? null;
+      const category = categoryOf(stream);
+      const facts = {
+        at: minute(at),
+        cause: 'worker:test',
+        appId: null,
+        schemaVersion: eventCodec.schemaVersion(category),
+      };
+      const id = { eventId: () => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}` };
+      const [made] = seal(stream, previous, [event], facts, id);
+      if (!made) throw new Error('one event makes one');
+      const revision = (previous?.revision ?? -1n) + 1n;
+      const link = linkOf({ ...made, stream, revision });
+      const sealed = { ...made, metadata: { ...made.metadata, seal: seals.sealOf(link) } };
+      tips.set(stream, tipAfter(stream, previous, [sealed]));
+      return JSON.parse(JSON.stringify({ ...sealed, stream })) as StoredEvent;
+    })
+    .map((event, at, all) => ({
+      ...event,
+      revision: BigInt(all.slice(0, at).filter(({ stream }) => stream === event.stream).length),
+      position: BigInt(64 * (at + 1)),
+    }));
+}
+
+/** Of the newest event. */
+const furthest = (events: readonly StoredEvent[]): bigint =>
+  events.map(({ position }) => position).toSorted((a, b) => Number(b - a))[0] ?? 0n;
+
+/** A head over all that is said so far. */
+export function head(said: readonly Said[], before: HeadsEvent | null = null): Said {
+  const tips = new Map(written(said).map((event) => [event.stream, event]));
+  tips.delete('heads-log');
+  const covered = [...tips.values()];
+  const position = furthest(covered);
+  const decided = signHead(
+    before,
+    {
+      position: position.toString(),
+      until: minute(said.length),
+      events: covered.reduce((sum, { revision }) => sum + revision + 1n, 0n).toString(),
+      streams: String(covered.length),
+      categories: [...coveredCategories],
+      root: rootOfStreams(
+        covered.map((event) => ({ stream: event.stream, revision: event.revision, link: linkOf(event) })),
+      ),
+      publicKey: headKey.publicKey,
+    },
+    { hashOf: hashOfHead, sign: headKey.sign },
+  );
+  const [event] = decided as readonly HeadsEvent[];
+  if (!event) throw new Error('a head is signed');
+  return { stream: 'heads-log', event };
+}
+
+/** One of our accounts, or a deposit, and what a transaction did to it. */
+export interface Shown extends AccountTransaction {
+  readonly account: string;
+}
+
+export interface Ground {
+  readonly chainId: 1 | 8453;
+  readonly transactions: readonly Shown[];
+  readonly holds: Readonly<{ [asset: string]: bigint }>;
+}
+
+/** An old block, number and name. */
+export const block = (number: number) => ({
+  blockNumber: BigInt(number),
+  blockHash: hashOf('block', number),
+  time: minute(1),
+});
+const to = 900;
+
+function witnessOf({ chainId, transactions, holds }: Ground): Witness {
+  const standing: Standing = { ...block(to), balances: holds };
+  const of = (wanted: readonly string[], from: bigint, last: bigint) =>
+    transactions.filter(
+      ({ account, blockNumber }) => wanted.includes(account) && from <= blockNumber && blockNumber <= last,
+    );
+  return {
+    chainId,
+    family: 'evm',
+    accounts: async () => [{ account: treasuryAccount, payinAddresses: [] }],
+    history: {
+      listsCoin: false,
+      transactions: async ({ account, from, to: last }) => ({
+        transactions: of([account], from, last),
+        next: null,
+        complete: true,
+      }),
+      standing: async () => standing,
+    },
+    blockAt: async () => 1n,
+    async *deposits(addresses, range) {
+      for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
+    },
+  };
+}
+
+export interface Audited {
+  readonly log: readonly StoredEvent[];
+  readonly grounds: readonly Ground[];
+  readonly now?: Instant;
+  readonly directory?: string;
+  readonly sealed?: boolean;
+  readonly keptHeads?: readonly KeptHead[];
+}
+
+export const logOf = (events: readonly StoredEvent[]) => ({
+  async *all({ after }: { readonly after: bigint | null }): AsyncIterable<Batch> {
+    const rest = events.filter(({ position }) => position > (after ?? 0n));
+    yield { events: rest, position: rest.at(-1)?.position ?? 0n, live: true };
+  },
+  tail: async () => furthest(events),
+});
+
+export async function audit({
+  keptHeads = [],
+  log,
+  grounds,
+  now = minute(10_000),
+  directory,
+  sealed = true,
+}: Audited): Promise<AuditReport> {
+  const own = directory ?? mkdtempSync(join(tmpdir(), 'audit-'));
+  try {
+    return await runAudit({
+      log: logOf(log),
+      believed: sealed ? { begun: 0n, sealsAt: () => seals } : null,
+      witnesses: grounds.map(witnessOf),
+      directory: own,
+      now: () => now,
+      patience_ms: 60_000,
+      approvalFrom_microUsd: 1_000_000_000n,
+      keptHeads,
+      signal: new AbortController().signal,
+    });
+  } finally {
+    if (directory === undefined) rmSync(own, { recursive: true, force: true });
+  }
+}
+
+/** What was found, each as `code stream`. */
+export const told = ({ findings }: AuditReport): readonly string[] => [
+  ...new Set(findings.map(({ code, stream }) => `${code} ${stream}`)),
+];
