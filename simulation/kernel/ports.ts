@@ -104,6 +104,8 @@ export interface SimulatedChain {
   readonly treasury: string;
   /** Puts a customer's transfer under way; it is mined later, or after a fork again. */
   pay(payment: CustomerPayment): void;
+  /** A merchant's account that can take every token, another one each time. */
+  receiver(): string;
   /** Faults have stopped: nodes tell the truth at once, what waits is mined, blocks go on. */
   calm(): void;
   /** Variables of the service's configuration for this chain: RPC_URLS_<chainId>, AGREE_…, the treasury's key, and what else its family needs. */

@@ -1,0 +1,43 @@
+/** What goes wrong in a run: decided by the seed for each place and how often it was passed, so that some of it can be left out again. */
+import type { Faults } from './ports.ts';
+import { hashOf, mixed } from './random.ts';
+
+export interface FaultPlan {
+  readonly fails: Faults;
+  /** From here on nothing goes wrong. */
+  stop(): void;
+  /** Those that happened, such as `crash.before.store.append#12`, in order. */
+  readonly happened: readonly string[];
+  /** How often each place was passed where something could go wrong. */
+  readonly passed: ReadonlyMap<string, number>;
+}
+
+/** @param only these and no others; null: as chance has it */
+export function createFaults(seed: number, only: ReadonlySet<string> | null): FaultPlan {
+  const happened: string[] = [];
+  const passed = new Map<string, number>();
+  const hashes = new Map<string, number>();
+  let stopped = false;
+
+  function decides(name: string, nth: number, likelihood: number): boolean {
+    if (only) return only.has(`${name}#${nth}`);
+    const hash = hashes.get(name) ?? mixed(hashOf(name) ^ mixed(seed + 1));
+    hashes.set(name, hash);
+    return mixed(hash + Math.imul(nth + 1, 0x9e3779b1)) / 2 ** 32 < likelihood;
+  }
+
+  return {
+    fails(name, likelihood) {
+      const nth = passed.get(name) ?? 0;
+      passed.set(name, nth + 1);
+      if (stopped || !decides(name, nth, likelihood)) return false;
+      happened.push(`${name}#${nth}`);
+      return true;
+    },
+    stop() {
+      stopped = true;
+    },
+    happened,
+    passed,
+  };
+}

@@ -1,0 +1,130 @@
+/** The one run that takes place in this program at a time: what the replaced edges of the service talk to. */
+import type { PostgresModel } from '../postgres/server.ts';
+import type { SimulatedLog } from '../store/log.ts';
+import type { Agenda } from './agenda.ts';
+import type { FaultPlan } from './faults.ts';
+import type { Random, SimulatedNode } from './ports.ts';
+import { endProcess, never, runIn, runningProcess, type SimulatedProcess } from './process.ts';
+
+/** How often things go wrong in a run. */
+export interface Weather {
+  /** Of each call to the outside: before it is sent, and after its answer has come. */
+  readonly crash: number;
+  /** Of each call: its request or its answer is lost. */
+  readonly loss: number;
+  /** Of each call that may be: it arrives twice. */
+  readonly repeat: number;
+  /** Longest usual way of a message. */
+  readonly way_ms: number;
+}
+
+/** Where merchants are told of their payments. */
+export interface Receiver {
+  received(message: { readonly url: string; readonly headers: Readonly<Record<string, string>> }): void;
+}
+
+export interface Run {
+  readonly seed: number;
+  readonly agenda: Agenda;
+  readonly faults: FaultPlan;
+  readonly weather: Weather;
+  readonly random: Random;
+  /** Chance that the service itself takes: ids, secrets, pauses. */
+  readonly chance: Random;
+  /** What lasts when processes end. */
+  readonly stores: { readonly log: SimulatedLog; readonly postgres: PostgresModel; readonly receiver: Receiver };
+  /** By their URLs. */
+  readonly nodes: ReadonlyMap<string, SimulatedNode>;
+  readonly note: (line: string) => void;
+  /** The service calls an operator. */
+  readonly alarmed: (reason: string, message: string) => void;
+  /** The simulation itself lacks something: the run ends. */
+  readonly broken: (error: unknown) => void;
+  /** Told of a crash, so that the process is started again. */
+  readonly crashed: (process: SimulatedProcess, at: string) => void;
+}
+
+let taking: Run | null = null;
+
+export function theRun(): Run {
+  if (taking === null) throw new Error('no simulation is running: the service was loaded outside of one');
+  return taking;
+}
+
+export function beginRun(run: Run | null): void {
+  taking = run;
+}
+
+/** What the current process comes to: it may end right here. @returns whether it goes on */
+export function survives(point: string): boolean {
+  const process = runningProcess();
+  if (process === null) return true;
+  if (!process.alive) return false;
+  const run = theRun();
+  if (!run.faults.fails(`crash.${point}`, run.weather.crash)) return true;
+  run.note(`${process.name} crashes at ${point}`);
+  endProcess(process);
+  run.crashed(process, point);
+  return false;
+}
+
+export interface Call<T> {
+  /** Names it in faults and in the trace, such as `store.append`. */
+  readonly port: string;
+  /** The other side: called when the request arrives there, twice where it is repeated. */
+  readonly serve: () => T;
+  /** What the caller meets when the request or the answer is lost; left out: nothing is lost on this way. */
+  readonly lost?: () => unknown;
+  readonly repeats?: boolean;
+  /** How long a loss takes to be noticed. */
+  readonly patience_ms?: number;
+}
+
+/** A call over the simulated network: delayed, lost, repeated, or cut short by a crash, as the seed has it. */
+export function call<T>({ port, serve, lost, repeats = false, patience_ms = 5_000 }: Call<T>): Promise<T> {
+  const run = theRun();
+  const process = runningProcess();
+  const { agenda, faults, weather, random } = run;
+  if (!survives(`before.${port}`)) return never();
+  const way_ms = () => 1 + random.below(weather.way_ms);
+
+  return new Promise<T>((resolve, reject) => {
+    const back = (wait_ms: number, settle: () => void) =>
+      agenda.after(wait_ms, () =>
+        runIn(process, () => {
+          if (survives(`after.${port}`)) settle();
+        }),
+      );
+    if (lost && faults.fails(`lost.request.${port}`, weather.loss)) {
+      run.note(`${process?.name} loses the request of ${port}`);
+      back(patience_ms, () => reject(lost()));
+      return;
+    }
+    agenda.after(way_ms(), () => {
+      const settle = settlement(serve, resolve, reject);
+      if (repeats && faults.fails(`repeated.${port}`, weather.repeat))
+        agenda.after(
+          way_ms(),
+          () =>
+            void settlement(
+              serve,
+              () => {},
+              () => {},
+            ),
+        );
+      if (lost && faults.fails(`lost.answer.${port}`, weather.loss)) {
+        run.note(`${process?.name} loses the answer of ${port}`);
+        back(patience_ms, () => reject(lost()));
+      } else back(way_ms(), settle);
+    });
+  });
+}
+
+function settlement<T>(serve: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): () => void {
+  try {
+    const value = serve();
+    return () => resolve(value);
+  } catch (error) {
+    return () => reject(error);
+  }
+}

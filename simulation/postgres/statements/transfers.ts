@@ -1,0 +1,104 @@
+/** What is to leave the treasury, and what has left it. */
+import type { Row, View } from '../server.ts';
+import type { Statements } from '../statement.ts';
+import { by, decimalSum, inUnits, notWaiting } from '../values.ts';
+
+const isDue = (row: Row): boolean => ['order', 'sign', 'broadcast'].includes(row['step']);
+const onChain = (view: View, chainId: number): readonly Row[] =>
+  view.rows('transfers').filter((row) => row['chain_id'] === chainId);
+const referred = ({ reference, app_id }: Row): Row => ({ reference, appId: app_id });
+
+export const transferStatements: Statements = [
+  [
+    'WITH RECURSIVE owing AS',
+    (view, [worker, now, chainId, max]) => {
+      const due = onChain(view, chainId)
+        .filter((row) => isDue(row) && row['due_at'] <= now && notWaiting(view, worker, row['reference'], now))
+        .sort(by('due_at', 'reference'));
+      const counts = new Map<string, number>();
+      return due
+        .map((row) => {
+          const nth = (counts.get(row['app_id']) ?? 0) + 1;
+          counts.set(row['app_id'], nth);
+          return { ...referred(row), nth, due_at: row['due_at'] };
+        })
+        .sort(by('nth', 'due_at'))
+        .slice(0, max);
+    },
+  ],
+  [
+    'FROM transfers WHERE (signed AND settled_at IS NULL',
+    (view, [since, max]) =>
+      view
+        .rows('transfers')
+        .filter((row) =>
+          row['settled_at'] === null ? row['signed'] && row['step'] !== 'done' : row['settled_at'] > since,
+        )
+        .sort((a, b) => by('-settled_at')(a, b))
+        .slice(0, max)
+        .map((row) => ({
+          ...referred(row),
+          kind: row['kind'],
+          chainId: row['chain_id'],
+          tokenAddress: row['token_address'],
+          amount: row['amount'],
+          settledAt: row['settled_at'],
+        })),
+  ],
+  [
+    "AND token_address = $2 AND step = 'broadcast' AND reference <> ALL ($3)",
+    (view, [chainId, token, but, kinds]) => [
+      {
+        amount: decimalSum(
+          onChain(view, chainId)
+            .filter((row) => row['token_address'] === token && row['step'] === 'broadcast')
+            .filter((row) => !but.includes(row['reference']) && kinds.includes(row['kind']))
+            .map(({ amount }) => amount),
+        ),
+      },
+    ],
+  ],
+  [
+    'FROM transfers WHERE chain_id = $1 AND settled_at > $2 ORDER BY settled_at LIMIT $3',
+    (view, [chainId, since, max]) =>
+      onChain(view, chainId)
+        .filter((row) => row['settled_at'] !== null && row['settled_at'] > since)
+        .sort(by('settled_at'))
+        .slice(0, max)
+        .map(referred),
+  ],
+  [
+    'SELECT payout_tx_hash AS hash FROM payments',
+    (view, [chainId, hashes, since]) =>
+      view
+        .rows('payments')
+        .filter((row) => row['destination_chain_id'] === chainId && hashes.includes(row['payout_tx_hash']))
+        .filter(
+          (row) =>
+            row['status'] === 'payment_payout_started' ||
+            (row['payout_confirmed_at'] !== null && row['payout_confirmed_at'] > since),
+        )
+        .map((row) => ({ hash: row['payout_tx_hash'] })),
+  ],
+  [
+    'FROM transfers WHERE chain_id = $1 AND signed AND',
+    (view, [chainId, since]) =>
+      onChain(view, chainId).filter(
+        (row) =>
+          row['signed'] &&
+          ((row['settled_at'] === null && row['step'] !== 'done') ||
+            (row['settled_at'] !== null && row['settled_at'] > since && row['kind'] === 'refund')),
+      ),
+  ],
+  [
+    'AND token_address = $2 AND amount = $3 AND settled_at IS NULL',
+    (view, [chainId, asset, amount]) =>
+      onChain(view, chainId).filter(
+        (row) =>
+          row['token_address'] === asset &&
+          inUnits(row['amount']) === inUnits(amount) &&
+          row['settled_at'] === null &&
+          row['step'] !== 'done',
+      ),
+  ],
+];

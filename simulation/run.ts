@@ -1,0 +1,51 @@
+/** `npm run simulate`: looks for a course of things in which something breaks that never may (docs/simulation.md). */
+import { writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { runMany } from './runMany.ts';
+import { runOne } from './runOne.ts';
+
+const whole = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number.');
+  return Number(text);
+};
+
+interface Options {
+  readonly seed?: number;
+  readonly seeds: number;
+  readonly from: number;
+  readonly processes: number;
+  readonly trace?: boolean;
+  readonly only?: string;
+  readonly payments?: number;
+  readonly shrink: boolean;
+  readonly json?: boolean;
+  readonly summary?: string;
+}
+
+const options = new Command()
+  .name('simulate')
+  .description('Runs the service in a simulated world, by seeds. A failing seed replays exactly.')
+  .option('--seeds <count>', 'so many seeds', whole, 200)
+  .option('--from <seed>', 'the first one', whole, 1)
+  .option('--seed <seed>', 'this one alone', whole)
+  .option('--trace', 'with --seed: every line of what happens')
+  .option('--only <faults>', 'with --seed: these faults alone, with commas between them; empty: none')
+  .option('--payments <count>', 'with --seed: so many payments', whole)
+  .option('--no-shrink', 'a failing run is not made smaller')
+  .option('--processes <count>', 'side by side', whole, 2)
+  .option('--json', 'with --seeds: a line of JSON for each')
+  .option('--summary <file>', 'with --seeds: writes what was shown as a page')
+  .parse()
+  .opts<Options>();
+
+const failed = options.seed === undefined ? await many() : await runOne({ ...options, seed: options.seed });
+process.exitCode = failed ? 1 : 0;
+
+async function many(): Promise<boolean> {
+  const { page, failures } = await runMany(options);
+  if (options.summary !== undefined) writeFileSync(options.summary, page);
+  const [first] = failures;
+  if (!first) return false;
+  await runOne({ seed: first.seed, shrink: options.shrink });
+  return true;
+}

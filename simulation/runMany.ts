@@ -1,0 +1,91 @@
+/** Many seeds, in several processes, with what they showed. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { SingleBar } from 'cli-progress';
+import { categories, streams } from '../domain/streams.ts';
+import { merge, noCoverage } from './report/coverage.ts';
+import { summaryOf, type Totals } from './report/summary.ts';
+import type { FromWorker, Job, Told } from './worker.ts';
+
+interface Options {
+  readonly seeds: number;
+  readonly from: number;
+  readonly processes: number;
+  readonly json?: boolean;
+}
+
+/** Seeds that a process takes at a time; then it may begin anew. */
+const jobSeeds = 25;
+
+export async function runMany({ seeds, from, processes, json = false }: Options) {
+  const begun_ms = performance.now();
+  const coverage = noCoverage();
+  const told: Told[] = [];
+  let next = from;
+  const end = from + seeds;
+  const bar = new SingleBar({
+    format:
+      'simulate [{bar}] {percentage}% | {value} of {total} seeds | {failed} failed | {rate} | {duration_formatted}',
+    noTTYOutput: !json,
+    notTTYSchedule: 10_000,
+  });
+  const rate = () => {
+    const took_s = (performance.now() - begun_ms) / 1_000;
+    const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0) / took_s;
+    return `${Math.round(sum(({ steps }) => steps))} steps/s | ${sum(({ payments }) => payments).toFixed(1)} payments/s`;
+  };
+  if (!json) bar.start(seeds, 0, { failed: 0, rate: '' });
+
+  function take(): Job | null {
+    const count = Math.min(jobSeeds, end - next, Math.ceil((end - next) / processes));
+    if (count <= 0) return null;
+    const job = { from: next, count };
+    next += count;
+    return job;
+  }
+
+  async function runWorker(): Promise<void> {
+    const child = fork(new URL('worker.ts', import.meta.url));
+    const give = () => {
+      const job = take();
+      if (job) child.send(job);
+      else child.disconnect();
+    };
+    child.on('message', (message: FromWorker) => {
+      if ('done' in message) {
+        merge(coverage, message.done);
+        return give();
+      }
+      told.push(message.told);
+      if (json) console.log(JSON.stringify(message.told));
+      else bar.update(told.length, { failed: told.filter(({ failure }) => failure).length, rate: rate() });
+    });
+    give();
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new Error(`a process of the simulation ended with ${code}: see above`);
+  }
+
+  await Promise.all(Array.from({ length: Math.max(1, processes) }, runWorker));
+  if (!json) bar.stop();
+  const failures = told
+    .flatMap(({ seed, failure }) => (failure ? [{ seed, ...failure }] : []))
+    .sort((a, b) => a.seed - b.seed);
+  const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0);
+  const totals: Totals = {
+    from,
+    seeds,
+    processes,
+    coverage,
+    failures,
+    payments: sum(({ payments }) => payments),
+    steps: sum(({ steps }) => steps),
+    simulated_ms: sum(({ simulated_ms }) => simulated_ms),
+    faults: sum(({ faults }) => faults),
+    took_ms: performance.now() - begun_ms,
+  };
+  const types = categories.flatMap((name) => Object.keys(streams[name].schemas));
+  for (const { seed, invariant, message } of failures.slice(0, 20))
+    console.log(`seed ${seed} FAILED ${invariant}: ${message}`);
+  if (!json) console.log(`${seeds} seeds, ${failures.length} failed, ${rate()}`);
+  return { page: summaryOf(totals, [...new Set(types)].sort()), failures };
+}

@@ -1,0 +1,72 @@
+/** The event store of a run, as its server has it: exact revisions, repeated appends answered as the first one was. */
+import type { Appended, Batch, SealedEvent } from '../../commands/ports.ts';
+import { StreamConflict } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
+
+/** Positions are sparse, as in the real store. */
+const positionStep = 64n;
+const pageMost = 500;
+
+export interface SimulatedLog {
+  append(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Appended;
+  stream(name: string): readonly StoredEvent[];
+  /** The next events behind a position. */
+  after(position: bigint, prefixes: readonly string[]): Batch;
+  tail(): bigint;
+  all(): readonly StoredEvent[];
+  /** Called whenever the log has grown. @returns what ends it */
+  onGrown(grown: () => void): () => void;
+  /** A backup is restored: what came behind the position is gone. */
+  cutBack(position: bigint): void;
+}
+
+/** @param appended told of each event as it is written */
+export function createLog(appended: (event: StoredEvent) => void): SimulatedLog {
+  let log: StoredEvent[] = [];
+  const streams = new Map<string, StoredEvent[]>();
+  const listeners = new Set<() => void>();
+  const tail = (): bigint => log.at(-1)?.position ?? 0n;
+
+  return {
+    append(stream, expected, events) {
+      const history = streams.get(stream) ?? [];
+      const first = expected === 'no_stream' ? 0 : Number(expected) + 1;
+      const there = history.slice(first, first + events.length);
+      const lastThere = there.at(-1);
+      if (lastThere && there.length === events.length && there.every(({ id }, at) => id === events[at]?.id))
+        return { revision: lastThere.revision, position: lastThere.position };
+      if (first !== history.length)
+        throw new StreamConflict(stream, expected, history.length === 0 ? null : BigInt(history.length - 1));
+      for (const { id, type, data, metadata } of events) {
+        const copied = JSON.parse(JSON.stringify({ data, metadata })) as Pick<StoredEvent, 'data' | 'metadata'>;
+        const place = { stream, revision: BigInt(history.length), position: tail() + positionStep };
+        const stored: StoredEvent = { ...place, id, type, ...copied };
+        history.push(stored);
+        log.push(stored);
+        appended(stored);
+      }
+      streams.set(stream, history);
+      for (const grown of [...listeners]) grown();
+      return { revision: BigInt(history.length - 1), position: tail() };
+    },
+    stream: (name) => streams.get(name) ?? [],
+    after(position, prefixes) {
+      // Positions are multiples of the step, without a gap.
+      const page = log.slice(Number(position / positionStep), Number(position / positionStep) + pageMost);
+      const end = page.at(-1)?.position ?? position;
+      const events = page.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
+      return { events, position: end, live: end >= tail() };
+    },
+    tail,
+    all: () => log,
+    onGrown(grown) {
+      listeners.add(grown);
+      return () => listeners.delete(grown);
+    },
+    cutBack(position) {
+      log = log.filter((event) => event.position <= position);
+      streams.clear();
+      for (const event of log) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
+    },
+  };
+}

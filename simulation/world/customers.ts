@@ -1,0 +1,142 @@
+/** Merchants who order payments, and customers who pay them: mostly as they should. */
+import type { NewPayment } from '../../commands/createPayment.ts';
+import type { Chain } from '../../domain/chains.ts';
+import { chainOf } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import { runIn } from '../kernel/process.ts';
+import { theRun } from '../kernel/run.ts';
+import { appId, type Instance } from './service.ts';
+
+/** One order of a merchant, whatever became of it. */
+export interface Order {
+  readonly orderId: string;
+  readonly source: SimulatedChain;
+  readonly destination: SimulatedChain;
+  readonly receiver: string;
+  /** Of the source token, smallest units. */
+  readonly amount: bigint;
+  /** When each part of it is paid, in percent. */
+  readonly parts: readonly { readonly percent: number; readonly wait_ms: number }[];
+  payment: Payment | null;
+}
+
+export interface Customers {
+  readonly orders: readonly Order[];
+  /** Whether everything has been ordered and paid that will be. */
+  done(): boolean;
+}
+
+const orderPause_ms = 1_500;
+const payWithin_ms = 90_000;
+
+/** How a customer pays: in which parts of what is asked for. */
+type Way = readonly number[];
+/** Where too little comes, or nothing, the end is an hour away: such payments are few. */
+const ways: readonly [Way, ...Way[]] = [
+  [100],
+  ...Array.from({ length: 30 }, (): Way => [100]),
+  ...[[40, 60], [40, 60], [100, 100], [120], [60], []],
+];
+
+export function startCustomers(
+  random: Random,
+  { chains, instances, count }: { chains: readonly SimulatedChain[]; instances: readonly Instance[]; count: number },
+): Customers {
+  const { agenda, note, random: chance } = theRun();
+  let open = 0;
+  const orders = Array.from({ length: count }, (_, at): Order => {
+    const [source, destination] = [random, random].map((chance) => chance.pick(chains as [SimulatedChain]));
+    return {
+      orderId: `order-${at}`,
+      source: source as SimulatedChain,
+      destination: destination as SimulatedChain,
+      receiver: (destination as SimulatedChain).receiver(),
+      amount: cents(chainOf((source as SimulatedChain).chainId), 500 + random.below(2_000)),
+      parts: random.pick(ways).map((percent) => ({ percent, wait_ms: 500 + random.below(payWithin_ms) })),
+      payment: null,
+    };
+  });
+
+  function order(each: Order): void {
+    const up = instances.flatMap((instance) => instance.api() ?? []);
+    const [first, ...others] = up;
+    const again = (): void => {
+      agenda.after(orderPause_ms, () => order(each));
+    };
+    if (!first) {
+      again();
+      return;
+    }
+    const { process, api } = chance.pick([first, ...others]);
+    // The caller's own time limit: what he asked may still happen, and he asks again.
+    let answered = false;
+    agenda.after(10_000, () => {
+      if (!answered) order(each);
+      answered = true;
+    });
+    runIn(process, () => {
+      api.create(requestOf(each)).then(
+        (created) =>
+          agenda.after(1, () => {
+            if (answered) return;
+            answered = true;
+            if (isRefusal(created)) {
+              note(`${each.orderId} is refused: ${created.refused} ${created.message}`);
+              again();
+              return;
+            }
+            each.payment = created.payment;
+            note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
+            pay(each, created.payment);
+          }),
+        (error: unknown) => note(`${each.orderId} is not answered: ${String(error)}`),
+      );
+    });
+  }
+
+  function pay({ source, amount, parts }: Order, payment: Payment): void {
+    const deposit = payment.terms.deposit;
+    const token = chainOf(source.chainId).tokens[0];
+    if (!token) throw new Error(`chain ${source.chainId} has no token`);
+    for (const { percent, wait_ms } of parts) {
+      agenda.after(wait_ms, () => {
+        note(`${percent} % of ${payment.terms.paymentId} is paid`);
+        source.pay({
+          address: deposit.address,
+          memo: deposit.memo,
+          tokenAddress: token.address,
+          amount: (amount * BigInt(percent)) / 100n,
+        });
+      });
+    }
+    agenda.after(payWithin_ms + 1_000, () => {
+      open -= 1;
+    });
+  }
+
+  for (const each of orders) {
+    open += 1;
+    agenda.after(random.below(60_000), () => order(each));
+  }
+  return { orders, done: () => open === 0 };
+}
+
+function requestOf({ orderId, source, destination, receiver, amount }: Order): NewPayment {
+  const [from, to] = [chainOf(source.chainId), chainOf(destination.chainId)];
+  return {
+    appId,
+    orderId,
+    type: 'exactIn',
+    intent: null,
+    display: { title: null, description: null, currency: 'USD' },
+    metadata: null,
+    source: { chainId: from.id, tokenSymbol: 'USDC', amount: formatAmount(amount, decimalsOf(from)) },
+    destination: { chainId: to.id, tokenSymbol: 'USDC', receiverAddress: receiver },
+  };
+}
+
+const decimalsOf = ({ tokens }: Chain): number => tokens[0]?.decimals ?? 6;
+const cents = (chain: Chain, count: number): bigint => BigInt(count) * 10n ** BigInt(decimalsOf(chain) - 2);

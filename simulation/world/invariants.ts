@@ -1,0 +1,120 @@
+/** What must be true whatever happens (docs/safety.md): looked at after every step, where something has changed. */
+import { eventCodec } from '../../commands/codec.ts';
+import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
+import { nextStep } from '../../domain/payment/next.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { SimulatedChain } from '../kernel/ports.ts';
+import type { Order } from './customers.ts';
+
+/** Something happened that never may. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+  /** A stable name of what was broken. */
+  readonly invariant: string;
+  constructor(invariant: string, message: string) {
+    super(`${invariant}: ${message}`);
+    this.invariant = invariant;
+  }
+}
+
+/** Hashes of transactions that events name, at any depth. */
+function hashesIn(data: unknown, found: Set<string>): void {
+  if (typeof data !== 'object' || data === null) return;
+  for (const [name, value] of Object.entries(data)) {
+    if (typeof value === 'string' && /hash$/i.test(name)) found.add(value);
+    else hashesIn(value, found);
+  }
+}
+
+export interface Watched {
+  readonly payments: ReadonlyMap<string, PaymentState>;
+  /** Of an event as it is written. */
+  appended(event: StoredEvent): void;
+  /** A merchant's receiver got a request. */
+  delivered(deliveryId: string, isByHand: boolean): void;
+  /** A backup was restored: what was recorded since is no longer in the log. */
+  restored(events: readonly StoredEvent[]): void;
+  /** @throws Violation */
+  check(): void;
+  /** Whether every payment has come to its end, as of now. */
+  ended(now: Instant): boolean;
+}
+
+export function watchInvariants(chains: readonly SimulatedChain[], orders: () => readonly Order[]): Watched {
+  const revisions = new Map<string, bigint>();
+  const payments = new Map<string, PaymentState>();
+  const recorded = new Set<string>();
+  const deliveries = new Map<string, number>();
+  const seen = chains.map(() => ({ version: -1, received: 0 }));
+  const broken: Violation[] = [];
+
+  function fold(stored: StoredEvent): void {
+    if (categoryOf(stored.stream) !== 'payment') return;
+    const event = eventCodec.read(stored);
+    const id = stored.stream.slice('payment-'.length);
+    if (event) payments.set(id, paymentDecider.evolve(payments.get(id) ?? paymentDecider.initial, event as never));
+  }
+
+  function checkPayouts({ chainId, truth }: SimulatedChain): void {
+    const paid = new Map<string, number>();
+    for (const { to } of truth.transfers()) paid.set(to, (paid.get(to) ?? 0) + 1);
+    for (const { destination, receiver, orderId } of orders()) {
+      const count = destination.chainId === chainId ? (paid.get(receiver) ?? 0) : 0;
+      if (count > 1) throw new Violation('onePayout', `${count} payouts of ${orderId} are mined on chain ${chainId}`);
+    }
+  }
+
+  function checkSent({ chainId, truth }: SimulatedChain, from: number): number {
+    const received = truth.received();
+    for (const hash of received.slice(from)) {
+      if (!recorded.has(hash)) throw new Violation('recordedFirst', `${hash} was sent to chain ${chainId} unrecorded`);
+    }
+    return received.length;
+  }
+
+  return {
+    payments,
+    appended(stored) {
+      const expected = (revisions.get(stored.stream) ?? -1n) + 1n;
+      if (stored.revision !== expected)
+        broken.push(new Violation('gapless', `${stored.stream} goes on at ${stored.revision}, not ${expected}`));
+      revisions.set(stored.stream, stored.revision);
+      hashesIn(stored.data, recorded);
+      fold(stored);
+    },
+    delivered(deliveryId, isByHand) {
+      const count = (deliveries.get(deliveryId) ?? 0) + 1;
+      deliveries.set(deliveryId, count);
+      if (count > 1 && !isByHand)
+        broken.push(new Violation('oneWebhook', `delivery ${deliveryId} was posted ${count} times`));
+    },
+    restored(events) {
+      revisions.clear();
+      payments.clear();
+      for (const event of events) {
+        revisions.set(event.stream, event.revision);
+        fold(event);
+      }
+    },
+    check() {
+      const [first] = broken;
+      if (first) throw first;
+      for (const [at, chain] of chains.entries()) {
+        const known = seen[at];
+        const version = chain.truth.version();
+        if (!known || known.version === version) continue;
+        known.version = version;
+        checkPayouts(chain);
+        known.received = checkSent(chain, known.received);
+      }
+    },
+    ended: (now) =>
+      orders().every(({ payment }) => {
+        const state = payment && payments.get(payment.terms.paymentId);
+        return state ? isOver(state, now) : false;
+      }),
+  };
+}
+
+const isOver = (payment: Payment, now: Instant): boolean => nextStep(payment, now).do === 'done';

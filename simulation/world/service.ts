@@ -1,0 +1,99 @@
+/** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
+import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import type { Refusal } from '../../domain/decider.ts';
+import { findApp } from '../../queries/apps.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { guardNodes } from '../../src/roles/chainHealth.ts';
+import { commandsOf } from '../../src/roles/commands.ts';
+import { type Core, openCore } from '../../src/roles/core.ts';
+import { runProjectionsRole } from '../../src/roles/projections.ts';
+import { runSubscribersRole } from '../../src/roles/subscribers.ts';
+import { systemClock } from '../../src/runtime/system.ts';
+import type { SimulatedChain } from '../kernel/ports.ts';
+import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
+import { theRun } from '../kernel/run.ts';
+
+export const appId = 'wallet_simulated';
+const webhookUrl = 'https://merchant.example/webhooks';
+const by = { cause: 'operator:simulated' } as const;
+
+/** What callers can do with an instance that is up. */
+export interface Api {
+  readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
+}
+
+export interface Instance {
+  /** Null while it is down or starts. */
+  api(): { readonly process: SimulatedProcess; readonly api: Api } | null;
+  start(): void;
+  /** For good, at once. */
+  end(): void;
+  /** Whether it is this instance's process. */
+  has(process: SimulatedProcess): boolean;
+}
+
+export function configOf(chains: readonly SimulatedChain[]): Config {
+  return readConfig({
+    MODE: 'sandbox',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: 'postgres://simulated@localhost/simulated',
+    EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+    MASTER_KEY: '5e'.repeat(32),
+    ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+  });
+}
+
+/** @param name of its place, such as `a` */
+export function createInstance(name: string, config: Config): Instance {
+  let starts = 0;
+  let process: SimulatedProcess | null = null;
+  let api: Api | null = null;
+
+  async function run(own: SimulatedProcess): Promise<void> {
+    const core = await openCore(config, systemClock);
+    const { signal } = new AbortController();
+    const commands = await commandsOf(core, signal);
+    await registered(core);
+    api = {
+      async create(request) {
+        const app = await findApp(core.reads, appId, core.clock.now());
+        if (app === null) throw new Error('the app is not projected yet');
+        return await commands.createPayment(request, app, { keyless: false, cause: `key:${name}` });
+      },
+    };
+    theRun().note(`${own.name} is up`);
+    await Promise.all([
+      core.clockWatch.run(signal),
+      guardNodes(core, signal),
+      runProjectionsRole(core, signal),
+      runSubscribersRole(core, signal),
+    ]);
+  }
+
+  return {
+    api: () => (process?.alive && api ? { process, api } : null),
+    end() {
+      if (process) endProcess(process);
+    },
+    has: (other) => other === process,
+    start() {
+      starts += 1;
+      const own: SimulatedProcess = { name: `${name}.${starts}`, alive: true, onEnd: new Set() };
+      process = own;
+      api = null;
+      runIn(own, () => {
+        run(own).catch((error: unknown) => {
+          if (!own.alive) return;
+          theRun().note(`${own.name} ends: ${String(error)}`);
+          endProcess(own);
+          theRun().crashed(own, 'start');
+        });
+      });
+    },
+  };
+}
+
+/** The merchant's app: whoever starts first makes it. */
+async function registered({ merchants }: Core): Promise<void> {
+  await merchants.register(appId, { webhookUrl }, by);
+}

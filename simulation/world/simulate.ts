@@ -1,0 +1,247 @@
+/** One run: a world out of a seed, everything that happens in it, and whether what must be true stayed true. */
+import { createHash } from 'node:crypto';
+import type { ChainId } from '../../domain/chains.ts';
+import { instant } from '../../domain/time.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import { createAgenda } from '../kernel/agenda.ts';
+import { createFaults } from '../kernel/faults.ts';
+import { quiet, replaceGlobals, restoreGlobals } from '../kernel/globals.ts';
+import type { Kernel, OpenChain, SimulatedChain } from '../kernel/ports.ts';
+import { randomOf } from '../kernel/random.ts';
+import { beginRun, type Run, type Weather } from '../kernel/run.ts';
+import { createPostgres } from '../postgres/server.ts';
+import { createLog } from '../store/log.ts';
+import { type Customers, startCustomers } from './customers.ts';
+import { checkPayins, checkPayouts, checkRebuild, prepare } from './ends.ts';
+import { Violation, type Watched, watchInvariants } from './invariants.ts';
+import { configOf, createInstance } from './service.ts';
+
+export interface Asked {
+  readonly seed: number;
+  /** The chains that there are, in the order in which a run takes them up. */
+  readonly chains: readonly (readonly [ChainId, OpenChain])[];
+  /** These faults alone; null: as the seed has them. */
+  readonly only: ReadonlySet<string> | null;
+  /** Left out: as the seed has it. */
+  readonly payments?: number;
+  /** Given every line of the trace. */
+  readonly traced?: (line: string) => void;
+}
+
+export interface Outcome {
+  readonly seed: number;
+  /** Of the whole trace: equal in two runs of a seed. */
+  readonly hash: string;
+  readonly failure: { readonly invariant: string; readonly message: string } | null;
+  readonly steps: number;
+  readonly simulated_ms: number;
+  readonly payments: number;
+  readonly faults: readonly string[];
+  /** How often each place was passed where something could go wrong. */
+  readonly passed: ReadonlyMap<string, number>;
+  /** How often each type of event was written. */
+  readonly events: ReadonlyMap<string, number>;
+  /** Situations that the service told an operator of. */
+  readonly alarms: ReadonlyMap<string, number>;
+}
+
+const start_ms = Date.UTC(2026, 0, 5, 9);
+const calmAfter_ms = 30_000;
+/** What has not come to its end so long after the last fault never will. */
+const endsWithin_ms = 3 * 60 * 60_000;
+const stepsMost = 400_000;
+
+const weathers: readonly [Weather, ...Weather[]] = [
+  { crash: 0, loss: 0.004, repeat: 0.02, way_ms: 20 },
+  { crash: 0.001, loss: 0.001, repeat: 0.01, way_ms: 20 },
+  { crash: 0.002, loss: 0.004, repeat: 0.02, way_ms: 60 },
+  { crash: 0.004, loss: 0.002, repeat: 0.02, way_ms: 20 },
+  { crash: 0.0005, loss: 0.02, repeat: 0.1, way_ms: 300 },
+];
+
+export async function simulate(asked: Asked): Promise<Outcome> {
+  const world = createWorld(asked);
+  replaceGlobals();
+  beginRun(world.run);
+  let failure: Outcome['failure'] = null;
+  try {
+    await live(world);
+  } catch (error) {
+    failure = failureOf(error);
+    world.run.note(`FAILED ${failure.invariant}: ${failure.message}`);
+  } finally {
+    restoreGlobals();
+    beginRun(null);
+  }
+  return world.outcome(failure);
+}
+
+const failureOf = (error: unknown): NonNullable<Outcome['failure']> =>
+  error instanceof Violation
+    ? { invariant: error.invariant, message: error.message }
+    : { invariant: 'program', message: String((error as Error)?.stack ?? error) };
+
+type World = ReturnType<typeof createWorld>;
+
+function createWorld({ seed, chains: there, only, payments, traced = () => {} }: Asked) {
+  const random = randomOf(String(seed));
+  const agenda = createAgenda(start_ms);
+  const faults = createFaults(seed, only);
+  const hash = createHash('sha256');
+  const events = new Map<string, number>();
+  const alarms = new Map<string, number>();
+  const restarts = random.fork('restarts');
+  let steps = 0;
+  let broke: unknown;
+
+  const note = (line: string): void => {
+    const text = `${((agenda.now_ms() - start_ms) / 1_000).toFixed(3)} ${line}`;
+    hash.update(text).update('\n');
+    traced(text);
+  };
+  const count = (in_: Map<string, number>, name: string) => in_.set(name, (in_.get(name) ?? 0) + 1);
+
+  const log = createLog((event) => {
+    watched.appended(event);
+    count(events, event.type);
+    note(`${event.stream} ${event.revision} ${event.type} ${event.id}`);
+  });
+  const postgres = createPostgres(agenda.now_ms);
+  for (const set of projectionSets) prepare(postgres, set);
+  const kernel: Kernel = {
+    random: random.fork('chains'),
+    fails: faults.fails,
+    now_ms: agenda.now_ms,
+    after: agenda.after,
+    note,
+  };
+  const chains: readonly SimulatedChain[] = there.map(([chainId, open]) =>
+    open({ ...kernel, random: kernel.random.fork(String(chainId)) }, chainId),
+  );
+  const config = configOf(chains);
+  const [first, second] = [createInstance('a', config), createInstance('b', config)];
+  const instances = [first, second];
+  let calm = false;
+  const receiver: Run['stores']['receiver'] = {
+    received({ headers }) {
+      const id = headers['webhook-id'] ?? '';
+      note(`webhook ${id}`);
+      watched.delivered(id, 'X-Service-First-Delivery' in headers);
+    },
+  };
+  const run: Run = {
+    seed,
+    agenda,
+    faults,
+    random: random.fork('network'),
+    chance: random.fork('service'),
+    weather: random.fork('weather').pick(weathers),
+    stores: { log, postgres, receiver },
+    nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
+    note,
+    alarmed(reason, message) {
+      count(alarms, reason);
+      note(`alarm ${reason} ${message}`);
+    },
+    broken(error) {
+      broke ??= error;
+    },
+    crashed(process) {
+      const instance = instances.find((each) => each.has(process));
+      agenda.after(200 + restarts.below(20_000), () => {
+        if (instance !== second || !calm) instance?.start();
+      });
+    },
+  };
+  let customers: Customers | null = null;
+  const watched: Watched = watchInvariants(chains, () => customers?.orders ?? []);
+  const orders = payments ?? 3 + random.below(4);
+
+  return {
+    run,
+    chains,
+    instances,
+    watched,
+    begin() {
+      first.start();
+      // A second one competes in every other world, for a while.
+      if (restarts.below(2) === 0) agenda.after(restarts.below(60_000), () => second.start());
+      customers = startCustomers(random.fork('customers'), { chains, instances, count: orders });
+      return customers;
+    },
+    /** Faults stop, and what is left is one instance and the time that it needs. */
+    calmDown() {
+      calm = true;
+      faults.stop();
+      for (const chain of chains) chain.calm();
+      second.end();
+      note('faults stop');
+    },
+    stepped() {
+      if (broke !== undefined) throw broke;
+      steps += 1;
+      return steps;
+    },
+    outcome: (failure: Outcome['failure']): Outcome => ({
+      seed,
+      hash: hash.update(`${steps}`).digest('hex'),
+      failure,
+      steps,
+      simulated_ms: agenda.now_ms() - start_ms,
+      payments: orders,
+      faults: faults.happened,
+      passed: faults.passed,
+      events,
+      alarms,
+    }),
+  };
+}
+
+async function live(world: World): Promise<void> {
+  const { run, chains, watched } = world;
+  const { agenda, stores } = run;
+  const customers = world.begin();
+
+  async function until(end_ms: number, isDone: () => boolean): Promise<void> {
+    let looked_ms = agenda.now_ms();
+    for (;;) {
+      const next = agenda.next(end_ms);
+      if (!next) return;
+      next();
+      await quiet();
+      watched.check();
+      if (world.stepped() > stepsMost) throw new Violation('ends', `not at rest after ${stepsMost} steps`);
+      if (agenda.now_ms() - looked_ms < 1_000) continue;
+      looked_ms = agenda.now_ms();
+      if (isDone()) return;
+    }
+  }
+
+  await until(Number.MAX_SAFE_INTEGER, customers.done);
+  await until(agenda.now_ms() + calmAfter_ms, () => false);
+  world.calmDown();
+  const isAtRest = () =>
+    watched.ended(instant(agenda.now_ms())) &&
+    stores.postgres.view.rows('todo_webhooks').length === 0 &&
+    hasRead(world);
+  await until(agenda.now_ms() + endsWithin_ms, isAtRest);
+  if (!isAtRest()) throw new Violation('ends', unended(world));
+
+  checkPayins(chains, watched.payments);
+  checkPayouts(customers.orders, watched.payments);
+  await checkRebuild(stores.log, stores.postgres);
+}
+
+/** Whether the read models hold the whole log. */
+const hasRead = ({ run: { stores } }: World): boolean =>
+  stores.postgres.view.rows('ops.projections').every(({ position }) => position === stores.log.tail());
+
+function unended({ run, watched }: World): string {
+  const open = [...watched.payments].map(
+    ([id, state]) => `${id} ${state?.closed ? state.closed.kind : ''} ${state?.payout ? 'payout' : ''}`,
+  );
+  const sets = run.stores.postgres.view
+    .rows('ops.projections')
+    .map((row) => `${row['set_name']} ${row['position']} ${row['stopped'] ?? ''}`);
+  return `payments have not come to their end: ${open.join(', ')}; ${sets.join(', ')}; log ${run.stores.log.tail()}`;
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { createAgenda } from '../../simulation/kernel/agenda.ts';
+import { createFaults } from '../../simulation/kernel/faults.ts';
+import { randomOf } from '../../simulation/kernel/random.ts';
+import { shrink } from '../../simulation/report/shrink.ts';
+import type { Outcome } from '../../simulation/world/simulate.ts';
+
+const outcomeOf = (faults: readonly string[], payments: number, fails: boolean): Outcome => ({
+  seed: 1,
+  hash: '',
+  failure: fails ? { invariant: 'onePayout', message: '' } : null,
+  steps: 0,
+  simulated_ms: 0,
+  payments,
+  faults,
+  passed: new Map(),
+  events: new Map(),
+  alarms: new Map(),
+});
+
+describe('kernel of the simulation', () => {
+  it('takes up what is due in the order of its time, and of one moment in the order in which it was put down', () => {
+    const agenda = createAgenda(0);
+    const taken: string[] = [];
+    for (const [name, wait_ms] of [
+      ['late', 30],
+      ['first', 10],
+      ['second', 10],
+      ['now', 0],
+    ] as const)
+      agenda.after(wait_ms, () => taken.push(`${name} at ${agenda.now_ms()}`));
+    const callOff = agenda.after(20, () => taken.push('called off'));
+    callOff();
+    for (let next = agenda.next(100); next; next = agenda.next(100)) next();
+    assert.deepEqual(taken, ['now at 0', 'first at 10', 'second at 10', 'late at 30']);
+  });
+
+  it('keeps the order of many things with random times', () => {
+    const [agenda, random] = [createAgenda(0), randomOf('order')];
+    const times: number[] = [];
+    for (let count = 0; count < 500; count += 1)
+      agenda.after(random.below(1_000), () => void times.push(agenda.now_ms()));
+    for (let next = agenda.next(2_000); next; next = agenda.next(2_000)) next();
+    assert.equal(times.length, 500);
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+  });
+
+  it('draws the same from the same seed, and another course from another', () => {
+    const drawn = (seed: string) => Array.from({ length: 5 }, randomOf(seed).next);
+    assert.deepEqual(drawn('1'), drawn('1'));
+    assert.notDeepEqual(drawn('1'), drawn('2'));
+  });
+
+  it('repeats a run with some of its faults alone', () => {
+    const pass = (faults: ReturnType<typeof createFaults>) => {
+      for (let count = 0; count < 200; count += 1) faults.fails('crash.before.store.append', 0.05);
+      return faults.happened;
+    };
+    const all = pass(createFaults(7, null));
+    assert.ok(all.length > 2);
+    const kept = all.slice(1);
+    assert.deepEqual(pass(createFaults(7, new Set(kept))), kept);
+  });
+
+  it('has no faults once they have stopped', () => {
+    const faults = createFaults(7, null);
+    faults.stop();
+    assert.equal(faults.fails('anything', 1), false);
+  });
+
+  it('finds the two faults of twenty, and the one payment, that a failure needs', async () => {
+    const faults = Array.from({ length: 20 }, (_, at) => `fault#${at}`);
+    const needed = ['fault#4', 'fault#17'];
+    const smallest = await shrink(outcomeOf(faults, 5, true), async ({ only, payments }) =>
+      outcomeOf(
+        [...only],
+        payments,
+        needed.every((fault) => only.has(fault)),
+      ),
+    );
+    assert.deepEqual([...smallest.only].sort(), needed.toSorted());
+    assert.equal(smallest.payments, 1);
+  });
+});

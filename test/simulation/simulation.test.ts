@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Told } from '../../simulation/worker.ts';
+
+const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url));
+
+async function simulate(from: number, seeds: number, processes = 2): Promise<readonly Told[]> {
+  const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes)];
+  // Seeds that fail are told as well, with an exit code of their own.
+  const ended = await promisify(execFile)(process.execPath, [program, '--no-shrink', ...given]).catch(
+    (error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }),
+  );
+  const lines = ended.stdout.split('\n').filter((line) => line.startsWith('{'));
+  assert.equal(lines.length, seeds, `not all seeds were run: ${ended.stderr}`);
+  return lines.map((line) => JSON.parse(line) as Told).toSorted((a, b) => a.seed - b.seed);
+}
+
+describe('the service in a simulated world', () => {
+  it('keeps its promises in a few hundred courses of things', async () => {
+    const told = await simulate(1, 200);
+    const failed = told.filter(({ failure }) => failure !== null);
+    assert.deepEqual(failed, []);
+    const crashes = told.reduce((sum, { faults }) => sum + faults, 0);
+    assert.ok(crashes > 200, 'hardly anything went wrong in these worlds');
+  });
+
+  it('replays a seed exactly, whatever ran in its process before', async () => {
+    const [forwards, alone] = await Promise.all([simulate(1, 6, 1), simulate(4, 3, 1)]);
+    assert.deepEqual(
+      forwards.filter(({ seed }) => seed >= 4),
+      alone,
+    );
+  });
+});
