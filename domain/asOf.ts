@@ -17,6 +17,8 @@ export function parseAsOf(text: string): AsOf | undefined {
   return time?.length === timeLength ? { time } : undefined;
 }
 
+export const asOfText = (asOf: AsOf): string => ('position' in asOf ? `position ${asOf.position}` : asOf.time);
+
 export const isUpTo = ({ position, metadata }: Pick<StoredEvent, 'position' | 'metadata'>, asOf: AsOf): boolean =>
   'position' in asOf ? position <= asOf.position : metadata.at <= asOf.time;
 

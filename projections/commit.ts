@@ -22,6 +22,8 @@ export interface CommitDeps {
   readonly set: ProjectionSet;
   readonly tables: ReadonlyMap<string, Table>;
   readonly fold: Fold;
+  /** Moves the checkpoint on; that of a generation unless said otherwise. @throws FenceLost */
+  readonly move?: (tx: Sql, from: Generation, batch: EventBatch) => Promise<Generation>;
   /** Called at points where a crash must neither lose nor repeat anything. */
   readonly crash: (point: string) => void | Promise<void>;
 }
@@ -41,14 +43,14 @@ export interface EventBatch {
  * @throws PoisonEvent, FenceLost, Unavailable
  */
 export async function commitBatch(deps: CommitDeps, from: Generation, batch: EventBatch): Promise<Generation> {
-  const { db, set, fold, tables, crash } = deps;
+  const { db, set, fold, tables, crash, move = moveGeneration } = deps;
   try {
     await fold.prepare(batch.events);
     const changes = project(deps, batch.events);
     const next = await db.transaction(async (tx) => {
       // No fsync is awaited: rows and checkpoint can only be lost together, and the log brings them again.
       await tx.query('SET LOCAL synchronous_commit = off');
-      const advanced = await advance(tx, from, batch.position, batch.events.length);
+      const advanced = await move(tx, from, batch);
       await crash(`projections.${set.name}.beforeRows`);
       const touched = await applyChanges(tx, tables, changes);
       if (from.status === 'active') await notify(tx, set, touched, batch.position);
@@ -63,6 +65,9 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
     throw error;
   }
 }
+
+const moveGeneration = (tx: Sql, from: Generation, { position, events }: EventBatch): Promise<Generation> =>
+  advance(tx, from, position, events.length);
 
 /** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
 function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): readonly RowChange[] {

@@ -105,7 +105,8 @@ async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<
 }
 
 /** Unqualified names mean this generation's tables until the transaction ends. */
-export const inSchema = (tx: Sql, { schema }: Generation) => tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
+export const inSchema = (tx: Sql, { schema }: Pick<Generation, 'schema'>) =>
+  tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
 
 /**
  * Moves the checkpoint as the first statement of the batch's transaction. The row lock lets one runner through at a time; the

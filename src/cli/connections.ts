@@ -38,13 +38,19 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
  * @param running what to do when the embedded event store runs already
  * @throws NodeNotStarted
  */
-export async function connections({ database, ...where }: Where, running: 'join' | 'refuse') {
-  const last = await readConnections(resolve(where.data));
-  const databaseUrl = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
-  if (!databaseUrl) {
-    throw new Error(`No service has run on ${resolve(where.data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
-  }
+export async function connections(where: Where, running: 'join' | 'refuse') {
+  const databaseUrl = await databaseUrlOf(where);
   return { databaseUrl, ...(await eventStoreOf(where, running)) };
+}
+
+/** Postgres alone, found in the same way. */
+export async function databaseUrlOf({ database, data }: Pick<Where, 'database' | 'data'>): Promise<string> {
+  const last = await readConnections(resolve(data));
+  const url = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
+  if (!url) {
+    throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
+  }
+  return url;
 }
 
 /** The event store alone, found in the same way. @throws NodeNotStarted */

@@ -1,16 +1,16 @@
 /** `npm run rebuild`: fills read models anew from the event log, beside the live ones, then switches. The service may run on. */
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import { type ChainBroken, eventCodec } from '../../commands/codec.ts';
+import { eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openEventStore } from '../eventstore/client.ts';
-import { sealedStore, trustIn } from '../eventstore/sealed.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { forgetLost, furthestCheckpoint } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
+import { believed } from './believed.ts';
 import { connections, masterKeyOf } from './connections.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -60,12 +60,6 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
     await database.close();
     await close();
   }
-}
-
-async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
-  const tell = ({ message }: ChainBroken): void => console.error(message);
-  const trust = await trustIn(store, { masterKey, tell });
-  return sealedStore(store, { tell, trust: () => trust });
 }
 
 /** @throws unless the log is older than what is remembered of it: else nothing is to be forgotten */

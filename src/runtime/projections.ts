@@ -21,6 +21,7 @@ export interface ProjectionDeps {
   readonly set: ProjectionSet;
   readonly signal: AbortSignal;
   readonly crash?: CrashPoint;
+  readonly move?: CommitDeps['move'];
 }
 
 export interface RunProjections extends ProjectionDeps {
@@ -115,7 +116,7 @@ async function runGeneration(
 
 /** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
 export async function committer(
-  { store, database, codec, set, crash = () => {} }: ProjectionDeps,
+  { store, database, codec, set, move, crash = () => {} }: ProjectionDeps,
   generation: Generation,
 ): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
   const tables = await describeTables(database, generation.schema);
@@ -126,7 +127,7 @@ export async function committer(
     introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
     history: (stream, before) => readStream(store, stream, { before }),
   });
-  const deps: CommitDeps = { db: database, set, tables, fold, crash };
+  const deps: CommitDeps = { db: database, set, tables, fold, crash, ...(move && { move }) };
 
   return async (from, batch) => {
     if (batch.events.length === 0 && batch.position === from.position) return from;

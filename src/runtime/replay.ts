@@ -1,0 +1,65 @@
+/** Fills read models as of a moment into a schema of their own. Nothing is appended, notified, sent or signed: the live ones are not touched. */
+import { streamPrefixes } from '../../commands/codec.ts';
+import { type AsOf, upTo } from '../../domain/asOf.ts';
+import type { EventBatch } from '../../projections/commit.ts';
+import type { Generation, SetDdl } from '../../projections/generations.ts';
+import { advanceReplay, finishReplay, openReplay, type Replay, replayedSet } from '../../projections/replays.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import { ddlOf } from '../postgres/migrate.ts';
+import { follow } from './follow.ts';
+import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
+import type { Progress } from './rebuild.ts';
+
+export interface ReplayDeps extends Omit<ProjectionDeps, 'set' | 'move'> {
+  readonly into: string;
+  /** Null for all that there is. */
+  readonly until: AsOf | null;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/**
+ * A time ends before the first event of the log that was written later, whatever the clocks say of those behind it.
+ *
+ * Crash anywhere: rows and checkpoint are committed together, and running it again goes on behind the last batch.
+ *
+ * @throws NoReplay, PoisonEvent, FenceLost (another replay fills the schema), Unavailable
+ */
+export async function replay(deps: ReplayDeps): Promise<Replay> {
+  const { database, store, signal, into, until, onProgress = () => {} } = deps;
+  const ddl = await wholeDdl();
+  const opened = await openReplay(database, into, until, ddl);
+  let at: Generation = opened;
+  const commit = await committer({ ...deps, set: replayedSet, move: advanceReplay }, at);
+  const end = await store.tail();
+  const tail = until && 'position' in until && until.position < end ? until.position : end;
+
+  const options = { after: at.position, prefixes: streamPrefixes, ...batchSizes, signal };
+  for await (const batch of follow(store, options)) {
+    const { whole, ...cut } = cutAt(batch, until, at.position);
+    if (cut.position !== null) at = await commit(at, { events: cut.events, position: cut.position });
+    onProgress({ events: at.events, position: at.position ?? 0n, tail });
+    if (!whole || batch.live) return await finishReplay(database, opened, ddl.indexes);
+  }
+  signal.throwIfAborted();
+  throw new Error('a subscription ends only when its signal aborts');
+}
+
+/** @param from where the rows stand now; null before the first event. @returns what is up to the moment, and whether that is all of it */
+function cutAt(batch: EventBatch, until: AsOf | null, from: bigint | null) {
+  if (until === null) return { ...batch, whole: true };
+  const events = upTo(batch.events, until);
+  if ('position' in until) {
+    const whole = batch.position < until.position;
+    return { events, position: whole ? batch.position : until.position, whole };
+  }
+  const whole = events.length === batch.events.length;
+  return { events, position: whole ? batch.position : (events.at(-1)?.position ?? from), whole };
+}
+
+async function wholeDdl(): Promise<SetDdl> {
+  const parts = await Promise.all(projectionSets.map(({ name }) => ddlOf(name)));
+  return {
+    tables: parts.map(({ tables }) => tables).join('\n'),
+    indexes: parts.map(({ indexes }) => indexes).join('\n'),
+  };
+}

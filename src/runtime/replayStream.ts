@@ -1,0 +1,106 @@
+/** One stream, event by event, and what each of them changed. */
+import { ChainBroken, type Codec, linkOf, type Tip, tipOf, verifyChain } from '../../commands/codec.ts';
+import type { EventStore } from '../../commands/ports.ts';
+import { type AsOf, upTo } from '../../domain/asOf.ts';
+import { categoryOf, type Decider, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
+import { type Category, streams } from '../../domain/streams.ts';
+
+export interface StreamStep {
+  readonly stored: StoredEvent;
+  /** What its successor names it by. */
+  readonly link: string;
+  /** False for an event of a type that this version does not know: it changes nothing. */
+  readonly known: boolean;
+  readonly changes: readonly Change[];
+  /** The state after it, as JSON: big numbers are texts, and secrets are left out. */
+  readonly state: Json;
+}
+
+/** Null: it was not there, or is not there any more. */
+export interface Change {
+  readonly field: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+const pageSize = 500;
+
+interface Deps {
+  readonly store: Pick<EventStore, 'read'>;
+  readonly codec: Pick<Codec, 'read'>;
+}
+
+/**
+ * Page by page, its hash chain checked: of a long stream no more than a page and one state are in memory.
+ * @param until null for all of it
+ * @throws ChainBroken, Unavailable; Error for a name that is of no category
+ */
+export async function* replayStream(
+  { store, codec }: Deps,
+  stream: string,
+  until: AsOf | null,
+): AsyncGenerator<StreamStep> {
+  const decider = deciderOf(stream);
+  let [state, plain, tip]: [unknown, Json, Tip | null] = [decider.initial, plainOf(decider.initial), null];
+  for (;;) {
+    const page = await store.read(stream, { from: (tip?.revision ?? -1n) + 1n, max: pageSize });
+    const broken = verifyChain(page, tip);
+    if (broken) throw new ChainBroken(broken);
+    const wanted = until ? upTo(page, until) : page;
+    for (const stored of wanted) {
+      const event = codec.read(stored) as DomainEvent | undefined;
+      if (event) state = decider.evolve(state, event as never);
+      const next: Json = event ? plainOf(state) : plain;
+      yield { stored, link: linkOf(stored), known: event !== undefined, changes: changesOf(plain, next), state: next };
+      plain = next;
+    }
+    const last = page.at(-1);
+    if (!last || wanted.length < page.length || page.length < pageSize) return;
+    tip = tipOf(last);
+  }
+}
+
+function deciderOf(stream: string): Decider<unknown, never> {
+  const category = categoryOf(stream);
+  if (!Object.hasOwn(streams, category) || stream === category)
+    throw new Error(
+      `${stream} is no stream's name: it is <category>-<id>, with one of ${Object.keys(streams).join(', ')}`,
+    );
+  return streams[category as Category].decider;
+}
+
+/** Encrypted or not: whoever reads over somebody's shoulder sees none. */
+const secret = /^(idSalt|webhookSecret|ciphertext|formerKeys)$/;
+const hidden = '(a secret)';
+
+const plainOf = (state: unknown): Json =>
+  JSON.parse(
+    JSON.stringify(state, (name, value: unknown) => {
+      if (value !== null && secret.test(name)) return hidden;
+      if (typeof value === 'bigint') return value.toString();
+      if (value instanceof Map) return Object.fromEntries(value);
+      return value instanceof Set ? [...value] : value;
+    }) ?? 'null',
+  );
+
+function changesOf(before: Json, after: Json): readonly Change[] {
+  const [was, is] = [leaves(before), leaves(after)];
+  const fields = [...new Set([...was.keys(), ...is.keys()])];
+  return fields.flatMap((field) => {
+    const change = { field, before: was.get(field) ?? null, after: is.get(field) ?? null };
+    return change.before === change.after ? [] : [change];
+  });
+}
+
+/** `payins[0].phase`, and the value as text. What is empty has no leaves but is there. */
+function leaves(value: Json, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
+  if (value === null) return into;
+  if (typeof value !== 'object') return into.set(path, String(value));
+  for (const [name, inner] of Object.entries(value)) {
+    const step = Array.isArray(value) ? `[${name}]` : path === '' ? name : `.${name}`;
+    leaves(inner as Json, `${path}${step}`, into);
+  }
+  return into;
+}
