@@ -23,6 +23,7 @@ import { logoRoutes } from './routes/logos.ts';
 import { merchantRoutes } from './routes/merchant.ts';
 import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
 import { paymentRoutes } from './routes/payments.ts';
+import { proofRoutes } from './routes/proof.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settingsRoutes } from './routes/settings.ts';
 
@@ -33,6 +34,7 @@ export function createApp(deps: HttpDeps): Express {
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps, access),
     ...refundRoutes(deps),
+    ...proofRoutes(deps),
     ...feedRoutes(deps),
     ...accountRoutes(deps),
     ...merchantRoutes(deps),

@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { ChosenSource } from '../../commands/chooseSource.ts';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../commands/createPayment.ts';
 import type { By } from '../../commands/handle.ts';
+import type { FindEvidence } from '../../commands/heads/evidence.ts';
+import type { HeadKeySince } from '../../commands/heads/headKeys.ts';
 import type { ManageLinks } from '../../commands/manageLinks.ts';
 import type { Changed, ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { PayByCredit } from '../../commands/payByCredit.ts';
@@ -15,6 +17,7 @@ import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import type { HeadsEvent } from '../../domain/heads/events.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Quote } from '../../domain/payment/create.ts';
@@ -51,6 +54,7 @@ export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly refunds: Refunds;
   readonly refundAddresses: RefundAddresses;
   readonly links: LinkDeps;
+  readonly proof: ProofDeps;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly logger: Logger;
@@ -70,6 +74,16 @@ export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   /** What opens a wallet to pay an amount, in whole tokens; null for a payment that has no such link. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
   readonly paymentNews: PaymentNews;
+}
+
+/** Signed heads of the log. */
+export interface ProofDeps {
+  /** Null before the first. @throws Unavailable */
+  readonly newest: () => Promise<HeadsEvent | null>;
+  /** Oldest first, from a number on. @throws Unavailable */
+  readonly entries: (from: number, max: number) => Promise<readonly HeadsEvent[]>;
+  readonly keys: () => Promise<readonly HeadKeySince[]>;
+  readonly evidence: FindEvidence;
 }
 
 /** Buyers' credit. */

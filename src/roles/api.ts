@@ -23,6 +23,7 @@ import type { Core } from './core.ts';
 import { linksOf } from './links.ts';
 import { metrics, readiness } from './operations.ts';
 import { ownersOf } from './owners.ts';
+import { proofOf } from './proof.ts';
 import { queriesOf } from './queries.ts';
 import { refundAddressesOf, refundsOf } from './refunds.ts';
 import { webhookSender, webhooksOf } from './webhooks.ts';
@@ -89,6 +90,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     refunds: refundsOf(core),
     refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
+    proof: proofOf(core),
     clients,
     rates,
     accounts,

@@ -166,6 +166,7 @@ export async function startWorld(
     feed: quietFeed,
     withdrawCashback: async () => ({ paymentId: randomIds.paymentId(), balance_cents: 0n }),
     cashback: createCreditWorld(clock, () => `${listening}/v1/cashbacksign`).deps,
+    proof: quietProof,
     paymentSecrets,
     walletLink: walletLinkOf,
     paymentNews: quietPaymentNews,
@@ -202,6 +203,14 @@ const quietFeed: HttpDeps['feed'] = {
   events: async () => [],
   lastOrdinal: async () => '0',
   async *changes() {},
+};
+
+/** No head is signed. */
+const quietProof: HttpDeps['proof'] = {
+  newest: async () => null,
+  entries: async () => [],
+  keys: async () => [],
+  evidence: async () => refuse('notFound', 'no head is signed yet'),
 };
 
 const quietPaymentNews: HttpDeps['paymentNews'] = {

@@ -25,6 +25,7 @@ const tags = [
   { name: 'Payments', description: 'Create and read payments' },
   { name: 'Accounts', description: 'Register, sign in with a mailed code, look after sessions' },
   { name: 'Merchant', description: 'What an app’s owner reads: needs a key of scope admin' },
+  { name: 'Proof', description: 'Signed heads of the log, and evidence that is checked offline' },
   { name: 'Operations', description: 'For balancers and monitoring' },
   { name: 'Webhooks', description: 'What the service sends to an app’s webhook URL' },
 ];

@@ -1,0 +1,78 @@
+/**
+ * Evidence of one stream: its events as the store has them, the way to the root of the newest head, and the head. verify/verify-evidence.mjs
+ * checks it without us. Nothing is in it that the head's signature does not prove, so that no byte of it can be changed.
+ */
+import { type Refusal, refuse, type StoredEvent } from '../../domain/decider.ts';
+import type { HeadSigned } from '../../domain/heads/events.ts';
+import { linkOf } from '../codec.ts';
+import { readStream } from '../handle.ts';
+import { Unavailable } from '../ports.ts';
+import type { Crown } from './crown.ts';
+import { type HeadsReading, newestHead } from './newest.ts';
+import { isUnder, type Way } from './proof.ts';
+import { findInTree, loadCrown, type TreeStore } from './treeStore.ts';
+
+export interface EvidenceDeps extends HeadsReading {
+  readonly tree: Pick<TreeStore, 'progress' | 'parts' | 'leavesIn'>;
+}
+
+/** What is proven of a stream, up to the newest head. */
+export interface Proven {
+  readonly stream: string;
+  readonly events: readonly StoredEvent[];
+  readonly way: Way;
+  readonly head: HeadSigned;
+}
+
+export type FindEvidence = (stream: string) => Promise<Proven | Refusal>;
+
+export const evidenceFormat = 'payment-intents evidence v1';
+
+/** The tree moves when a head is signed, which may be while it is read. */
+const tries = 5;
+
+/** What is in memory of the tree is kept from head to head. */
+export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
+  let known: { readonly position: string; readonly crown: Promise<Crown> } | null = null;
+
+  function crownOf({ position }: HeadSigned): Promise<Crown> {
+    if (known?.position !== position) known = { position, crown: loadCrown(deps.tree) };
+    return known.crown;
+  }
+
+  return async (stream) => {
+    for (let tried = 0; tried < tries; tried += 1) {
+      const head = await newestHead(deps);
+      if (head === null) return refuse('notFound', 'no head is signed yet: try again in some minutes');
+      const progress = await deps.tree.progress();
+      if (progress?.position === BigInt(head.position)) {
+        const found = await findInTree(deps.tree, await crownOf(head), stream);
+        const proven = found && (await provenBy(stream, found.leaf.revision, found.way, head));
+        if (proven) return proven;
+        if (!found && (await deps.tree.progress())?.position === progress.position) return tooNew;
+      }
+      known = null;
+    }
+    throw new Unavailable('a head is being signed: try again');
+  };
+
+  async function provenBy(stream: string, revision: bigint, way: Way, head: HeadSigned): Promise<Proven | null> {
+    const events = await readStream(deps.store, stream, { before: revision + 1n });
+    const last = events.at(-1);
+    const isThere = last?.revision === revision && isUnder(head.root, { stream, revision, link: linkOf(last) }, way);
+    return isThere ? { stream, events, way, head } : null;
+  }
+}
+
+const tooNew = refuse('notFound', 'no head covers it yet: try again in some minutes');
+
+/**
+ * The pack as a file. An event is what its hash is made over: its id, its type, its data and metadata as the bytes that the store has, but
+ * for the seal, which shows nothing to whoever lacks the key.
+ */
+export const packOf = ({ stream, events, way, head }: Proven): string =>
+  `${JSON.stringify({ format: evidenceFormat, stream, events: events.map(bare), way, head: { type: 'HeadSigned', data: head } }, null, 2)}\n`;
+
+function bare({ id, type, data, metadata: { seal: _, ...metadata } }: StoredEvent) {
+  return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
+}

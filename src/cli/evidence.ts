@@ -1,0 +1,57 @@
+/** `npm run evidence -- <paymentId>`: writes what proves a payment to somebody who has nothing of ours. The service may run on. */
+import { writeFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { eventCodec } from '../../commands/codec.ts';
+import { createFindEvidence, packOf } from '../../commands/heads/evidence.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { paymentIdIn } from '../../queries/paymentId.ts';
+import { openEventStore } from '../eventstore/client.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { createHeadTree } from '../postgres/headTree.ts';
+import { believed } from './believed.ts';
+import { connections, masterKeyOf } from './connections.ts';
+import { refusalError, runProgram } from './program.ts';
+
+interface Options {
+  readonly out?: string;
+  readonly database?: string;
+  readonly eventstore?: string;
+  readonly data: string;
+}
+
+const program = new Command()
+  .name('evidence')
+  .description(
+    'Writes the evidence of a payment: its events, the way to a signed head, the head. It holds the payment’s metadata.',
+  )
+  .argument('<paymentId>')
+  .option('--out <file>', 'default: evidence-<paymentId>.json')
+  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .action((paymentId: string, options: Options) => runProgram(() => main(paymentId, options)));
+await program.parseAsync();
+
+async function main(text: string, { out, ...where }: Options): Promise<void> {
+  const paymentId = paymentIdIn(text);
+  if (paymentId === undefined) throw new Error(`${text} is no payment's id: it is the UUID that creating it answered`);
+  const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
+  const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
+  const opened = openEventStore({ url: eventStoreUrl });
+  try {
+    const store = await believed(opened, masterKeyOf(where.data));
+    const tree = createHeadTree(database);
+    const proven = await createFindEvidence({ store, codec: eventCodec, tree })(`payment-${paymentId}`);
+    if (isRefusal(proven)) throw refusalError(proven);
+    const file = out ?? `evidence-${paymentId}.json`;
+    await writeFile(file, packOf(proven));
+    console.log(
+      `${file}: ${proven.events.length} events, in head ${proven.head.number} of key ${proven.head.publicKey}`,
+    );
+    console.log(`Check it anywhere: node verify/verify-evidence.mjs --key <the key that you have published> ${file}`);
+  } finally {
+    await opened.close();
+    await database.close();
+    await close();
+  }
+}

@@ -1,0 +1,16 @@
+/** The verifier as a library: it is no TypeScript, for it goes to others alone. */
+export interface File {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Verified {
+  readonly gaps: readonly (readonly [from: number, to: number])[];
+}
+
+interface Verifier {
+  verifyEvidence(files: readonly File[], options?: { readonly key?: string }): Promise<Verified>;
+}
+
+export const program = new URL('../../verify/verify-evidence.mjs', import.meta.url);
+export const { verifyEvidence } = (await import(program.href)) as Verifier;

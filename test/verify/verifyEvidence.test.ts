@@ -1,0 +1,136 @@
+/** The verifier of evidence, as an auditor has it: one file, on another machine, with nothing but Node. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { eventCodec } from '../../commands/codec.ts';
+import { createFindEvidence, packOf } from '../../commands/heads/evidence.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { HeadsEvent } from '../../domain/heads/events.ts';
+import { headKeys, headWorld } from '../subscribers/headWorld.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type File, program, verifyEvidence } from './verifier.ts';
+
+/** One head for all that happened since the last look. */
+const every = { events: 100, duration_ms: 0 };
+
+async function evidenced() {
+  const world = headWorld();
+  for (const stream of ['payment-1', 'payment-2', 'payment-1', 'merchant-a', 'payment-1', 'payment-3'])
+    await world.grow(stream);
+  await world.look({ every });
+  const pack = async (stream = 'payment-1'): Promise<string> => {
+    const found = await createFindEvidence({ ...world, codec: eventCodec })(stream);
+    return isRefusal(found) ? assert.fail(found.message) : packOf(found);
+  };
+  return { world, pack };
+}
+
+const fileOf = (text: string, name = 'pack.json'): File => ({ name, text });
+const headsFile = (entries: readonly HeadsEvent[], name = 'heads.json') =>
+  fileOf(JSON.stringify({ data: entries }), name);
+const refused = (files: readonly File[], why: RegExp, options?: { key?: string }) =>
+  assert.rejects(verifyEvidence(files, options), { message: why });
+
+describe('evidence', () => {
+  it('is verified in an empty folder by a plain node, and says what it cannot know', async () => {
+    const { pack } = await evidenced();
+    const folder = temporaryDirectory();
+    cpSync(fileURLToPath(program), join(folder, 'verify-evidence.mjs'));
+    const text = await pack();
+    writeFileSync(join(folder, 'pack.json'), text);
+    const run = (...args: string[]) =>
+      new Promise<{ code: number; said: string }>((resolve) => {
+        const options = { cwd: folder, env: {} };
+        const child = execFile(process.execPath, ['verify-evidence.mjs', ...args], options, (_, out, err) =>
+          resolve({ code: child.exitCode ?? -1, said: out + err }),
+        );
+      });
+    const good = await run('pack.json', '--key', headKeys(1).current.publicKey);
+    assert.equal(good.code, 0, good.said);
+    assert.match(good.said, /payment-1: proven[\s\S]*what this cannot tell you/);
+    writeFileSync(join(folder, 'pack.json'), text.replace('Grown', 'Groan'));
+    assert.deepEqual([(await run('pack.json')).code, (await run()).code], [1, 2]);
+  });
+
+  it('fails with any one byte of it changed', async () => {
+    const { pack } = await evidenced();
+    const bytes = Buffer.from(await pack());
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ change;
+        await assert.rejects(async () => verifyEvidence([fileOf(decoder.decode(changed))]));
+      }),
+      { numRuns: 400 },
+    );
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      // Case of letters, digits, spaces and line ends: what a parser might pass over.
+      changed[at] = (changed[at] ?? 0) ^ 0x20;
+      await assert.rejects(async () => verifyEvidence([fileOf(decoder.decode(changed))]), `byte ${at}`);
+    }
+  });
+
+  it('is not made up of an event left out, put in, or moved, nor of another payment’s', async () => {
+    const { pack } = await evidenced();
+    const whole = JSON.parse(await pack());
+    const other = JSON.parse(await pack('payment-2'));
+    const again = (change: object) => fileOf(`${JSON.stringify({ ...whole, ...change }, null, 2)}\n`);
+    const [first, second, third] = whole.events;
+    await verifyEvidence([again({})]);
+    await refused([again({ events: [first, second] })], /do not lead to the root/);
+    await refused([again({ events: [first, third] })], /event 1 does not follow/);
+    await refused([again({ events: [first, third, second] })], /event 1 does not follow/);
+    await refused([again({ events: other.events })], /do not lead to the root/);
+    await refused([again({ stream: 'payment-2' })], /does not follow|do not lead/);
+    await refused([again({ way: [] })], /do not lead to the root/);
+    await refused([again({ note: 'trust me' })], /more than what is proven/);
+  });
+
+  it('is believed with the auditor’s key, or one that it vouches for', async () => {
+    const { world, pack } = await evidenced();
+    const [one, two] = [headKeys(1).current, headKeys(2).current];
+    await world.grow('payment-1');
+    await world.look({ every, keys: async () => headKeys(2, { former: [one] }) });
+    const [text, entries] = [fileOf(await pack()), await world.entries()];
+    await verifyEvidence([text], { key: two.publicKey });
+    await refused([text], /does not vouch for/, { key: one.publicKey });
+    await verifyEvidence([text, headsFile(entries)], { key: one.publicKey });
+    await refused([text, headsFile(entries)], /does not vouch for/, { key: headKeys(3).current.publicKey });
+  });
+
+  it('shows two histories for what they are', async () => {
+    const { world, pack } = await evidenced();
+    const early = fileOf(await pack(), 'early.json');
+    const entries = await world.entries();
+    await world.grow('payment-1');
+    await world.look({ every });
+    const later = fileOf(await pack(), 'later.json');
+    await verifyEvidence([early, later, headsFile(await world.entries())]);
+
+    const forger = await evidenced();
+    const forged = fileOf(await forger.pack(), 'forged.json');
+    await refused([early, forged], /FORK: early.json and forged.json have two different entries of number 1/);
+    await forger.world.grow('payment-1');
+    await forger.world.look({ every });
+    await refused(
+      [headsFile(entries), fileOf(await forger.pack(), 'forged.json')],
+      /FORK: entry 2 does not follow entry 1/,
+    );
+  });
+
+  it('says between which heads nothing was given', async () => {
+    const { world, pack } = await evidenced();
+    const early = fileOf(await pack());
+    for (let n = 0; n < 3; n += 1) {
+      await world.grow('payment-1');
+      await world.look({ every });
+    }
+    const { gaps } = await verifyEvidence([early, fileOf(await pack())]);
+    assert.deepEqual(gaps, [[1, 4]]);
+  });
+});

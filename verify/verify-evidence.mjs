@@ -1,0 +1,411 @@
+#!/usr/bin/env node
+/**
+ * Checks evidence of a payment without the service that wrote it: no network, no dependencies, Node 18.4 or a browser.
+ *
+ *   node verify-evidence.mjs [--key <public key as hex>] <file>...
+ *
+ * A file is an evidence pack, or heads as /payment-api/proof/heads and /payment-api/proof/head answer them. Everything here is written anew
+ * from docs/evidence.md: it shares no code with what it checks.
+ */
+
+const packFormat = 'payment-intents evidence v1';
+
+class NotProven extends Error {}
+
+const need = (good, message) => {
+  if (!good) throw new NotProven(message);
+};
+
+// ── Bytes, hashes, signatures ────────────────────────────────────────────────────────────────────────────────────────
+
+const cryptoOf = async () => globalThis.crypto?.subtle ?? (await import('node:crypto')).webcrypto.subtle;
+const utf8 = (text) => new TextEncoder().encode(text);
+const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const isHex = (text, length) => typeof text === 'string' && text.length === 2 * length && /^[0-9a-f]*$/.test(text);
+
+function bytesOf(hex) {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
+}
+
+function joined(...parts) {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+const sha256 = async (bytes) => new Uint8Array(await (await cryptoOf()).digest('SHA-256', bytes));
+
+async function isSigned(publicKey, text, signature) {
+  if (!isHex(publicKey, 32) || !isHex(signature, 64)) return false;
+  const subtle = await cryptoOf();
+  try {
+    const key = await subtle.importKey('raw', bytesOf(publicKey), { name: 'Ed25519' }, false, ['verify']);
+    return await subtle.verify({ name: 'Ed25519' }, key, bytesOf(signature), utf8(text));
+  } catch {
+    return false;
+  }
+}
+
+// ── Heads ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Fields of an entry in the order in which they are stored, and the title and lines that are signed. */
+const kinds = {
+  HeadSigned: {
+    fields: [
+      'position',
+      'until',
+      'events',
+      'streams',
+      'categories',
+      'root',
+      'publicKey',
+      'number',
+      'previous',
+      'keySince',
+      'signature',
+    ],
+    title: 'payment-intents head v1',
+    lines: [
+      'number',
+      'position',
+      'until',
+      'events',
+      'streams',
+      'categories',
+      'root',
+      'previous',
+      'publicKey',
+      'keySince',
+    ],
+  },
+  HeadKeyChanged: {
+    fields: ['number', 'position', 'previous', 'publicKey', 'formerKey', 'signature', 'formerSignature'],
+    title: 'payment-intents head key changed v1',
+    lines: ['number', 'position', 'previous', 'formerKey', 'publicKey'],
+  },
+  HeadKeyLost: {
+    fields: ['number', 'position', 'previous', 'publicKey', 'formerKey', 'signature', 'reason'],
+    title: 'payment-intents head key lost v1',
+    lines: ['number', 'position', 'previous', 'formerKey', 'publicKey', 'reason'],
+  },
+};
+
+const written = {
+  categories: (names) => names.join(','),
+  previous: (hash) => hash ?? 'none',
+  reason: (text) => JSON.stringify(text),
+};
+
+function textOfEntry({ type, data }) {
+  const { title, lines } = kinds[type];
+  const line = (name) => `${name} ${(written[name] ?? String)(data[name])}`;
+  return [title, ...lines.map(line)].map((each) => `${each}\n`).join('');
+}
+
+const shapes = {
+  number: (value) => Number.isSafeInteger(value) && value > 0,
+  keySince: (value) => Number.isSafeInteger(value) && value > 0,
+  position: (value) => /^[0-9]{1,20}$/.test(value),
+  events: (value) => /^[0-9]{1,20}$/.test(value),
+  streams: (value) => /^[0-9]{1,20}$/.test(value),
+  until: (value) => /^[0-9TZ:.-]{24}$/.test(value),
+  categories: (value) => Array.isArray(value) && value.every((name) => /^[A-Za-z]{1,40}$/.test(name)),
+  root: (value) => isHex(value, 32),
+  previous: (value) => value === null || isHex(value, 32),
+  publicKey: (value) => isHex(value, 32),
+  formerKey: (value) => isHex(value, 32),
+  reason: (value) => typeof value === 'string',
+  signature: (value) => isHex(value, 64),
+  formerSignature: (value) => isHex(value, 64),
+};
+
+/** The entry with its own fields and no other; signed by the key that it names. */
+async function readEntry(entry, where) {
+  const kind = Object.hasOwn(kinds, entry?.type) ? kinds[entry.type] : undefined;
+  need(kind && typeof entry.data === 'object' && entry.data !== null, `${where}: an entry is none of heads`);
+  const names = Object.keys(entry.data);
+  need(names.length === kind.fields.length, `${where}: an entry has other fields than it should`);
+  for (const name of kind.fields) {
+    const good = Object.hasOwn(entry.data, name) && (typeof entry.data[name] === 'string' || name !== 'position');
+    need(good && shapes[name](entry.data[name]), `${where}: entry ${entry.data.number} has no good ${name}`);
+  }
+  const clean = { type: entry.type, data: Object.fromEntries(names.map((name) => [name, entry.data[name]])) };
+  const text = textOfEntry(clean);
+  const { number, publicKey, formerKey, signature, formerSignature } = clean.data;
+  need(await isSigned(publicKey, text, signature), `${where}: entry ${number} is not signed by key ${publicKey}`);
+  if (clean.type === 'HeadKeyChanged')
+    need(
+      await isSigned(formerKey, text, formerSignature),
+      `${where}: entry ${number} is not signed by key ${formerKey}`,
+    );
+  return { ...clean, where, hash: hexOf(await sha256(utf8(text))) };
+}
+
+const keyBefore = ({ type, data }) => (type === 'HeadSigned' ? data.publicKey : data.formerKey);
+
+/** That all entries are of one chain, as far as they touch. @returns numbers between which nothing was given */
+function checkChain(entries) {
+  const byNumber = new Map();
+  for (const entry of entries) {
+    const same = byNumber.get(entry.data.number);
+    if (same)
+      need(
+        same.hash === entry.hash,
+        `FORK: ${same.where} and ${entry.where} have two different entries of number ${entry.data.number}`,
+      );
+    else byNumber.set(entry.data.number, entry);
+  }
+  const chain = [...byNumber.values()].sort((a, b) => a.data.number - b.data.number);
+  const gaps = [];
+  chain.forEach((entry, at) => {
+    const before = chain[at - 1];
+    if (entry.data.number === 1) need(entry.data.previous === null, 'entry 1 follows another one');
+    if (!before) return;
+    const [number, last] = [entry.data.number, before.data.number];
+    const moved = BigInt(entry.data.position) - BigInt(before.data.position);
+    need(
+      entry.type === 'HeadSigned' ? moved > 0n : moved >= 0n,
+      `FORK: entry ${number} covers less of the log than entry ${last}`,
+    );
+    if (number !== last + 1) {
+      gaps.push([last, number]);
+      return;
+    }
+    need(entry.data.previous === before.hash, `FORK: entry ${number} does not follow entry ${last} as it was given`);
+    need(keyBefore(entry) === before.data.publicKey, `entry ${number} is of another key than entry ${last}`);
+  });
+  return { chain, gaps };
+}
+
+/** The auditor's key, and those that it says follow it. A key that was lost says nothing. */
+function trustedKeys(key, chain) {
+  const trusted = new Set([key]);
+  for (const { type, data } of chain)
+    if (type === 'HeadKeyChanged' && trusted.has(data.formerKey)) trusted.add(data.publicKey);
+  return trusted;
+}
+
+// ── Packs ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const eventFields = ['id', 'type', 'data', 'metadata'];
+
+/** The pack as it must be written, byte by byte: what stands beside its fields, or twice, is not proven by anything. */
+function canonical({ stream, events, way, head }) {
+  const plain = events.map((event) => Object.fromEntries(eventFields.map((name) => [name, event[name]])));
+  return `${JSON.stringify({ format: packFormat, stream, events: plain, way, head: { type: head.type, data: head.data } }, null, 2)}\n`;
+}
+
+/** The hash of each event, which the next one names. */
+async function linksOf(stream, events) {
+  let link = null;
+  for (const [revision, { id, type, data, metadata }] of events.entries()) {
+    const { prev } = JSON.parse(metadata);
+    need(prev === link, `event ${revision} does not follow the one before it`);
+    const parts = [stream, String(revision), id, type, data, metadata];
+    link = hexOf(await sha256(utf8(parts.map((part) => `${utf8(part).length}:${part}`).join(''))));
+  }
+  return link;
+}
+
+async function rootOver(stream, events, way) {
+  const key = await sha256(utf8(stream));
+  const link = await linksOf(stream, events);
+  const revision = new Uint8Array(8);
+  new DataView(revision.buffer).setBigUint64(0, BigInt(events.length - 1));
+  let hash = await sha256(joined(Uint8Array.of(0), key, revision, bytesOf(link)));
+  for (let depth = way.length - 1; depth >= 0; depth -= 1) {
+    const right = (key[depth >> 3] >> (7 - (depth & 7))) & 1;
+    const beside = bytesOf(way[depth]);
+    hash = await sha256(right ? joined(Uint8Array.of(1), beside, hash) : joined(Uint8Array.of(1), hash, beside));
+  }
+  return hexOf(hash);
+}
+
+async function readPack(pack, text, where) {
+  const { stream, events, way } = pack;
+  need(typeof stream === 'string' && /^[A-Za-z]{1,40}-/.test(stream), `${where}: the pack names no stream`);
+  const whole = (event) => eventFields.every((name) => typeof event?.[name] === 'string');
+  need(Array.isArray(events) && events.length > 0 && events.every(whole), `${where}: the pack’s events are not whole`);
+  need(
+    Array.isArray(way) && way.length <= 256 && way.every((hash) => isHex(hash, 32)),
+    `${where}: the way to the root is none`,
+  );
+  const head = await readEntry(pack.head, where);
+  need(head.type === 'HeadSigned', `${where}: the pack has no head`);
+  need(
+    text === canonical({ stream, events, way, head }),
+    `${where}: the pack holds more than what is proven, or is written otherwise`,
+  );
+  need(
+    head.data.categories.includes(stream.slice(0, stream.indexOf('-'))),
+    `${where}: the head does not cover such streams`,
+  );
+  need(
+    (await rootOver(stream, events, way)) === head.data.root,
+    `${where}: the events do not lead to the root that was signed`,
+  );
+  return {
+    where,
+    stream,
+    head,
+    events: events.map(({ type, data, metadata }) => ({ type, data: JSON.parse(data), at: JSON.parse(metadata).at })),
+  };
+}
+
+function readJson(text, where) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new NotProven(`${where} is no JSON`);
+  }
+}
+
+/** A later pack of a stream begins with all that an earlier one has: else two histories were given out. */
+function checkHistories(packs) {
+  for (const [of, same] of Map.groupBy ? Map.groupBy(packs, ({ stream }) => stream) : grouped(packs)) {
+    const sorted = [...same].sort((a, b) => a.events.length - b.events.length);
+    sorted.forEach((pack, at) => {
+      const longer = sorted[at + 1];
+      const start = JSON.stringify(longer?.events.slice(0, pack.events.length));
+      if (longer)
+        need(
+          start === JSON.stringify(pack.events),
+          `FORK: ${pack.where} and ${longer.where} tell two histories of ${of}`,
+        );
+    });
+  }
+}
+
+function grouped(packs) {
+  const groups = new Map();
+  for (const pack of packs) groups.set(pack.stream, [...(groups.get(pack.stream) ?? []), pack]);
+  return groups;
+}
+
+/**
+ * @param files `{ name, text }` of each
+ * @param key the auditor's own copy of the public key, as hex; left out, the heads' own word is taken
+ * @throws NotProven that says what does not hold
+ */
+export async function verifyEvidence(files, { key } = {}) {
+  const [packs, entries] = [[], []];
+  for (const { name, text } of files) {
+    const read = readJson(text, name);
+    if (read?.format === packFormat) {
+      packs.push(await readPack(read, text, name));
+      entries.push(packs.at(-1).head);
+    } else {
+      const heads = Array.isArray(read?.data) ? read.data : [read];
+      for (const entry of heads) entries.push(await readEntry(entry, name));
+    }
+  }
+  need(entries.length > 0, 'nothing was given to check');
+  const { chain, gaps } = checkChain(entries);
+  checkHistories(packs);
+  const trusted = key === undefined ? null : trustedKeys(key, chain);
+  for (const { data, type } of chain)
+    need(
+      trusted === null || trusted.has(data.publicKey),
+      `entry ${data.number} (${type}) is of key ${data.publicKey}, which the key that you gave does not vouch for`,
+    );
+  return { packs, chain, gaps, key: key ?? null };
+}
+
+// ── What a person reads ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Transactions that events name: where to look them up. */
+export function transactionsIn(events) {
+  const found = new Map();
+  const signed = new Map();
+  for (const { type, data } of events) {
+    const { transfer } = data;
+    if (transfer)
+      found.set(`${transfer.chainId} ${transfer.txHash}`, {
+        what: type,
+        chain: transfer.chainId,
+        hash: transfer.txHash,
+        block: transfer.blockNumber,
+      });
+    if (data.hash && data.chainId) signed.set(data.hash, data.chainId);
+    if (data.hash) {
+      const chain = data.chainId ?? signed.get(data.hash) ?? '?';
+      found.set(`${chain} ${data.hash}`, {
+        what: type,
+        chain,
+        hash: data.hash,
+        block: data.blockNumber ?? 'not on its chain by this event',
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** @param verified what verifyEvidence answered */
+export function reportOf({ packs, chain, gaps, key }) {
+  const newest = chain.at(-1);
+  const row = (name, value) => `  ${name.padEnd(16)}${value}`;
+  const lines = [];
+  for (const { stream, events, head } of packs) {
+    lines.push(`${stream}: proven`);
+    lines.push(row('events', `${events.length}, each names the hash of the one before it`));
+    for (const { at, type } of events) lines.push(row('', `${at}  ${type}`));
+    lines.push(
+      row(
+        'is in head',
+        `${head.data.number}: ${head.data.streams} streams, ${head.data.events} events, up to ${head.data.until}`,
+      ),
+    );
+    for (const { what, chain: id, hash, block } of transactionsIn(events))
+      lines.push(row('transaction', `chain ${id}, block ${block}, ${hash} (${what})`));
+  }
+  const numbers = chain.map(({ data }) => data.number);
+  lines.push(`heads: ${numbers.length > 6 ? `${numbers[0]} to ${numbers.at(-1)}` : numbers.join(', ')}`);
+  lines.push(row('signed by', `${newest.data.publicKey}${key === null ? '' : ', which your key vouches for'}`));
+  lines.push('what this cannot tell you:');
+  if (key === null)
+    lines.push(row('whose key', 'nobody gave --key: compare the key with the one that the operator has published'));
+  for (const [from, to] of gaps)
+    lines.push(row('heads', `whether ${to} follows ${from}: add /payment-api/proof/heads?after=${from - 1}`));
+  for (const { data } of chain.filter(({ type }) => type === 'HeadKeyLost'))
+    lines.push(row('key', `whether the key before entry ${data.number} was lost: “${data.reason}”`));
+  lines.push(
+    row('other copies', 'whether everybody was shown the same head: compare it with one that somebody else has kept'),
+  );
+  lines.push(row('chains', 'whether the transactions are on their chains: ask any node for them by hash'));
+  lines.push(row('times', 'whether the clock of the service was right, and what happened after the head'));
+  return lines.join('\n');
+}
+
+async function main(args) {
+  const { readFileSync } = await import('node:fs');
+  const at = args.indexOf('--key');
+  const key = at < 0 ? undefined : args[at + 1];
+  const names = args.filter((_, index) => at < 0 || (index !== at && index !== at + 1));
+  if (names.length === 0 || (at >= 0 && !isHex(key, 32))) {
+    console.error('usage: verify-evidence [--key <public key, 64 hex digits>] <pack or heads>...');
+    return 2;
+  }
+  try {
+    const files = names.map((name) => ({
+      name,
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(name)),
+    }));
+    console.log(reportOf(await verifyEvidence(files, { key })));
+    return 0;
+  } catch (error) {
+    console.error(`NOT PROVEN: ${error instanceof Error ? error.message : error}`);
+    return 1;
+  }
+}
+
+const isProgram = async () => {
+  if (typeof process === 'undefined' || !process.argv?.[1]) return false;
+  const { realpathSync } = await import('node:fs');
+  const { pathToFileURL } = await import('node:url');
+  return import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href;
+};
+if (await isProgram()) process.exitCode = await main(process.argv.slice(2));
