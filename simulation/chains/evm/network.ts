@@ -2,6 +2,7 @@
 import type { Chain } from '../../../domain/chains.ts';
 import { networkId } from '../../../src/chains/evm/config.ts';
 import type { Kernel } from '../../kernel/ports.ts';
+import { createSpells } from '../spells.ts';
 import type { Block, Tree } from './blocks.ts';
 import type { Contracts } from './execution.ts';
 import { type Forging, forge, onTop } from './liar.ts';
@@ -9,7 +10,7 @@ import { type ChainNode, createChainNode, type NodeView } from './node.ts';
 import type { Pace } from './pace.ts';
 import type { Pool } from './pool.ts';
 import type { Producer } from './producer.ts';
-import { createSpells } from './spells.ts';
+import { liarSpells, usualSpells } from './spells.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface Network {
@@ -41,7 +42,8 @@ export function createNetwork(options: NetworkOptions): Network {
   const count = nodesLeast + random.below(2);
   const liar = random.below(count);
   const nodes = Array.from({ length: count }, (_, number): ChainNode => {
-    const spells = createSpells(kernel, { family: 'evm', block_ms: pace.block_ms, lies: number === liar });
+    const kinds = { ...usualSpells, ...(number === liar && liarSpells) };
+    const spells = createSpells(kernel, { family: 'evm', block_ms: pace.block_ms, kinds });
     const tell = (transaction: Transaction) => tellFrom(number, transaction);
     return createChainNode({ ...options, number, spells, tell, networkId: networkId(chain.id) });
   });

@@ -5,14 +5,14 @@ import type { Block, Tree } from './blocks.ts';
 import type { Caller } from './calls.ts';
 import type { Pace } from './pace.ts';
 import { createPool, type Pool } from './pool.ts';
-import type { Spells } from './spells.ts';
+import type { EvmSpells } from './spells.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface NodeOptions extends Caller {
   readonly kernel: Kernel;
   readonly tree: Tree;
   readonly pace: Pace;
-  readonly spells: Spells;
+  readonly spells: EvmSpells;
   /** From 0. Nodes of one chain are of several kinds. */
   readonly number: number;
   readonly networkId: number;
