@@ -10,6 +10,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One paying account on one chain. Nonces are handed out here, so that two signers can never use the same one.',
   },
+  payoutBatch: {
+    name: 'payoutBatch-<chainId>-<account>-<number>',
+    about:
+      'Payouts that are made in one transaction. What is signed for it and what became of it is decided here and copied to the streams of its payments.',
+  },
   operation: {
     name: 'operation-<id>',
     about:
@@ -110,6 +115,8 @@ export const meanings: {
     PolicyApplied:
       'Decision, with its inputs: what the app’s policy says of money that is not what was agreed; what follows from it stands in the events around it',
     PayoutRequested: 'The receiver is to get this amount from the treasury',
+    PayoutBatched: 'The payout is made with others: nothing is signed for it by itself until their batch lets it go',
+    PayoutReleased: 'Nothing of its batch can pay it any more: it is paid by itself',
     PayoutSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
     PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
     PayoutOrphaned: 'A settled payout left its chain: the process goes on from its recorded bytes',
@@ -150,6 +157,17 @@ export const meanings: {
     PayoutsPaused:
       'Nothing is signed until payouts are resumed, no fee bump and no cancel either; what is recorded is still sent',
     PayoutsResumed: 'Payouts are signed again',
+  },
+  payoutBatch: {
+    BatchOpened: 'These payouts are to be made in one transaction, as far as their payments agree',
+    BatchGathered: 'Whose payments have recorded that they are in it: they alone are paid by it',
+    BatchSigned: 'A signed transaction; the payments’ streams get the same bytes before they are sent',
+    BatchDied: 'An attempt can never land, with the proof: so for all its payments',
+    BatchOrphaned: 'The block of a settled attempt left its chain, for all its payments: its bytes are sent again',
+    BatchConfirmed: 'It is on its chain for good, and every receiver got all',
+    BatchShort: 'It is on its chain for good, and this is what each receiver got; nothing more is sent',
+    BatchDissolved: 'Nothing of it can land: its payouts are made by themselves',
+    BatchTold: 'The payments’ streams have so many of its changes',
   },
   operation: {
     OperationOrdered: 'An operator, or the service by its settings, wants this done; all that is needed to do it',

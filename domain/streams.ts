@@ -2,6 +2,8 @@
  * Every category of streams: its decider, the schemas of its events and their version, and what brings older events to it.
  * The one list of them.
  */
+import { payoutBatch } from './batch/batch.ts';
+import { payoutBatchEventSchemas, payoutBatchSchemaVersion } from './batch/events.ts';
 import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';
 import { credit, creditEventSchemas, creditSchemaVersion } from './credit.ts';
 import { headsEventSchemas, headsSchemaVersion } from './heads/events.ts';
@@ -30,6 +32,7 @@ import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } fro
 
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },
+  payoutBatch: { decider: payoutBatch, schemas: payoutBatchEventSchemas, version: payoutBatchSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },

@@ -24,7 +24,7 @@ import { todoPolicyRefunds } from './policyRefunds.ts';
 import type { ProjectionSet } from './projection.ts';
 import { todoPayments, todoWebhooks } from './todos.ts';
 import { transactions } from './transactions.ts';
-import { transfersOfOperations, transfersOfPayments, transfersOfUnmatched } from './transfers.ts';
+import { transfersOfBatches, transfersOfOperations, transfersOfPayments, transfersOfUnmatched } from './transfers.ts';
 import { treasuryMovements } from './treasuryMovements.ts';
 import { unmatched } from './unmatched.ts';
 
@@ -56,6 +56,7 @@ export const workSet: ProjectionSet = {
     todoPolicyRefunds,
     operations,
     transfersOfOperations,
+    transfersOfBatches,
   ],
   channels: {
     transfers: 'transfers',

@@ -1,3 +1,4 @@
+import { batchOwed } from '../domain/batch/batch.ts';
 import { instanceOf } from '../domain/decider.ts';
 import { formatAmount } from '../domain/money.ts';
 import { owedBy } from '../domain/payment/owed.ts';
@@ -24,6 +25,14 @@ export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) =>
   const id = instanceOf(stored.stream);
   const owed = before ? [operationOwed(id, before)] : [];
   return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
+});
+
+/** The one transaction of each batch of payouts. Its members have rows of their own. */
+export const transfersOfBatches = ofEvents('transfersOfBatches', (seen) => {
+  if (seen.category !== 'payoutBatch') return [];
+  const { before, after, stored } = seen;
+  const id = instanceOf(stored.stream);
+  return transferRows(before ? [batchOwed(id, before)] : [], [batchOwed(id, after)], stored.metadata.at);
 });
 
 /** The way back of money that no payment takes up. */

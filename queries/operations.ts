@@ -32,7 +32,7 @@ export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelF
     ),
     sql.query<{ at: Instant | null }>(
       `SELECT least((SELECT min(due_at) FROM todo_payments WHERE due_at <= $1),
-                    (SELECT min(due_at) FROM transfers WHERE step IN ('order', 'sign', 'broadcast', 'hold'))) AS at`,
+                    (SELECT min(due_at) FROM transfers WHERE step IN ('order', 'sign', 'broadcast', 'tell', 'batched', 'hold'))) AS at`,
       [now],
     ),
     sql.query<{ at: Instant | null }>('SELECT min(created_at) AS at FROM todo_webhooks'),

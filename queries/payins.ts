@@ -116,7 +116,7 @@ export async function expectedOfChain(sql: Sql, chainId: number, after: Instant)
 export async function isChainAwaited(sql: Sql, chainId: number): Promise<boolean> {
   const [row] = await sql.query<{ awaited: boolean }>(
     `SELECT EXISTS (SELECT FROM todo_payments WHERE chain_id = $1)
-         OR EXISTS (SELECT FROM transfers WHERE chain_id = $1 AND step IN ('order', 'sign', 'broadcast'))
+         OR EXISTS (SELECT FROM transfers WHERE chain_id = $1 AND step IN ('order', 'sign', 'broadcast', 'tell', 'batched'))
          OR EXISTS (SELECT FROM transfers WHERE chain_id = $1 AND step = 'hold')
          OR EXISTS (SELECT FROM payins WHERE chain_id = $1 AND phase = 'detected')
          OR EXISTS (SELECT FROM payments WHERE source_chain_id = $1 AND status IN

@@ -21,6 +21,8 @@ export interface DueTransfers {
   readonly chainId: ChainId;
   readonly max: number;
   readonly now: Instant;
+  /** Payouts that nothing was signed for yet and that are due since later than this are put together by somebody else, but for these. */
+  readonly together?: { readonly since: Instant; readonly but: readonly string[] };
 }
 
 interface Referred {
@@ -34,7 +36,7 @@ const listed = ({ reference, appId }: Referred): ListedTransfer => ({
 });
 
 /** What the index of due transfers holds. */
-const isDue = `step IN ('order', 'sign', 'broadcast')`;
+const isDue = `step IN ('order', 'sign', 'broadcast', 'tell', 'batched')`;
 
 /**
  * The oldest of each app, then the second of each, and so on: no app's backlog is before the others' transfers, and the treasury's own are
@@ -42,7 +44,7 @@ const isDue = `step IN ('order', 'sign', 'broadcast')`;
  * numbered at each look.
  * @throws Unavailable
  */
-export async function dueTransfers(sql: Sql, { worker, now, chainId, max }: DueTransfers) {
+export async function dueTransfers(sql: Sql, { worker, now, chainId, max, together }: DueTransfers) {
   const rows = await sql.query<Referred>(
     `WITH RECURSIVE owing AS (
          SELECT (SELECT min(app_id) FROM transfers WHERE chain_id = $3 AND ${isDue}) AS app_id
@@ -55,12 +57,33 @@ export async function dueTransfers(sql: Sql, { worker, now, chainId, max }: DueT
                  SELECT reference, todo.app_id, due_at FROM transfers AS todo
                   WHERE todo.chain_id = $3 AND todo.app_id = owing.app_id AND ${isDue}
                     AND due_at <= $2 AND ${notWaiting('reference')}
+                    AND NOT ($5::timestamptz IS NOT NULL AND ${isUnsigned} AND due_at > $5 AND reference <> ALL ($6))
                   ORDER BY due_at, reference LIMIT $4) AS oldest) AS due
       ORDER BY nth, due_at LIMIT $4`,
-    [worker, now, chainId, max],
+    [worker, now, chainId, max, together?.since ?? null, together?.but ?? []],
   );
   return rows.map(listed);
 }
+
+const isUnsigned = `kind = 'payout' AND step IN ('order', 'sign') AND NOT signed`;
+
+export interface WaitingPayout {
+  readonly paymentId: string;
+  readonly tokenAddress: string;
+  readonly dueAt: Instant;
+}
+
+/** Payouts on a chain that nothing was signed for yet, the oldest first. @throws Unavailable */
+export const waitingPayouts = (
+  sql: Sql,
+  { worker, now, chainId, max }: DueTransfers,
+): Promise<readonly WaitingPayout[]> =>
+  sql.query(
+    `SELECT reference AS "paymentId", token_address AS "tokenAddress", due_at AS "dueAt" FROM transfers
+      WHERE chain_id = $3 AND ${isDue} AND ${isUnsigned} AND due_at <= $2 AND ${notWaiting('reference')}
+      ORDER BY due_at, reference LIMIT $4`,
+    [worker, now, chainId, max],
+  );
 
 export interface RecentTransfer extends ListedTransfer {
   readonly kind: PurposeKind;
@@ -72,7 +95,7 @@ export interface RecentTransfer extends ListedTransfer {
   readonly settledAt: Instant | null;
 }
 
-/** Those that are signed and not settled, and those that were settled after `since`, the newest first. @throws Unavailable */
+/** Those that are signed and not settled, and those that were settled after `since`, the newest first; of a batch its members. @throws Unavailable */
 export async function recentTransfers(
   sql: Sql,
   { since, max }: { readonly since: Instant; readonly max: number },
@@ -81,7 +104,7 @@ export async function recentTransfers(
     `SELECT reference, kind, chain_id AS "chainId", app_id AS "appId", token_address AS "tokenAddress", amount,
             settled_at AS "settledAt"
        FROM transfers
-      WHERE (signed AND settled_at IS NULL AND step <> 'done') OR settled_at > $1
+      WHERE ((signed AND settled_at IS NULL AND step <> 'done') OR settled_at > $1) AND kind <> 'batch'
       ORDER BY settled_at DESC NULLS FIRST LIMIT $2`,
     [since, max],
   );
@@ -119,4 +142,13 @@ export async function settledTransfers(
     [chainId, since, max],
   );
   return rows.map(listed);
+}
+
+/** The ids of batches of payouts, the latest first. @throws Unavailable */
+export async function listBatches(sql: Sql, max: number): Promise<readonly string[]> {
+  const rows = await sql.query<Pick<Referred, 'reference'>>(
+    `SELECT reference FROM transfers WHERE kind = 'batch' ORDER BY due_at DESC, reference LIMIT $1`,
+    [max],
+  );
+  return rows.map(({ reference }) => keyOf(reference).id);
 }

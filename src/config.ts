@@ -96,8 +96,8 @@ export function readConfig(env: Env): Config {
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
-    const { choosesDepth, hasPushes = false, coinDecimals } = familyOf(chain);
-    return readChainSettings(read, chain, { choosesDepth, hasPushes, coinDecimals, production }) ?? [];
+    const { choosesDepth, hasPushes = false, hasBatches = false, coinDecimals } = familyOf(chain);
+    return readChainSettings(read, chain, { choosesDepth, hasPushes, hasBatches, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
   const isSigner = chosen.includes('signer');
@@ -246,11 +246,15 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
 }
 
 /** Keys are in one place: with the signer, or without one where they are used. */
-function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl }: Config): string[] {
+function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, chains: served }: Config): string[] {
   const problems: string[] = [];
   const held = Object.values(treasuries).filter((treasury) => treasury !== null);
   if (signing.remote !== null && held.some(({ key }) => key !== null))
     problems.push('SIGNER_URL and treasury keys: the keys are with the signer alone, take them out here');
+  if (signing.remote !== null && served.some(({ payoutBatch }) => payoutBatch))
+    problems.push(
+      'SIGNER_URL and PAYOUT_BATCH_<chainId>: a signer of its own signs each payout by itself, unset one of the two',
+    );
   if (!chosen.includes('signer')) return problems;
   if (chosen.length > 1) problems.push('ROLES: signer stands alone: nobody else runs where the keys are');
   if (held.some(({ key }) => key === null))

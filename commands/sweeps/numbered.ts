@@ -27,9 +27,12 @@ export type NameOf = (run: number, part: number) => string;
 const runsMax = 1 << 30;
 
 /** @returns the newest run that was ever begun; 0 when there is none */
-export async function newestRun({ handle }: Pick<NumberedDeps, 'handle'>, nameOf: NameOf): Promise<number> {
-  const begun = async (run: number) => (await currentState(handle, operation, nameOf(run, 1))) !== null;
-  let there = 0;
+export const newestRun = ({ handle }: Pick<NumberedDeps, 'handle'>, nameOf: NameOf): Promise<number> =>
+  newestNumber(async (run) => (await currentState(handle, operation, nameOf(run, 1))) !== null);
+
+/** @param begun of a number; all below one that was begun were begun. @param from one that was begun, or 0. @returns the newest */
+export async function newestNumber(begun: (number: number) => Promise<boolean>, from = 0): Promise<number> {
+  let there = from;
   let step = 1;
   while (there + step <= runsMax && (await begun(there + step))) {
     there += step;

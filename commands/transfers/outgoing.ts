@@ -38,6 +38,13 @@ export interface TransferOwner {
   load(key: TransferKey): Promise<Outgoing | undefined>;
   /** Orders what `load` said is to be ordered (step `order`); left out where whoever decides orders it. */
   order?(key: TransferKey): Recorded;
+  /** Has other streams get what this one decided (steps `tell` and `batched`), or this one get it from another. Left out where there are none. */
+  tell?(key: TransferKey): Recorded;
+  /**
+   * Told that nothing can be signed for it at present. Left out where it waits until that changes.
+   * @returns whether it does not wait: its next step is another one
+   */
+  cannotSign?(key: TransferKey, why: string): Promise<boolean>;
   /**
    * Appends signed bytes. Only bytes that were read back from the stream are sent.
    * @param attempt of what `load` said is to be signed, or outbids the one before under the same nonce

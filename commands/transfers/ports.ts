@@ -1,8 +1,9 @@
 /** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
 import type { ChainId } from '../../domain/chains.ts';
+import type { PaidTogether } from '../../domain/transfer/form.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
 import type { Outcome } from '../../domain/transfer/record.ts';
-import type { Cost, LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { AssetRef, Cost, LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import type { Dispute } from '../chainPorts.ts';
 import { TransientError } from '../ports.ts';
@@ -80,8 +81,33 @@ export interface NumberingAccount {
   readonly unused: boolean;
 }
 
+/** One of several payouts that may be made in one transaction. */
+export type MemberOrder = PaidTogether;
+
+/** What a chain that can pay several receivers in one transaction offers. */
+export interface Batching {
+  /** Whom a batch's transaction is sent to. */
+  readonly contract: string;
+  /**
+   * Which of these payouts of one token can be paid together, and more cheaply than by themselves. What it says is no promise: whether a
+   * batch can be made is checked again before it is signed.
+   * @returns two or more of them, by their payments, in their order; or none, and why
+   */
+  choose(token: AssetRef, orders: readonly MemberOrder[], signal: AbortSignal): Promise<ChosenTogether>;
+}
+
+export interface ChosenTogether {
+  readonly together: readonly string[];
+  readonly why?: string;
+  /** Estimated for all of them together, and by themselves. */
+  readonly gas?: bigint;
+  readonly apart?: bigint;
+}
+
 /** Makes transfers from one treasury account on one chain. */
 export interface PayoutRail {
+  /** Left out where every payout is a transaction of its own. */
+  readonly batching?: Batching;
   readonly chainId: ChainId;
   readonly account: string;
   /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */

@@ -23,6 +23,7 @@ export const artifacts: readonly Artifact[] = [
     folder: 'contracts/evm/artifacts',
     runs: true,
   },
+  { source: 'contracts/evm/PayMany.sol', contract: 'PayMany', folder: 'contracts/evm/artifacts', runs: true },
   { source: 'sandbox/contracts/SandboxToken.sol', contract: 'SandboxToken', folder: 'sandbox/contracts/artifacts' },
   { source: 'sandbox/contracts/SandboxTether.sol', contract: 'SandboxTether', folder: 'sandbox/contracts/artifacts' },
 ];

@@ -104,6 +104,8 @@ export function bounceImpossible(p: PaymentState, note: string, now: Instant): D
   if (!p.funded) return refuse('illegalStep', 'the payment is not funded: there is no payout that could be impossible');
   if (p.funded.rule === 'cashback')
     return refuse('illegalStep', 'it pays out cashback: nobody paid it in to whom it could go back');
+  if (p.batch)
+    return refuse('illegalStep', `its payout is paid with others (batch ${p.batch.id}): wait until that lets it go`);
   if (p.payout?.attempts.some(canLand))
     return refuse(
       'illegalStep',

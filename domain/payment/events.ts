@@ -26,9 +26,10 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
- * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible.
+ * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
+ * others in one transaction.
  */
-export const paymentSchemaVersion = 6;
+export const paymentSchemaVersion = 7;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -141,6 +142,12 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
+  /** It is paid with others: nothing is signed for it by itself until the batch lets it go. Its place among the members, from 1. */
+  PayoutBatched: Type.Object(
+    { batch: Id, position: Type.Integer({ minimum: 1, maximum: 50 }), batchedAt: Time },
+    closed,
+  ),
+  PayoutReleased: Type.Object({ batch: Id, reason: Reason, releasedAt: Time }, closed),
   PayoutSigned: Type.Object(Signed, closed),
   PayoutDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
   PayoutOrphaned: Type.Object(Orphaned, closed),

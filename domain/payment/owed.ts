@@ -19,11 +19,14 @@ export function payoutOwed(p: Payment): Owed | undefined {
   const { chainId, token, receiverAddress: receiver, receiverMemo } = destination;
   const leg = p.payout ?? newLeg({ chainId, token, receiver, receiverMemo, amount: p.funded.payout });
   const isHeld = lostFunding(p) || p.payoutHeld !== null;
-  const step = p.closed ? ({ do: 'done' } as const) : stepOf(leg, isHeld);
+  const step = p.closed ? ({ do: 'done' } as const) : p.batch && !leg.settled ? batched : stepOf(leg, isHeld);
   const due = step.do === 'sign' && !p.payout ? ({ do: 'order' } as const) : step;
   const key = { kind: 'payout', id, part: 1 } as const;
   return { key, purpose: { kind: 'payout', reference: referenceOf(key) }, appId, leg, step: due };
 }
+
+/** Its own single step waits for the batch. */
+const batched = { do: 'batched' } as const;
 
 const refundsOwed = (p: Payment): readonly Owed[] =>
   p.refunds.map((leg) => {

@@ -11,6 +11,10 @@ import type { PaymentState } from './state.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 
+/** A payout that is paid with others has no attempts but its batch's. */
+const ofBatch = ({ id }: { readonly id: string }) =>
+  refuse('illegalStep', `this payout is paid with others: what becomes of batch ${id} becomes of it`);
+
 const recorded = (
   p: PaymentState,
   decide: (leg: TransferLeg) => Decision<transfer.LegEvent>,
@@ -28,6 +32,7 @@ export function requestPayout(p: PaymentState, now: Instant): Decision<PaymentEv
 
 export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<PaymentEvent> {
   if (!p?.payout || p.closed) return noPayout;
+  if (p.batch) return ofBatch(p.batch);
   if (lostFunding(p) && liveAttempts(p.payout).length === 0) {
     return refuse('illegalStep', 'the money that funded this payment left its chain: sign nothing until it is back');
   }
@@ -37,13 +42,13 @@ export function signPayout(p: PaymentState, attempt: SignedAttempt): Decision<Pa
 }
 
 export const buryPayout = (p: PaymentState, attempts: readonly number[], proof: DeathProof): Decision<PaymentEvent> =>
-  recorded(p, (leg) => transfer.bury(leg, attempts, proof));
+  p?.batch ? ofBatch(p.batch) : recorded(p, (leg) => transfer.bury(leg, attempts, proof));
 
 export const concludePayout = (p: PaymentState, outcome: transfer.Outcome, now: Instant): Decision<PaymentEvent> =>
-  recorded(p, (leg) => transfer.conclude(leg, outcome, now));
+  p?.batch ? ofBatch(p.batch) : recorded(p, (leg) => transfer.conclude(leg, outcome, now));
 
 export const orphanPayout = (p: PaymentState, seen: transfer.Seen): Decision<PaymentEvent> =>
-  p?.payout ? recorded(p, (leg) => transfer.orphan(leg, seen)) : [];
+  p?.payout && !p.batch ? recorded(p, (leg) => transfer.orphan(leg, seen)) : [];
 
 /** @param reason as for `holdPayout` */
 export const acceptPayout = (p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> =>

@@ -46,6 +46,10 @@ export interface Payment extends Paid {
   readonly payout: TransferLeg<TokenRef> | null;
   /** Why an operator has put the payout on hold. */
   readonly payoutHeld: string | null;
+  /** With which others the payout is paid, and its place among them; null while it is paid by itself. */
+  readonly batch: { readonly id: string; readonly position: number } | null;
+  /** Whether it ever was in a batch: it is in no other. */
+  readonly wasBatched: boolean;
   /** The latest of each sender on each chain that he paid on, in the order in which they were set. */
   readonly refundAddresses: readonly RefundAddress[];
   /** How often one was set. */
@@ -88,6 +92,8 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   funded: null,
   payout: null,
   payoutHeld: null,
+  batch: null,
+  wasBatched: false,
   refundAddresses: [],
   refundAddressesSet: 0,
   refunds: [],
@@ -133,6 +139,10 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
       const { chainId, token, receiverAddress: receiver, receiverMemo, amount } = event.data;
       return { ...p, payout: newLeg({ chainId, token, receiver, receiverMemo, amount: BigInt(amount) }) };
     }
+    case 'PayoutBatched':
+      return { ...p, batch: { id: event.data.batch, position: event.data.position }, wasBatched: true };
+    case 'PayoutReleased':
+      return { ...p, batch: null };
     case 'PayoutHeld':
       return { ...p, payoutHeld: event.data.reason };
     case 'PayoutRetried':

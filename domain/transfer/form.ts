@@ -6,7 +6,23 @@ export type Form =
   /** Takes what deposits hold of the token to the treasury, which is the receiver. */
   | { readonly kind: 'flush'; readonly deposits: readonly FlushedDeposit[] }
   /** Puts one of our contracts on the chain. It moves nothing; the receiver is the contract's address. */
-  | { readonly kind: 'deploy'; readonly contract: string };
+  | { readonly kind: 'deploy'; readonly contract: OurContract }
+  /** Lets one of our contracts, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
+  | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
+  /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
+  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
+
+export const ourContracts = ['forwarder', 'payMany'] as const;
+export type OurContract = (typeof ourContracts)[number];
+
+export interface PaidTogether {
+  readonly paymentId: string;
+  /** Whose limits it counts for. */
+  readonly appId: string;
+  readonly receiver: string;
+  /** In smallest units. */
+  readonly amount: bigint;
+}
 
 export interface FlushedDeposit {
   readonly address: string;
@@ -14,6 +30,8 @@ export interface FlushedDeposit {
   readonly salt: string;
 }
 
-/** What an order takes of the treasury's balance of its token: flushes and deployments pay nobody. */
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow']);
+
+/** What an order takes of the treasury's balance of its token: flushes, deployments and allowances pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
-  form?.kind === 'flush' || form?.kind === 'deploy' ? 0n : amount;
+  form && movesNothing.has(form.kind) ? 0n : amount;

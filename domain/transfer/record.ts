@@ -131,8 +131,8 @@ export function orphan({ settled }: TransferLeg, seen: Seen): Decision<LegEvent>
 export type Outcome =
   /** This attempt landed for good, and all that was ordered arrived. `arrived`: what a flush brought, which may be more or less. */
   | ({ readonly kind: 'final'; readonly arrived?: bigint } & Landing)
-  /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token. */
-  | ({ readonly kind: 'short'; readonly arrived: bigint } & Landing)
+  /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token; of several, `brought` to each. */
+  | ({ readonly kind: 'short'; readonly arrived: bigint; readonly brought?: readonly bigint[] } & Landing)
   /** These can not land any more. */
   | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
 

@@ -28,7 +28,7 @@ export const SignedAttempt = {
   /** EVM nonce, Stellar sequence; null where a chain has none. */
   nonce: nullable(Height),
   hash: Hash,
-  bytes: Type.String({ minLength: 2, maxLength: 8_192 }),
+  bytes: Type.String({ minLength: 2, maxLength: 32_768 }),
   /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
   validUntil: nullable(Text(64)),
   /** The chain's fee terms, so that a bump can be compared with what it replaces. */

@@ -10,6 +10,10 @@ export type TransferStep =
   | { readonly do: 'broadcast'; readonly attempts: readonly SignedAttempt[] }
   /** Nothing can land, and nothing is signed until somebody has decided, or the money is back. */
   | { readonly do: 'hold' }
+  /** Other streams do not have yet what this one decided: they get it before anything else is done. */
+  | { readonly do: 'tell' }
+  /** It is paid with others, and what becomes of it their batch's stream decides. */
+  | { readonly do: 'batched' }
   | { readonly do: 'done' };
 
 /** Pure: same leg, same step. @param isHeld whether nothing new may be signed for it now */

@@ -6,8 +6,8 @@ import { purposeKinds } from '../transfer/key.ts';
 import { LandedAt } from '../transfer/shapes.ts';
 
 /** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
- * that nothing here records. */
-export const treasurySchemaVersion = 3;
+ * that nothing here records. 4: batches of payouts get nonces too. */
+export const treasurySchemaVersion = 4;
 
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
 const Purpose = Type.Object(

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, oneOf, Text, Time } from '../schema.ts';
+import { ourContracts } from '../transfer/form.ts';
 import {
   AssetRef,
   Attempt,
@@ -14,7 +15,8 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-export const operationSchemaVersion = 1;
+/** 2: a contract of ours may be allowed to take so much of a token. */
+export const operationSchemaVersion = 2;
 
 export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment'] as const;
 
@@ -31,7 +33,8 @@ const Form = Type.Union([
     },
     closed,
   ),
-  Type.Object({ kind: Type.Literal('deploy'), contract: Type.Literal('forwarder') }, closed),
+  Type.Object({ kind: Type.Literal('deploy'), contract: oneOf(ourContracts) }, closed),
+  Type.Object({ kind: Type.Literal('allow'), contract: oneOf(ourContracts), most: Amount }, closed),
 ]);
 
 export const operationEventSchemas = {

@@ -22,7 +22,7 @@ CREATE INDEX IF NOT EXISTS payins_confirmed    ON payins (chain_id, block_number
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);
 CREATE INDEX IF NOT EXISTS todo_payments_due   ON todo_payments (chain_id, due_at);
-CREATE INDEX IF NOT EXISTS transfers_due      ON transfers (chain_id, app_id, due_at, reference) WHERE step IN ('order', 'sign', 'broadcast');
+CREATE INDEX IF NOT EXISTS transfers_due      ON transfers (chain_id, app_id, due_at, reference) WHERE step IN ('order', 'sign', 'broadcast', 'tell', 'batched');
 CREATE INDEX IF NOT EXISTS transfers_held     ON transfers (chain_id) WHERE step = 'hold';
 CREATE INDEX IF NOT EXISTS transfers_sent     ON transfers (chain_id, token_address) INCLUDE (amount, reference) WHERE step = 'broadcast';
 CREATE INDEX IF NOT EXISTS transfers_settled  ON transfers (chain_id, settled_at) WHERE settled_at IS NOT NULL;

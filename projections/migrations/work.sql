@@ -169,12 +169,12 @@ CREATE TABLE transfers (
   settled_at    timestamptz
 );
 COMMENT ON TABLE transfers IS 'What leaves the treasury, or has left it, and what is next of each. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>.';
-COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep or deployment.';
+COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
+COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep or deployment; batch: several payouts in one transaction.';
 COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
 COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
 COMMENT ON COLUMN transfers.app_id IS 'Whose limits it counts for; empty for the treasury''s own.';
-COMMENT ON COLUMN transfers.step IS 'order, sign, broadcast; hold: its money has left its chain, an operator holds it, or it brought too little; done.';
+COMMENT ON COLUMN transfers.step IS 'order, sign, broadcast; tell: members of a batch get what it decided; batched: it is paid with others; hold: its money has left its chain, an operator holds it, or it brought too little; done.';
 COMMENT ON COLUMN transfers.due_at IS 'Since when the step is due.';
 COMMENT ON COLUMN transfers.signed IS 'Whether anything was ever signed for it.';
 

@@ -24,6 +24,8 @@ export interface Family<T extends Treasury = Treasury> {
   readonly choosesDepth: boolean;
   /** Whether its nodes push what is new over WebSockets (WS_URLS_<chainId>). */
   readonly hasPushes?: boolean;
+  /** Whether several of its payouts can be made in one transaction (PAYOUT_BATCH_<chainId>). */
+  readonly hasBatches?: boolean;
   /** The canonical spelling of an address that can be paid; null when the text is none. */
   canonicalAddress(chain: Chain, text: string): string | null;
   /** A transaction's identity as its chain spells it; null when the text is none. */

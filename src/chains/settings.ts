@@ -1,4 +1,5 @@
 /** What an operator may set of one chain. Without a node the chain is not served. */
+import { membersMax } from '../../domain/batch/events.ts';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { Reader } from '../environment/reader.ts';
@@ -43,7 +44,15 @@ export interface ChainSettings extends DepthSettings, GasSettings {
   readonly poll_ms?: number;
   /** Most that sweeps by schedule pay for one of gas, in wei. */
   readonly sweepGasPriceMax?: bigint;
+  /** Payouts are put together, so many in one transaction at most; left out: each is one of its own. */
+  readonly payoutBatch?: PayoutBatchSettings;
   readonly coin: CoinSettings;
+}
+
+export interface PayoutBatchSettings {
+  readonly most: number;
+  /** How long a payout waits for others. */
+  readonly wait_s: number;
 }
 
 const depthNames = {
@@ -56,6 +65,7 @@ interface ChainTraits {
   /** Whether the chain leaves it to its users what is final. */
   readonly choosesDepth: boolean;
   readonly hasPushes: boolean;
+  readonly hasBatches: boolean;
   readonly coinDecimals: number;
   readonly production: boolean;
 }
@@ -66,7 +76,7 @@ interface ChainTraits {
 export function readChainSettings(
   read: Reader,
   { id, name }: Chain,
-  { choosesDepth, hasPushes, coinDecimals, production }: ChainTraits,
+  { choosesDepth, hasPushes, hasBatches, coinDecimals, production }: ChainTraits,
 ): ChainSettings | undefined {
   const rpcUrls = read.list(`RPC_URLS_${id}`);
   if (rpcUrls.length === 0) return undefined;
@@ -92,6 +102,9 @@ export function readChainSettings(
   read.check(choosesDepth || Object.keys(gas).length === 0, `GAS_MAX_${id}: ${name} has no gas`);
   const sweepGasPriceMax = readGwei(read, `SWEEP_GAS_PRICE_MAX_GWEI_${id}`);
   read.check(choosesDepth || sweepGasPriceMax === undefined, `SWEEP_GAS_PRICE_MAX_GWEI_${id}: ${name} has no gas`);
+  const most = read.integer(`PAYOUT_BATCH_${id}`, 0, 0, membersMax);
+  read.check(most === 0 || hasBatches, `PAYOUT_BATCH_${id}: each payout on ${name} is a transaction of its own`);
+  const payoutBatch = { most, wait_s: read.integer(`PAYOUT_BATCH_WAIT_SECONDS_${id}`, 5, 0, 600) };
   const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
   return {
     chainId: id,
@@ -104,6 +117,7 @@ export function readChainSettings(
     ...gas,
     ...(poll_ms !== undefined && { poll_ms }),
     ...(sweepGasPriceMax !== undefined && { sweepGasPriceMax }),
+    ...(most > 1 && { payoutBatch }),
     coin: readCoin(read, id, coinDecimals),
   };
 }

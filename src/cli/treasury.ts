@@ -4,6 +4,7 @@ import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
 import { addAdoptVerb } from './treasury/adopt.ts';
+import { addBatchVerbs } from './treasury/batches.ts';
 import { addBooksVerbs } from './treasury/books.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
@@ -14,5 +15,6 @@ addOperationVerbs(program);
 addAddressVerbs(program);
 addAdoptVerb(program);
 addBooksVerbs(program);
+addBatchVerbs(program);
 
 await runProgram(() => program.parseAsync());

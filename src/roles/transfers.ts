@@ -2,6 +2,7 @@
 import { inTurn } from '../../commands/inTurn.ts';
 import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
+import { batchOwner } from '../../commands/transfers/owners/batches.ts';
 import { operationOwner } from '../../commands/transfers/owners/operations.ts';
 import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
 import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
@@ -11,11 +12,18 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
-import { dueTransfers, recentTransfers, settledTransfers, unsettledOf } from '../../queries/transfers.ts';
+import {
+  dueTransfers,
+  recentTransfers,
+  settledTransfers,
+  unsettledOf,
+  waitingPayouts,
+} from '../../queries/transfers.ts';
 import type { SpentLately } from '../chains/money/spentLately.ts';
 import type { Signers } from '../chains/open.ts';
 import { notePayoutWait, payoutsWaitingSince } from '../postgres/payoutWaits.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
+import { batchesWorker, createTogether } from '../subscribers/transfers/batches.ts';
 import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
 import { impossibleWorker } from '../subscribers/transfers/impossible.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
@@ -33,6 +41,7 @@ const recentMax = 100_000;
 const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
 const impossibleIdle_ms = 60_000;
+const batchesIdle_ms = 1_000;
 
 export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
   /** What a withdrawal must leave. */
@@ -46,6 +55,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed }: Owne
   return {
     payout: payoutOwner(ofPayments),
     refund: refundOwner(ofPayments),
+    batch: batchOwner(ofPayments),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
     unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createMoneyProof(chains) }),
   };
@@ -72,6 +82,8 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
       compare: async (signal) => (await compareOutflows(strangersOn(core, chainId, owners), signal)).length,
       alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
     });
+    const settings = core.config.chains.find((chain) => chain.chainId === chainId)?.payoutBatch;
+    const together = settings && createTogether(settings.wait_s * 1_000);
     const transfers = {
       worker: transfersWorker({
         ...signing,
@@ -80,7 +92,8 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         due: async (max, now) => {
           await recall();
           await outflows();
-          return await dueTransfers(database, { worker, chainId, max, now });
+          const left = together && { together: together.left(now) };
+          return await dueTransfers(database, { worker, chainId, max, now, ...left });
         },
         refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
         alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
@@ -92,7 +105,19 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
       }),
     };
     const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
-    return [transfers, nonces];
+    if (!settings || !together || !rail.batching) return [transfers, nonces];
+    const batches = batchesWorker({
+      handle: workHandle,
+      clock,
+      crash,
+      rail,
+      batching: rail.batching,
+      together,
+      ...settings,
+      waiting: (max, now) => waitingPayouts(database, { worker, chainId, max, now }),
+      tell: (told) => telemetry.logger.info({ chainId, ...told }, 'payouts are put together'),
+    });
+    return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
   });
 }
 

@@ -179,6 +179,8 @@ export function createBacking(deps: BackingDeps): Backing {
         return unmatchedRefund(id, order);
       case 'operation':
         return operation(order, owed.purpose.kind === 'withdrawal');
+      case 'batch':
+        throw notOrdered('a signer of its own signs each payout by itself: unset PAYOUT_BATCH_<chainId>');
     }
   };
 }

@@ -1,5 +1,7 @@
 /** Payments own their payouts and their refunds. */
+import { payoutBatch } from '../../../domain/batch/batch.ts';
 import type { Decision } from '../../../domain/decider.ts';
+import { copyBatch } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { owedBy } from '../../../domain/payment/owed.ts';
 import { concludePayout, orphanPayout, requestPayout, signPayout } from '../../../domain/payment/payout.ts';
@@ -20,7 +22,7 @@ interface Deps {
 }
 
 export function payoutOwner(deps: Deps): TransferOwner {
-  const { clock } = deps;
+  const { clock, handle } = deps;
   const { load, record, proveFunding } = ofPayments(deps, 'payout');
   return {
     load,
@@ -29,6 +31,14 @@ export function payoutOwner(deps: Deps): TransferOwner {
     sign: (key, attempt) => record(key, '', (p) => signPayout(p, attempt)),
     conclude: (key, outcome) => record(key, ` ${outcome.kind}`, (p) => concludePayout(p, outcome, clock.now())),
     orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (p) => orphanPayout(p, seen)),
+    /** Usually its batch tells it; who joined a batch that was closed without it, or was passed over by a crash, looks for himself. */
+    async tell(key) {
+      const payment = await currentState(handle, paymentDecider, key.id);
+      const id = payment?.batch?.id;
+      const batch = id === undefined ? null : await currentState(handle, payoutBatch, id);
+      if (id === undefined || !batch) return { appended: 0 };
+      return record(key, ` batch ${id}`, (p) => copyBatch(p, id, batch, clock.now()));
+    },
   };
 }
 

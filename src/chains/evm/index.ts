@@ -33,6 +33,7 @@ export const evm: Family = {
   coinDecimals: 18,
   choosesDepth: true,
   hasPushes: true,
+  hasBatches: true,
   canonicalAddress: canonicalEvmAddress,
   canonicalTxHash: canonicalEvmHash,
   messages: evmMessages,

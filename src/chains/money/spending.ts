@@ -2,7 +2,7 @@
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isCoin } from '../../../domain/coins.ts';
-import { formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
+import { dividedUp, formatAmount, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
 import { epochMs } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/key.ts';
@@ -43,24 +43,58 @@ export function createSpending(
   lately: SpentLately = createSpentLately(),
 ): Spending {
   const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
-  return ({ chainId, account, nonce, order }, { kind, reference, appId = null }, coin = 0n) => {
-    // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
-    const key = spendingKey({ chainId, account, nonce }, reference);
-    const amount = moneyLeaves(kind) ? microUsd(order, limits.coinPrices) : 0n;
-    if (amount > mostAtOnce) {
-      const message = `${kind} ${reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
-      throw new SigningRefused('perTransfer', message);
-    }
+  return (unsigned, { kind, reference, appId = null }, coin = 0n) => {
     const now_ms = epochMs(clock.now());
     lately.expire(now_ms);
-    const spent: Spent = { chainId, reference, appId: spenderOf(kind, appId), amount, coin, at_ms: now_ms };
-    const recalled = recalledKey(reference);
-    if (kind !== 'cancel') checkHour(limits, spent, lately.besides([key, recalled]));
+    const { chainId } = unsigned;
+    const own = partsOf(unsigned, { reference, appId }, coin).map((part) => {
+      const amount = moneyLeaves(kind) ? microUsd(part.order, limits.coinPrices) : 0n;
+      if (amount > mostAtOnce) {
+        const message = `${kind} ${part.reference} is above the limit of ${limits.perTransfer_usd} per transfer`;
+        throw new SigningRefused('perTransfer', message);
+      }
+      const spent = { chainId, reference: part.reference, appId: spenderOf(kind, part.appId), amount, coin: part.coin };
+      return { key: part.key, spent: { ...spent, at_ms: now_ms } };
+    });
+    const known = own.flatMap(({ key, spent }) => [key, recalledKey(spent.reference)]);
+    const earlier: Spent[] = [];
+    for (const { spent } of own) {
+      if (kind !== 'cancel') checkHour(limits, spent, lately.besides(known, earlier));
+      earlier.push(spent);
+    }
     return () => {
-      lately.forget(recalled);
-      lately.put(key, either(spent, lately.entries.get(key)));
+      for (const { key, spent } of own) {
+        lately.forget(recalledKey(spent.reference));
+        lately.put(key, either(spent, lately.entries.get(key)));
+      }
     };
   };
+}
+
+interface Part extends Pick<Spent, 'reference' | 'appId' | 'coin'> {
+  readonly key: string;
+  readonly order: TransferOrder;
+}
+
+/** Each payment of a batch counts by itself, for its own app, as if it were signed alone, and bears its share of what all of them may cost. */
+function partsOf(
+  unsigned: Unsigned,
+  { reference, appId }: { readonly reference: string; readonly appId: string | null },
+  coin: bigint,
+): readonly Part[] {
+  const { order } = unsigned;
+  // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
+  const key = spendingKey(unsigned, reference);
+  if (order.form?.kind !== 'payMany') return [{ key, order, reference, appId, coin }];
+  const { payments } = order.form;
+  const share = payments.length === 0 ? 0n : dividedUp(coin, BigInt(payments.length));
+  return payments.map(({ paymentId, amount, appId: payer }, at) => ({
+    key: at === 0 ? key : `${key} ${paymentId}`,
+    order: { ...order, amount },
+    reference: paymentId,
+    appId: payer,
+    coin: share,
+  }));
 }
 
 /** Sweeps have no more of the coin together than an app has: payouts never wait for them. No app is called so. */

@@ -25,8 +25,8 @@ export interface SpentLately {
   expire(now_ms: number): void;
   /** Adds what the log has and this memory does not. */
   recall(recorded: readonly Spent[]): void;
-  /** The sums of all but these. */
-  besides(keys: readonly string[]): Sums;
+  /** The sums of all but these, and of what is about to be signed in the same transaction. */
+  besides(keys: readonly string[], together?: readonly Spent[]): Sums;
 }
 
 export interface Sums {
@@ -80,12 +80,11 @@ export function createSpentLately(): SpentLately {
       const known = new Set([...entries.values()].map(({ reference }) => reference));
       for (const spent of recorded) if (!known.has(spent.reference)) put(recalledKey(spent.reference), spent);
     },
-    besides(keys) {
+    besides(keys, together = []) {
       const out = keys.flatMap((key) => entries.get(key) ?? []);
-      const sumOf = (name: string) =>
-        out.flatMap(partsOf).reduce((sum, [part, value]) => (part === name ? sum - value : sum), sums.get(name) ?? 0n);
+      const sumOf = (name: string) => (sums.get(name) ?? 0n) - partOf(out, name) + partOf(together, name);
       return {
-        count: entries.size - out.length,
+        count: entries.size - out.length + together.length,
         usd: (by) => sumOf(usdOf(by)),
         coin: (chainId, by) => sumOf(coinOf(chainId, by)),
       };
@@ -99,6 +98,9 @@ type By = { readonly appId: string | null } | undefined;
 const suffix = (by: By): string => (by ? ` of ${by.appId ?? ''}` : '');
 const usdOf = (by?: By): string => `usd${suffix(by)}`;
 const coinOf = (chainId: ChainId, by?: By): string => `coin ${chainId}${suffix(by)}`;
+
+const partOf = (all: readonly Spent[], name: string): bigint =>
+  all.flatMap(partsOf).reduce((sum, [part, value]) => (part === name ? sum + value : sum), 0n);
 
 /** Each sum that it is part of. */
 const partsOf = (spent: Spent): readonly (readonly [string, bigint])[] => [

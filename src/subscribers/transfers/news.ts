@@ -24,6 +24,7 @@ const listOf: Readonly<Record<TransferKind, string>> = {
   refund: 'npm run refunds -- list',
   unmatchedRefund: 'npm run refunds -- list',
   operation: 'npm run treasury -- operations',
+  batch: 'npm run treasury -- batches',
 };
 
 const noteAgain_ms = minute_ms;

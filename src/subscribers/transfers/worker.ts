@@ -41,8 +41,10 @@ const concurrency = 16;
 /** Of these, one app has so many at most. */
 const perAppMax = 12;
 
-/** order, sign, broadcast, and one more after a proven death. */
-const stepsPerActMax = 6;
+/** order, sign, broadcast, one more after a proven death, and what a batch tells its members in between. */
+const stepsPerActMax = 10;
+/** What is paid with others looks so often whether it missed what its batch decided. */
+const batchedAgain_ms = 30_000;
 /** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
 
@@ -99,11 +101,22 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
         return accepted((await ownerOf(outgoing).order?.(key)) ?? { appended: 0 });
       case 'sign':
         return await sign(outgoing, signal);
+      case 'tell':
+        return accepted((await ownerOf(outgoing).tell?.(key)) ?? { appended: 0 });
+      case 'batched':
+        return await copy(outgoing);
       case 'broadcast':
         return await follow(outgoing, step.attempts, signal);
       default:
         return false;
     }
+  }
+
+  /** Its batch tells it all; it looks for itself now and then. */
+  async function copy(outgoing: Outgoing): Promise<boolean> {
+    const copied = accepted((await ownerOf(outgoing).tell?.(outgoing.key)) ?? { appended: 0 });
+    if (!copied) waits.pause(outgoing.purpose.reference, batchedAgain_ms);
+    return copied;
   }
 
   function ownerOf({ key }: Outgoing) {
@@ -130,6 +143,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       return signed;
     } catch (error) {
       if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
+      if (await owner.cannotSign?.(key, error.message)) return true;
       return wait(outgoing, error.reason, error.message);
     }
   }

@@ -10,7 +10,7 @@ import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { arrivedIn, costIn } from './arrived.ts';
+import { arrivedIn, broughtIn, costIn } from './arrived.ts';
 import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
 /** Attempts that share one nonce of one account. */
@@ -124,6 +124,10 @@ async function fateOfMined(
   const { hash, succeeded, blockNumber, blockHash } = receipt;
   const arrived = succeeded ? arrivedIn(receipt, contenders.account, sent) : 0n;
   const flushes = sent.form?.kind === 'flush';
+  const brought =
+    succeeded && sent.form?.kind === 'payMany'
+      ? broughtIn(receipt, contenders.account, { token: sent.token, form: sent.form })
+      : undefined;
   const deployed = sent.form?.kind !== 'deploy' || (succeeded && (await hasCode(node, sent.receiver)));
   const full = succeeded && deployed && (flushes || arrived >= BigInt(sent.amount));
   const there = blockNumber <= (full ? final : await deepest()) ? await header(node, blockNumber) : undefined;
@@ -131,7 +135,7 @@ async function fateOfMined(
   const cost = costIn(receipt, contenders.account, sent);
   const landed = { attempt: sent.attempt, hash, blockNumber, blockHash, ...(cost && { cost }) };
   if (full) return { kind: 'final', ...landed, ...(flushes && { arrived }) };
-  if (succeeded) return { kind: 'short', ...landed, arrived };
+  if (succeeded) return { kind: 'short', ...landed, arrived, ...(brought && { brought }) };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   const at = cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
   return dead(contenders, 'reverted', detail, at);

@@ -5,6 +5,7 @@ import { gasNeeded, hasCode } from '../accounts.ts';
 import { balancesOfMany } from '../balances.ts';
 import type { EvmFees } from '../config.ts';
 import { deployer, forwarderAddresses } from '../forwarder.ts';
+import { isPayManyThere, payManyAddress } from '../payMany.ts';
 import type { EvmNode } from '../rpc.ts';
 import { withMargin } from './gas.ts';
 import type { Payer } from './preflight.ts';
@@ -31,10 +32,18 @@ export async function gasToFlush(node: EvmNode, payer: Payer, order: TransferOrd
 /** @throws PayoutBlocked when it is there already, cannot be put there, or needs too much gas */
 export async function gasToDeploy(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
   const { chain, account } = payer;
-  if (await hasCode(node, forwarderAddresses(account).factory)) throw refused(`the forwarder is on ${chain.name}`);
+  const isPayMany = order.form?.kind === 'deploy' && order.form.contract === 'payMany';
+  const address = isPayMany ? payManyAddress : forwarderAddresses(account).factory;
+  if (await hasCode(node, address)) throw refused(`the contract is on ${chain.name}`);
   if (!(await hasCode(node, deployer)))
     throw refused(`${chain.name} has no deterministic deployer at ${deployer}: deploy that first`);
   return gasFor(node, payer, order, fees);
+}
+
+/** @throws PayoutBlocked when the contract is not there, or the token takes no such allowance */
+export async function gasToAllow(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  if (await isPayManyThere(node)) return gasFor(node, payer, order, fees);
+  throw refused(`the contract that pays many is not on ${payer.chain.name}: deploy that first`);
 }
 
 async function gasFor(

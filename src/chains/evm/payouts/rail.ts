@@ -12,7 +12,7 @@ import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { fateOf, isFree } from './fate.ts';
-import { gasToDeploy, gasToFlush } from './forwarding.ts';
+import { gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createTransferGas, gasForCall } from './gas.ts';
 import { createNonceUses } from './nonceUse.ts';
 import {
@@ -27,6 +27,7 @@ import {
 import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
 import { createRehearsal } from './rehearsal.ts';
+import { createBatching, gasToPayMany } from './together.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /**
@@ -62,7 +63,12 @@ export function createEvmPayoutRail(
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
+    if (order.form?.kind === 'allow') return gasToAllow(node, payer, order, fees);
     await checkTokens(node, payer, order);
+    if (order.form?.kind === 'payMany') {
+      const toNewHolder = (await transferGas.toNewHolder(node, order.token, latest)) ?? 0n;
+      return gasToPayMany(node, payer, order, { fees, toNewHolder });
+    }
     const trying = {
       arrives: () => rehearse(node, order),
       gas: () => transferGas.forOrder(node, order, latest),
@@ -95,12 +101,13 @@ export function createEvmPayoutRail(
   return {
     chainId,
     account,
+    batching: createBatching(rpc, payer),
     prepareCancel: (nonce, _, outbid) => prepareCancel(nonce, outbid),
 
     async prepare(order, nonce, replaces) {
       assert(nonce !== null, 'an EVM transfer has a nonce');
       assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-      checkForm(order, 'coin', 'flush', 'deploy');
+      checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany');
       return rpc.answer((node) => build(node, order, nonce, replaces));
     },
 

@@ -5,6 +5,7 @@ import { assert } from '../../../../domain/decider.ts';
 import { lower } from '../../bigints.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
+import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -39,7 +40,11 @@ export function callFor(order: TransferOrder, account: Address): Call {
       return flushCall(account, salts, order.token.address);
     }
     case 'deploy':
-      return forwarderDeployment(account);
+      return order.form.contract === 'payMany' ? payManyDeployment : forwarderDeployment(account);
+    case 'allow':
+      return allowanceCall(order);
+    case 'payMany':
+      return payManyCall(order);
     case 'coin':
       return { to: order.receiver as Address, data: '0x', value: order.amount };
     default:
@@ -52,9 +57,10 @@ export const transactionGasMax = 1n << 24n;
 /** A deployment is rare, and uses about as much as ten transfers. */
 const deploymentOverTransfer = 4n;
 
-/** The most gas that an order may need. @param gasMax of one transfer; each deposit of a flush may need as much */
+/** The most gas that an order may need. @param gasMax of one transfer; each deposit of a flush, and each payout of a batch, may need as much */
 export function gasMaxFor({ form }: Pick<TransferOrder, 'form'>, gasMax: bigint): bigint {
   if (form?.kind === 'flush') return lower(gasMax * BigInt(form.deposits.length), transactionGasMax);
+  if (form?.kind === 'payMany') return lower(gasMax * BigInt(form.payments.length), transactionGasMax);
   return form?.kind === 'deploy' ? gasMax * deploymentOverTransfer : gasMax;
 }
 

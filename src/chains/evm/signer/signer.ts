@@ -1,12 +1,14 @@
 /** The treasury's key for EVM chains. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAddressEqual, keccak256 } from 'viem';
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
+import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/coins.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
-import { depositAddresses, forwarderAddresses, forwarderDeployment } from '../forwarder.ts';
+import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
+import { payManyAddress, payManyCall } from '../payMany.ts';
 import { type Call, callFor, type EvmPayload, gasMaxFor } from '../payouts/transaction.ts';
 
 /** The account of a private key; undefined when the curve has no such key. @param privateKey 0x and 64 hexadecimal digits */
@@ -47,7 +49,8 @@ export function createEvmSigner({
     const { chain, payload, fee } = checkFrame(unsigned, purpose, key.address, chainIds, feesOn);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
-    else if (purpose.kind === 'deployment') checkDeployment(payload, unsigned.order, key.address);
+    else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
+    else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
     else checkTransfer(payload, chain, unsigned.order, purpose);
     return { payload, count: spending(unsigned, purpose, fee) };
@@ -89,7 +92,7 @@ function checkFrame(
   const payload = unsigned.payload as EvmPayload;
   const { gasMax, maxFeePerGas_wei } = feesOn(chainId);
   // What a form allows for is believed of those alone whose form is checked.
-  const forwards = kind === 'sweep' || kind === 'deployment';
+  const forwards = kind === 'sweep' || kind === 'deployment' || kind === 'batch';
   const price = BigInt(payload.maxFeePerGas);
   const most = (forwards ? gasMaxFor(order, gasMax) : gasMax) * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * price;
@@ -112,6 +115,29 @@ function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, 
     payload.data === encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   if (!same)
     throw new SigningRefused('mismatch', `the transaction is not the transfer that ${kind} ${reference} orders`);
+}
+
+/** Each payment of it is one that its limits are asked for; the transaction is rebuilt from them, and pays nobody else. */
+function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { reference }: SigningPurpose): void {
+  const { token, form, amount, receiver, receiverMemo } = order;
+  const payments = form?.kind === 'payMany' ? form.payments : [];
+  const listed = tokenAt(chain, token.address);
+  const same =
+    payments.length > 1 &&
+    payments.length <= membersMax &&
+    new Set(payments.map(({ paymentId }) => paymentId)).size === payments.length &&
+    payments.every((each) => each.amount > 0n) &&
+    payments.reduce((sum, each) => sum + each.amount, 0n) === amount &&
+    listed?.address === token.address &&
+    listed.decimals === token.decimals &&
+    receiver === payManyAddress &&
+    receiverMemo === null &&
+    isSame(payload, payManyCall(order));
+  if (!same)
+    throw new SigningRefused(
+      'mismatch',
+      `the transaction is not what ${reference} orders: its payments, each once, and nothing else`,
+    );
 }
 
 /** Coin leaves by withdrawals alone. */
@@ -153,10 +179,14 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
 
 const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
-function checkDeployment(payload: EvmPayload, { form, amount, receiver }: TransferOrder, account: Address): void {
-  const nothing = amount === 0n && receiver === forwarderAddresses(account).factory;
-  if (form?.kind === 'deploy' && nothing && isSame(payload, forwarderDeployment(account))) return;
-  throw new SigningRefused('mismatch', 'a deployment puts the treasury’s own forwarder on the chain, and pays nobody');
+/** Of our own contracts; and that the one that pays many may spend a token, which it does for whoever calls it alone. */
+function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+  const { form, amount, receiver, token } = order;
+  const isPayMany = (form?.kind === 'deploy' || form?.kind === 'allow') && form.contract === 'payMany';
+  const own = receiver === (isPayMany ? payManyAddress : forwarderAddresses(account).factory);
+  const isListed = form?.kind === 'deploy' || (isPayMany && tokenAt(chain, token.address)?.address === token.address);
+  if (form && amount === 0n && own && isListed && isSame(payload, callFor(order, account))) return;
+  throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }
 
 const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>

@@ -268,6 +268,8 @@ export const advance: Ask = ask('advance', (p, now) => {
     case 'hold':
       if (p.payout?.short) return (p.payout.short.arrived > 0n ? accept : retry).of(p, now);
       return p.payoutHeld === null ? backAgain(p, now) : retry.of(p, now);
+    case 'tell':
+    case 'batched':
     case 'done':
       return () => [];
   }

@@ -1,0 +1,58 @@
+/** The contract that pays many receivers in one transaction: where it stands, the same on every chain, and what is asked of it. */
+import { type Address, concatHex, encodeFunctionData, erc20Abi, getContractAddress, type Hex, parseAbi } from 'viem';
+import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
+import { assert } from '../../../domain/decider.ts';
+import { ask } from '../node/jsonRpc.ts';
+import type { TransferOrder } from '../ports.ts';
+import { deployer } from './forwarder.ts';
+import { hex, quantity } from './reads.ts';
+import type { EvmNode } from './rpc.ts';
+
+/** It has no owner and no arguments: one for everybody. */
+const salt: Hex = `0x${'00'.repeat(32)}`;
+
+export const payManyAddress: Address = getContractAddress({
+  opcode: 'CREATE2',
+  from: deployer,
+  salt,
+  bytecodeHash: payMany.bytecodeHash,
+});
+
+interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
+
+/** The transaction that puts it on a chain; anybody may send it, the result is the same. */
+export const payManyDeployment: Call = { to: deployer, data: concatHex([salt, payMany.bytecode]) };
+
+type Paid = Pick<TransferOrder, 'token' | 'form'>;
+
+/** The transaction that pays all of a batch, in its order. */
+export function payManyCall({ token, form }: Paid): Call {
+  assert(form?.kind === 'payMany', 'only a batch pays many');
+  const receivers = form.payments.map(({ receiver }) => receiver as Address);
+  const amounts = form.payments.map(({ amount }) => amount);
+  const args = [token.address as Address, receivers, amounts] as const;
+  return { to: payManyAddress, data: encodeFunctionData({ abi: payMany.abi, functionName: 'payMany', args }) };
+}
+
+/** The transaction that lets it spend so much of a token for the treasury. USDT takes a new allowance only where there is none. */
+export function allowanceCall({ token, form }: Paid): Call {
+  assert(form?.kind === 'allow', 'only an allowance allows');
+  const args = [payManyAddress, BigInt(form.most)] as const;
+  return { to: token.address as Address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) };
+}
+
+/** Whether the very contract stands there, and no other. */
+export const isPayManyThere = async (node: EvmNode): Promise<boolean> =>
+  (await ask(node, 'eth_getCode', [payManyAddress, 'latest'], hex)).toLowerCase() === payMany.code;
+
+const allowanceAbi = parseAbi(['function allowance(address owner, address spender) view returns (uint256)']);
+
+/** How much of a token it may still spend for an account, in smallest units. */
+export function allowanceOf(node: EvmNode, account: Address, token: string): Promise<bigint> {
+  const args = [account, payManyAddress] as const;
+  const data = encodeFunctionData({ abi: allowanceAbi, functionName: 'allowance', args });
+  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
+}
