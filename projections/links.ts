@@ -1,6 +1,6 @@
 import type { LinkTerms } from '../domain/link.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
-import { ofEvents, ofStates, upsert } from './projection.ts';
+import { ofStates, upsert } from './projection.ts';
 
 /** Reusable links as their app's owner lists them. */
 export const links = ofStates('links', 'link', ({ after }) => [
@@ -20,22 +20,5 @@ export const links = ofStates('links', 'link', ({ after }) => [
   }),
 ]);
 
-/** Links that were made and closed, for the history of their app. */
-export const linkChanges = ofEvents('linkChanges', ({ category, event, after, stored }) => {
-  if (category !== 'link') return [];
-  const { at: changed_at, cause: changed_by } = stored.metadata;
-  return [
-    upsert('link_changes', {
-      event_id: stored.id,
-      app_id: after.appId,
-      changed_at,
-      changed_by,
-      closed: event.type === 'LinkClosed',
-      title: after.title,
-      amount: dollars(after.amount_microUsd),
-    }),
-  ];
-});
-
-const dollars = (microUsd: LinkTerms['amount_microUsd'] | undefined): string | null =>
+export const dollars = (microUsd: LinkTerms['amount_microUsd'] | undefined): string | null =>
   microUsd ? formatAmount(BigInt(microUsd), microUsdDecimals) : null;

@@ -1,4 +1,6 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
+
+import { appChanges } from './appChanges.ts';
 import { appEvents } from './appEvents.ts';
 import { apiKeys, apps } from './apps.ts';
 import {
@@ -16,7 +18,7 @@ import { deliveries } from './deliveries.ts';
 import { deposits } from './deposits.ts';
 import { hourlyPayments } from './hourlyPayments.ts';
 import { hourlyStats } from './hourlyStats.ts';
-import { linkChanges, links } from './links.ts';
+import { links } from './links.ts';
 import { operations } from './operations.ts';
 import { payins } from './payins.ts';
 import { payments } from './payments.ts';
@@ -52,7 +54,7 @@ export const workSet: ProjectionSet = {
     todoWithdrawals,
     cashbackWithdrawals,
     links,
-    linkChanges,
+    appChanges,
     todoPolicyRefunds,
     operations,
     transfersOfOperations,

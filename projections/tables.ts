@@ -11,6 +11,19 @@ export interface Tables {
     readonly expires_at: string | null;
     readonly revoked_at: string | null;
   };
+  readonly app_changes: {
+    readonly event_id: string;
+    readonly app_id: string;
+    readonly changed_at: string;
+    readonly changed_by: string;
+    readonly kind: string;
+    readonly title: string | null;
+    readonly amount: string | null;
+    readonly token_symbol: string | null;
+    readonly chain_id: number | null;
+    readonly payment_id: string | null;
+    readonly receiver: string | null;
+  };
   readonly app_events: {
     readonly app_id: string;
     readonly ordinal: string | number;
@@ -141,15 +154,6 @@ export interface Tables {
     readonly net: string;
     readonly count: string | number;
     readonly refunded: string;
-  };
-  readonly link_changes: {
-    readonly event_id: string;
-    readonly app_id: string;
-    readonly changed_at: string;
-    readonly changed_by: string;
-    readonly closed: boolean;
-    readonly title: string | null;
-    readonly amount: string | null;
   };
   readonly links: {
     readonly link_id: string;
@@ -374,6 +378,7 @@ export interface Tables {
 /** Which columns tell a row from the others. */
 export interface TableKeys {
   readonly api_keys: 'key_id';
+  readonly app_changes: 'event_id';
   readonly app_events: 'app_id' | 'ordinal';
   readonly apps: 'app_id';
   readonly cashback_accounts: 'app_id';
@@ -386,7 +391,6 @@ export interface TableKeys {
   readonly deposits: 'address' | 'memo';
   readonly hourly_payments: 'app_id' | 'hour';
   readonly hourly_stats: 'app_id' | 'hour';
-  readonly link_changes: 'event_id';
   readonly links: 'link_id';
   readonly operations: 'operation_id';
   readonly payins: 'transfer_id' | 'payment_id';

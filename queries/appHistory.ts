@@ -1,4 +1,5 @@
-/** Who changed what of an app, newest first, page by page: its own stream, which is read whole, and its links, each of which has a stream. */
+/** Who changed what of an app, newest first, page by page: its own stream, which is read whole, and its links and refunds, which are in others. */
+import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -6,7 +7,7 @@ import { type AuditDeps, type Change, listChanges } from './merchantAudit.ts';
 import { newestFirst, type PageOf, writeCursor } from './pages.ts';
 import { build, decimalText } from './sql.ts';
 
-/** `revision` is null for a change of a link: it is none of the app's own events. */
+/** `revision` is null for a change of a link or a refund: it is none of the app's own events. */
 export type ListedChange = Omit<Change, 'revision'> & { readonly revision: number | null };
 
 export interface ChangesPage {
@@ -20,16 +21,16 @@ interface Asked {
   readonly cursor?: string | undefined;
 }
 
-/** A link that was made or closed. */
-export interface LinkChange extends Omit<Change, 'revision'> {
+/** A link that was made or closed, a refund that was ordered or called off. */
+export interface OtherChange extends Omit<Change, 'revision'> {
   readonly eventId: string;
 }
 
 export interface HistoryDeps extends AuditDeps {
-  readonly linkChanges: (appId: string, page: Asked) => Promise<PageOf<LinkChange> | Refusal>;
+  readonly otherChanges: (appId: string, page: Asked) => Promise<PageOf<OtherChange> | Refusal>;
 }
 
-/** The place in the app's own stream below which a page begins; after it the place in the list of links' changes, empty for its begin. */
+/** The place in the app's own stream below which a page begins; after it the place in the list of other changes, empty for its begin. */
 export const historyCursorPattern = '^[0-9]{1,9}(\\.[A-Za-z0-9_-]{1,100})?$';
 
 /**
@@ -41,51 +42,67 @@ export async function changesPage(
   appId: string,
   { limit, cursor }: Asked,
 ): Promise<ChangesPage | Refusal> {
-  const [below, linkCursor] = cursor?.split('.', 2) ?? [];
-  const [all, links] = await Promise.all([
+  const [below, otherCursor] = cursor?.split('.', 2) ?? [];
+  const [all, others] = await Promise.all([
     listChanges(deps, appId),
-    deps.linkChanges(appId, { limit, cursor: linkCursor }),
+    deps.otherChanges(appId, { limit, cursor: otherCursor }),
   ]);
-  if (isRefusal(links)) return links;
+  if (isRefusal(others)) return others;
   const own = (all ?? []).filter(({ revision }) => below === undefined || revision < Number(below)).reverse();
   const changes: ListedChange[] = [];
-  let [ownShown, linksShown] = [0, 0];
+  let [ownShown, othersShown] = [0, 0];
   while (changes.length < limit) {
-    const [change, ofLink] = [own[ownShown], links.rows[linksShown]];
-    if (ofLink && (!change || ofLink.at > change.at)) {
-      const { at, by, what } = ofLink;
+    const [change, other] = [own[ownShown], others.rows[othersShown]];
+    if (other && (!change || other.at > change.at)) {
+      const { at, by, what } = other;
       changes.push({ revision: null, at, by, what });
-      linksShown += 1;
+      othersShown += 1;
     } else if (change) {
       changes.push(change);
       ownShown += 1;
     } else break;
   }
-  const isMore = ownShown < own.length || linksShown < links.rows.length || links.nextCursor !== null;
-  const last = links.rows[linksShown - 1];
+  const isMore = ownShown < own.length || othersShown < others.rows.length || others.nextCursor !== null;
+  const last = others.rows[othersShown - 1];
   const places = [own[ownShown - 1]?.revision ?? below ?? all?.length ?? 0];
-  const ofLinks = last ? writeCursor(last.at, last.eventId) : linkCursor;
-  return { changes, nextCursor: isMore ? [...places, ...(ofLinks ? [ofLinks] : [])].join('.') : null };
+  const ofOthers = last ? writeCursor(last.at, last.eventId) : otherCursor;
+  return { changes, nextCursor: isMore ? [...places, ...(ofOthers ? [ofOthers] : [])].join('.') : null };
 }
 
 interface Row {
   readonly event_id: string;
   readonly changed_at: Instant;
   readonly changed_by: string;
-  readonly closed: boolean;
+  readonly kind: string;
   readonly title: string | null;
   readonly amount: string | null;
+  readonly token_symbol: string | null;
+  readonly chain_id: ChainId | null;
+  readonly payment_id: string | null;
+  readonly receiver: string | null;
 }
 
 /** Newest first. A refusal when the cursor is none of ours. @throws Unavailable */
-export async function listLinkChanges(sql: Sql, appId: string, page: Asked): Promise<PageOf<LinkChange> | Refusal> {
-  const query = build('link_changes').where('app_id', appId);
+export async function listOtherChanges(sql: Sql, appId: string, page: Asked): Promise<PageOf<OtherChange> | Refusal> {
+  const query = build('app_changes').where('app_id', appId);
   const found = await newestFirst<Row>(sql, query, { at: 'changed_at', id: 'event_id' }, page);
   return isRefusal(found) ? found : { ...found, rows: found.rows.map(changeOf) };
 }
 
-function changeOf({ event_id: eventId, changed_at: at, changed_by: by, closed, title, amount }: Row): LinkChange {
+const changeOf = (row: Row): OtherChange => ({
+  eventId: row.event_id,
+  at: row.changed_at,
+  by: row.changed_by,
+  what: row.kind.startsWith('refund') ? refundText(row) : linkText(row),
+});
+
+function linkText({ kind, title, amount }: Row): string {
   const sum = amount === null ? 'of an amount that the payer chooses' : `of ${decimalText(amount)} dollars`;
-  const what = `${closed ? 'closed' : 'made'} a reusable link ${sum}${title === null ? '' : `: "${title}"`}`;
-  return { eventId, at, by, what };
+  return `${kind === 'linkClosed' ? 'closed' : 'made'} a reusable link ${sum}${title === null ? '' : `: "${title}"`}`;
+}
+
+function refundText({ kind, amount, token_symbol, chain_id, payment_id, receiver }: Row): string {
+  const chain = chain_id === null ? '' : ` on ${chainOf(chain_id).name}`;
+  const sum = `${decimalText(amount ?? '0')} ${token_symbol}${chain} of payment ${payment_id} to ${receiver}`;
+  return `${kind === 'refundOrdered' ? 'ordered a refund' : 'called off the refund'} of ${sum}`;
 }

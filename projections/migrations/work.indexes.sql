@@ -39,7 +39,7 @@ CREATE INDEX IF NOT EXISTS todo_credits_due    ON todo_credits (due_at);
 CREATE INDEX IF NOT EXISTS todo_cashback_due   ON todo_cashback (due_at);
 CREATE INDEX IF NOT EXISTS cashback_withdrawals_newest ON cashback_withdrawals (app_id, withdrawn_at DESC);
 CREATE INDEX IF NOT EXISTS links_newest        ON links (app_id, created_at DESC, link_id DESC);
-CREATE INDEX IF NOT EXISTS link_changes_newest ON link_changes (app_id, changed_at DESC, event_id DESC);
+CREATE INDEX IF NOT EXISTS app_changes_newest ON app_changes (app_id, changed_at DESC, event_id DESC);
 CREATE INDEX IF NOT EXISTS operations_newest   ON operations (ordered_at DESC, operation_id DESC);
 CREATE INDEX IF NOT EXISTS operations_open     ON operations (chain_id, token_address) INCLUDE (amount)
   WHERE standing IN ('waitsForApproval', 'ordered', 'signed');

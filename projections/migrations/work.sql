@@ -355,19 +355,25 @@ COMMENT ON COLUMN links.link_id IS 'Whoever knows it can pay with the link.';
 COMMENT ON COLUMN links.amount IS 'Null where the payer chooses, from min_amount to max_amount.';
 COMMENT ON COLUMN links.source_chain_id IS 'Where it is paid; null where the payer chooses.';
 
-CREATE TABLE link_changes (
-  event_id   text        PRIMARY KEY,
-  app_id     text        NOT NULL,
-  changed_at timestamptz NOT NULL,
-  changed_by text        NOT NULL,
-  closed     boolean     NOT NULL,
-  title      text,
-  amount     numeric
+CREATE TABLE app_changes (
+  event_id     text        PRIMARY KEY,
+  app_id       text        NOT NULL,
+  changed_at   timestamptz NOT NULL,
+  changed_by   text        NOT NULL,
+  kind         text        NOT NULL,
+  title        text,
+  amount       numeric,
+  token_symbol text,
+  chain_id     integer,
+  payment_id   text,
+  receiver     text
 );
-COMMENT ON TABLE link_changes IS 'Each time that a reusable payment link was made or closed, with what the link says of itself.';
-COMMENT ON COLUMN link_changes.changed_by IS 'The event’s cause.';
-COMMENT ON COLUMN link_changes.closed IS 'False where it was made.';
-COMMENT ON COLUMN link_changes.amount IS 'In dollars; null where the payer chooses.';
+COMMENT ON TABLE app_changes IS 'What people did about an app beside its own stream: reusable payment links made and closed, refunds ordered and called off.';
+COMMENT ON COLUMN app_changes.changed_by IS 'The event’s cause.';
+COMMENT ON COLUMN app_changes.kind IS 'linkMade, linkClosed, refundOrdered, refundCalledOff.';
+COMMENT ON COLUMN app_changes.title IS 'Of a link.';
+COMMENT ON COLUMN app_changes.amount IS 'Of a link in dollars, null where the payer chooses; of a refund in whole tokens.';
+COMMENT ON COLUMN app_changes.receiver IS 'Where a refund goes to.';
 
 CREATE TABLE operations (
   operation_id      text        PRIMARY KEY,

@@ -1,7 +1,7 @@
 /** What people who have signed in may see and change of their apps. */
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
-import { changesPage, listLinkChanges } from '../../queries/appHistory.ts';
+import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf } from '../../queries/apps.ts';
 import { listKeys } from '../../queries/merchantAudit.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
@@ -25,7 +25,7 @@ export function ownersOf({ clock, reads, store, merchants, projected }: Core, ra
     getSettings: (appId) => getSettings(reads, appId, clock.now()),
     listKeys: async (appId) => withLastUse(reads, (await listKeys(log, appId)) ?? []),
     listChanges: (appId, page) =>
-      changesPage({ ...log, linkChanges: (id, asked) => listLinkChanges(reads, id, asked) }, appId, page),
+      changesPage({ ...log, otherChanges: (id, asked) => listOtherChanges(reads, id, asked) }, appId, page),
     findLogo: (digest) => findLogo(reads, digest),
   };
 }

@@ -73,7 +73,7 @@ export function ownersDeps(clock: Clock): Owners {
   };
 
   /** One page of all. */
-  const linkChanges: HistoryDeps['linkChanges'] = async (appId, { cursor }) => {
+  const otherChanges: HistoryDeps['otherChanges'] = async (appId, { cursor }) => {
     const own = (await wholeLog(store)).filter(
       ({ stream, metadata }) => /^link-/.test(stream) && metadata.appId === appId,
     );
@@ -124,7 +124,7 @@ export function ownersDeps(clock: Clock): Owners {
     },
     getSettings: async (appId) => settingsOf(await stateOf(appId)),
     listKeys: async (appId) => ((await listKeys(audit, appId)) ?? []).map((key) => ({ ...key, lastUsedAt: null })),
-    listChanges: (appId, page) => changesPage({ ...audit, linkChanges }, appId, page),
+    listChanges: (appId, page) => changesPage({ ...audit, otherChanges }, appId, page),
     findLogo: async (digest) => kept.logos.get(digest) ?? null,
   };
 

@@ -6,9 +6,9 @@ import { isRefusal } from '../../domain/decider.ts';
 import { closeLink, createLink, link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { workSet } from '../../projections/sets.ts';
-import { changesPage, type ListedChange, listLinkChanges } from '../../queries/appHistory.ts';
+import { changesPage, type ListedChange, listOtherChanges } from '../../queries/appHistory.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { createWorld, type World } from '../support/histories.ts';
+import { append, createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
@@ -49,7 +49,7 @@ describe('the history of an app and its links', () => {
   const deps = () => ({
     history: (stream: string) => readStream(world.store, stream),
     read: eventCodec.read,
-    linkChanges: (id: string, page: Parameters<typeof listLinkChanges>[2]) => listLinkChanges(database, id, page),
+    otherChanges: (id: string, page: Parameters<typeof listOtherChanges>[2]) => listOtherChanges(database, id, page),
   });
   const pages = async (limit: number): Promise<readonly (readonly ListedChange[])[]> => {
     const found: (readonly ListedChange[])[] = [];
@@ -95,6 +95,23 @@ describe('the history of an app and its links', () => {
       ],
     );
     assert.ok(all.every(({ what }) => !what.includes(idOf(1))));
+  });
+
+  it('tells of refunds who ordered them, and who called them off', async () => {
+    const held = [...p.unpaid, p.confirmed(p.payin({ amount: '3.00' })), p.bounced('amountTooLow', '3.00')];
+    const ordered = p.refundRequested('2.95', { networkFee: '0.05' });
+    const stream = `payment-${p.terms().paymentId}`;
+    await append(world, stream, [...held, ordered]);
+    await append(world, stream, [
+      { type: 'RefundCalledOff', data: { refund: 1, reason: 'frozen', calledOffAt: p.minute(90) } },
+    ]);
+    await fill(database, world.store, workSet, [await wholeLog(world.store)]);
+    const page = await changesPage(deps(), p.terms().appId, { limit: 9 });
+    const sum = `of 2.95 USDC on Base of payment ${p.terms().paymentId} to ${p.customerWallet}`;
+    assert.deepEqual(isRefusal(page) ? page : page.changes.map(({ what }) => what).sort(), [
+      `called off the refund ${sum}`,
+      `ordered a refund ${sum}`,
+    ]);
   });
 
   it('is the same in pages of any length', async () => {

@@ -6,7 +6,7 @@ import { payPage } from '../../web/pay/page.ts';
 import { visitor } from '../support/chromium.ts';
 import * as p from '../support/payments.ts';
 import { type Lines, type PageServer, servePages } from './pageServer.ts';
-import { payModel, stories } from './samples/payPages.ts';
+import { payModel, payPages, stories } from './samples/payPages.ts';
 
 interface Looking {
   readonly page: Page;
@@ -156,3 +156,56 @@ const hide = (page: Page, hidden: boolean): Promise<void> =>
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
+
+/** A wallet of the browser, as pages meet it: what it is asked, and what it answers. */
+const injectWallet = (page: Page, account: string, signature: string) =>
+  page.addInitScript(
+    ([own, signed]) => {
+      const asked: unknown[] = [];
+      const request = async ({ method, params }: { method: string; params?: unknown }) => {
+        asked.push([method, params]);
+        return method === 'personal_sign' ? signed : [own];
+      };
+      Object.assign(window, { ethereum: { request }, asked });
+    },
+    [account, signature] as const,
+  );
+
+describe('the text that a payer signs for his refund', function () {
+  this.timeout(60_000);
+  const pages = payPages('en');
+  const button = (page: Page) => page.getByRole('button', { name: 'Sign with the wallet of this browser' });
+  const { sender, text } = p.signedAddress(p.merchantWallet);
+
+  async function signing(wallet: string | null, look: (page: Page, server: PageServer) => Promise<void>) {
+    await using server = await servePages({ ...pages });
+    const { page, leave } = await visitor(server.url(''));
+    if (wallet !== null) await injectWallet(page, wallet, '0x5161');
+    await page.goto('refundSigned');
+    await look(page, server);
+    await leave();
+  }
+
+  it('is signed by the wallet that is in the browser, and sent', async () => {
+    await signing(sender.toLowerCase(), async (page) => {
+      const sent = page.waitForRequest((request) => request.method() === 'POST');
+      await button(page).click();
+      assert.match((await sent).postData() ?? '', /signature=0x5161/);
+      const [accounts, signed] = (await page.evaluate('window.asked')) as readonly (readonly unknown[])[];
+      assert.equal(accounts?.[0], 'eth_requestAccounts');
+      assert.deepEqual(signed, ['personal_sign', [`0x${Buffer.from(text).toString('hex')}`, sender]]);
+    });
+  });
+
+  it('is left to be pasted where the wallet has another account, or there is none', async () => {
+    await signing(p.merchantWallet, async (page, server) => {
+      await button(page).click();
+      await page.locator('#sign-told').getByText('The wallet has not signed').waitFor();
+      assert.equal(
+        server.asked.some((each) => each.startsWith('POST')),
+        false,
+      );
+    });
+    await signing(null, async (page) => assert.equal(await button(page).isVisible(), false));
+  });
+});

@@ -3,7 +3,7 @@
  * GET: from, to, memo, lang. POST: the same, number, signature.
  */
 import type { VNode } from 'preact';
-import { chainOf } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { OwnMoney } from '../../domain/payment/refundShares.ts';
 import { address } from '../parts/address.ts';
 import { submit } from '../parts/button.ts';
@@ -11,6 +11,7 @@ import { selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import { html } from '../parts/html.ts';
 import { notice } from '../parts/notice.ts';
+import { paths } from '../parts/paths.ts';
 import { chainName } from '../parts/words.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
@@ -27,6 +28,7 @@ export interface RefundModel extends PayModel {
     readonly sender: string;
     readonly address: string;
     readonly memo: string | null;
+    readonly chainId: ChainId;
   } | null;
 }
 
@@ -76,7 +78,7 @@ function asking(model: RefundModel): VNode {
   </form>`;
 }
 
-/** An address of EVM is the same on all chains of its family. */
+/** Where the money is; the text that is signed names one of them. */
 const chainsOf = (owners: readonly OwnMoney[]): string =>
   [...new Set(owners.map(({ chainId }) => chainName(chainId)))].join(', ');
 
@@ -97,8 +99,21 @@ function signing(model: RefundModel, toSign: NonNullable<RefundModel['toSign']>)
       <input type="hidden" name="to" value=${toSign.address} />
       ${toSign.memo !== null && html`<input type="hidden" name="memo" value=${toSign.memo} />`}
       <input type="hidden" name="number" value=${toSign.number} />
+      ${inWallet(model, toSign)}
       ${textField({ form: shown, name: 'signature', label: say.text('refundSignature'), maxlength: 8_400, mono: true, focus: true })}
       ${submit(say('refundSave'))}
     </form>
   </div>`;
+}
+
+/** Seen where a wallet of the browser can sign (client/signRefund.js). Wallets of the other families give no such signature to pages. */
+function inWallet({ say }: RefundModel, { text, sender, chainId }: NonNullable<RefundModel['toSign']>): VNode | false {
+  return (
+    chainOf(chainId).family === 'evm' &&
+    html`<div>
+      <button class="button plain" type="button" hidden data-sign=${text} data-account=${sender} data-failed=${say.text('refundNotSigned')}>${say('refundSignNow')}</button>
+      <p class="small" id="sign-told"></p>
+      <script type="module" src=${paths.asset('signRefund.js')}></script>
+    </div>`
+  );
 }

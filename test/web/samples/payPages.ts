@@ -185,7 +185,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
 function refundPages(model: PayModel): Readonly<Record<string, VNode>> {
   const asking = { ...model, toSign: null, form: emptyForm };
   const { text, sender } = p.signedAddress(p.merchantWallet);
-  const toSign = { text, number: 1, sender, address: p.merchantWallet, memo: null };
+  const toSign = { text, number: 1, sender, address: p.merchantWallet, memo: null, chainId: 8453 as const };
   return {
     refundAsked: refundPage(asking),
     refundWrong: refundPage({ ...asking, form: { values: { to: '0x12' }, errors: { to: 'wrong' } } }),

@@ -117,6 +117,8 @@ export const ar: Messages = {
   refundSign: 'وقّع هذا النص في محفظتك بالحساب {address} ثم الصق التوقيع.',
   refundWords: 'النص المطلوب توقيعه',
   refundSignature: 'التوقيع',
+  refundSignNow: 'وقّع بمحفظة هذا المتصفح',
+  refundNotSigned: 'لم توقّع المحفظة: اختر الحساب الذي دفع، أو الصق توقيعًا.',
   refundSave: 'احفظ العنوان',
   refundWrongTo: 'هذا ليس عنوانًا على {chain}.',
   refundWrongMemo: 'لا يمكن إرسال هذه المذكرة إلى هناك.',

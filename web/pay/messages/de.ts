@@ -136,6 +136,9 @@ export const de: Messages = {
   refundSign: 'Unterschreiben Sie diesen Text in Ihrer Wallet, mit {address}, und fügen Sie die Unterschrift ein.',
   refundWords: 'Text zum Unterschreiben',
   refundSignature: 'Unterschrift',
+  refundSignNow: 'Mit der Wallet dieses Browsers unterschreiben',
+  refundNotSigned:
+    'Die Wallet hat nicht unterschrieben: Wählen Sie das Konto, das gezahlt hat, oder fügen Sie eine Unterschrift ein.',
   refundSave: 'Adresse speichern',
   refundWrongTo: 'Das ist keine Adresse auf {chain}.',
   refundWrongMemo: 'Dieses Memo kann dorthin nicht gesendet werden.',

@@ -123,6 +123,8 @@ export const en = {
   refundSign: 'Sign this text in your wallet, with {address}, and paste the signature.',
   refundWords: 'Text to sign',
   refundSignature: 'Signature',
+  refundSignNow: 'Sign with the wallet of this browser',
+  refundNotSigned: 'The wallet has not signed: choose the account that paid, or paste a signature.',
   refundSave: 'Save the address',
   refundWrongTo: 'This is no address on {chain}.',
   refundWrongMemo: 'This memo cannot be sent there.',

@@ -124,6 +124,8 @@ export const es: Messages = {
   refundSign: 'Firme este texto en su cartera, con {address}, y pegue la firma.',
   refundWords: 'Texto para firmar',
   refundSignature: 'Firma',
+  refundSignNow: 'Firmar con la cartera de este navegador',
+  refundNotSigned: 'La cartera no ha firmado: elija la cuenta que pagó o pegue una firma.',
   refundSave: 'Guardar la dirección',
   refundWrongTo: 'Esto no es una dirección en {chain}.',
   refundWrongMemo: 'Este memo no se puede enviar allí.',

@@ -114,6 +114,8 @@ export const zh: Messages = {
   refundSign: '请在钱包中用 {address} 签署这段文字，并粘贴签名。',
   refundWords: '要签名的文字',
   refundSignature: '签名',
+  refundSignNow: '用此浏览器的钱包签名',
+  refundNotSigned: '钱包没有签名：请选择付款的账户，或粘贴签名。',
   refundSave: '保存地址',
   refundWrongTo: '这不是 {chain} 上的地址。',
   refundWrongMemo: '此备注无法发送到那里。',
