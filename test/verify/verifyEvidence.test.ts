@@ -1,9 +1,10 @@
 /** The verifier of evidence, as an auditor has it: one file, on another machine, with nothing but Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
 import { createFindEvidence, packOf } from '../../commands/heads/evidence.ts';
@@ -53,6 +54,14 @@ describe('evidence', () => {
     assert.match(good.said, /payment-1: proven[\s\S]*what this cannot tell you/);
     writeFileSync(join(folder, 'pack.json'), text.replace('Grown', 'Groan'));
     assert.deepEqual([(await run('pack.json')).code, (await run()).code], [1, 2]);
+  });
+
+  it('is checked as docs/evidence.md shows it', async () => {
+    const document = readFileSync(new URL('../../docs/evidence.md', import.meta.url), 'utf8');
+    const [, command = '', shown] = /^\$ node (.*)\n([\s\S]*?)```/m.exec(document) ?? [];
+    const cwd = fileURLToPath(new URL('../..', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, command.split(' '), { cwd });
+    assert.equal(stdout, shown);
   });
 
   it('fails with any one byte of it changed', async () => {

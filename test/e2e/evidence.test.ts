@@ -1,0 +1,54 @@
+/** A payment's evidence out of the real product, for somebody who has nothing of it. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type File, verifyEvidence } from '../verify/verifier.ts';
+
+describe('the evidence of a payment', function () {
+  this.timeout(120_000);
+  const sandbox = createSandbox({ chains: [8453, 1] });
+  before(() => sandbox.start({ HEADS_EVERY_EVENTS: '1' }));
+  after(() => sandbox.destroy());
+
+  const fetched = async (path: string): Promise<File> => {
+    const answer = await fetch(`${sandbox.file().baseUrl}/payment-api/proof/${path}`);
+    return { name: path, text: await answer.text() };
+  };
+  const tool = (paymentId: string, out: string) =>
+    promisify(execFile)(process.execPath, ['src/cli/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
+
+  it('is taken while the service runs, and leads from what was paid to a head that everybody has', async () => {
+    const payment = await create(sandbox, '4.00');
+    await sandbox.pay(payment);
+    assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
+    const file = join(temporaryDirectory(), 'pack.json');
+    await sandbox.until(async () => {
+      const told = await tool(payment.id, file).catch(() => null);
+      return told !== null && readFileSync(file, 'utf8').includes('PayoutConfirmed');
+    });
+    const { data } = JSON.parse((await fetched('keys')).text);
+    const pack = { name: 'pack.json', text: readFileSync(file, 'utf8') };
+    await verifyEvidence([pack, await fetched('heads?limit=100')], { key: data[0].publicKey });
+  });
+});
+
+async function create(sandbox: Sandbox, amount: string): Promise<Answer['body']> {
+  const created = await sandbox.create({
+    appId: sandbox.file().wallet.appId,
+    type: 'exactOut',
+    display: { title: 'Bread' },
+    source: { chainId: 8453, tokenSymbol: 'USDC' },
+    destination: {
+      chainId: 1,
+      tokenSymbol: 'USDC',
+      receiverAddress: '0x2222222222222222222222222222222222222222',
+      amount,
+    },
+  });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return created.body;
+}
