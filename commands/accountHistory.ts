@@ -82,6 +82,15 @@ export interface AccountHistory {
     asked: { readonly account: string; readonly nonce: bigint; readonly since: Instant },
     signal: AbortSignal,
   ): Promise<AccountTransaction | undefined>;
+  /**
+   * What came to many addresses and left them, of the catalogue's tokens alone, as far as logs show it. Left out where each address has to
+   * be asked about by itself.
+   */
+  transfersOf?(
+    addresses: readonly string[],
+    range: { readonly from: bigint; readonly to: bigint },
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly address: string; readonly transaction: AccountTransaction }>;
   /** What the account holds now, as so many nodes as must agree say. @throws ChainUnavailable, StandingDisputed */
   standing(account: string, signal: AbortSignal): Promise<Standing>;
   /** What may become of a block: `gone` when another one is in its place. */

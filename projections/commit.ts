@@ -70,7 +70,10 @@ const moveGeneration = (tx: Sql, from: Generation, { position, events }: EventBa
   advance(tx, from, position, events.length);
 
 /** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
-function project({ set, fold }: CommitDeps, events: readonly StoredEvent[]): readonly RowChange[] {
+export function project(
+  { set, fold }: Pick<CommitDeps, 'set' | 'fold'>,
+  events: readonly StoredEvent[],
+): readonly RowChange[] {
   const changes: RowChange[] = [];
   const moves = new Map<string, Moved>();
   const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>

@@ -36,7 +36,7 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   for (const claim of claims) checkShown(claim, shownAt, world, out);
 }
 
-const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
+export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
 const isAttempt = (claim: Claim): claim is AttemptClaim => claim.kind === 'attempt';
 const isOwn = (claim: Claim): claim is OwnClaim => !isInflow(claim) && !isAttempt(claim);
 

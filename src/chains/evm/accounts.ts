@@ -98,13 +98,17 @@ export const logsFrom = (node: EvmNode, account: string, { from, to }: Blocks): 
 };
 
 /** What an account transferred and got of some tokens. */
-export async function logsOfAccount(
+export const logsOfAccount = (node: EvmNode, account: string, tokens: readonly string[], blocks: Blocks) =>
+  logsOfAccounts(node, [account], tokens, blocks);
+
+/** What accounts transferred and got of some tokens; what went between two of them is there twice. */
+export async function logsOfAccounts(
   node: EvmNode,
-  account: string,
+  accounts: readonly string[],
   tokens: readonly string[],
   { from, to }: Blocks,
 ): Promise<LogsShown> {
-  const own = topicOf(account);
+  const own = accounts.map(topicOf);
   const range = { address: tokens, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
   const filters = [
     [transferTopic, own],

@@ -30,7 +30,8 @@ export function changesIn(
   return [...coinIn(account, transaction), ...tokens];
 }
 
-function movedIn(log: RawLog, asset: string, account: string): readonly Change[] {
+/** What a log says of an account; nothing where it is no transfer of a token from or to it. */
+export function movedIn(log: RawLog, asset: string, account: string): readonly Change[] {
   const [topic, from, to, more] = log.topics;
   const isTransfer = topic === transferTopic && from && to && !more && log.data.length === 66;
   if (!isTransfer || log.removed || isAddressEqual(log.address, systemAddress)) return [];

@@ -25,6 +25,7 @@ import { callsAtOnce } from './payins/calls.ts';
 import { createNonceUses } from './payouts/nonceUse.ts';
 import { type Header, header, knownHeader, receiptOf } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
+import { transfersOfMany } from './transfersOf.ts';
 
 type Config = Pick<EvmChainConfig, 'chainId' | 'depths' | 'rangeBlocksMax'>;
 
@@ -80,6 +81,8 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
     chainId,
     listsCoin: false,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
+    transfersOf: (addresses, range, signal) =>
+      transfersOfMany({ chain, span: BigInt(rangeBlocksMax) }, rpc, addresses, range, signal),
     withNonce: (asked, signal) =>
       rpc.first(async (node) => {
         const noted = await lookUp(node, asked, await knownHeader(node, 'latest'));

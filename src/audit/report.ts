@@ -1,0 +1,83 @@
+/** What an audit found, for people. */
+import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
+import { coinAddress, coinOf } from '../../domain/coins.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { type Finding, nextSteps } from './findings.ts';
+import type { ReadModelsReport } from './readModels.ts';
+import type { AuditReport } from './run.ts';
+import { openOf } from './sums.ts';
+
+export type WholeReport = AuditReport & { readonly readModels: ReadModelsReport | null };
+
+type Cells = Readonly<{ [column: string]: string }>;
+
+const assetOf = (chainId: number, asset: string) =>
+  asset === coinAddress
+    ? coinOf(chainId as ChainId)
+    : (tokenAt(chainOf(chainId as ChainId), asset) ?? { symbol: asset, decimals: 0 });
+
+/** Of all payments, and of all accounts: one row for each chain and token. */
+export function sumsTables({ payments, accounts }: AuditReport): {
+  readonly payments: Readonly<{ [name: string]: Cells }>;
+  readonly accounts: Readonly<{ [name: string]: Cells }>;
+} {
+  const nameOf = (chainId: number, asset: string) =>
+    `${chainOf(chainId as ChainId).name} ${assetOf(chainId, asset).symbol}`;
+  const text = (chainId: number, asset: string, units: bigint) => formatAmount(units, assetOf(chainId, asset).decimals);
+  return {
+    payments: Object.fromEntries(
+      payments.map((row) => {
+        const { chainId, asset } = row;
+        const of = (units: bigint) => text(chainId, asset, units);
+        const cells = {
+          received: of(row.received),
+          'paid out': of(row.paidOut),
+          fees: of(row.fees + row.dust),
+          refunded: of(row.refunded),
+          'network fees': of(row.networkFees),
+          held: of(row.held),
+          open: openOf(row) === 0n ? 'none' : of(openOf(row)),
+          swept: of(row.swept),
+          withdrawn: of(row.withdrawn),
+        };
+        return [nameOf(chainId, asset), cells];
+      }),
+    ),
+    accounts: Object.fromEntries(
+      accounts.map(({ chainId, account, asset, ...row }) => {
+        const of = (units: bigint) => text(chainId, asset, units);
+        const cells = {
+          opening: of(row.opening),
+          in: of(row.in),
+          out: of(row.out),
+          gas: of(row.gas),
+          holds: of(row.holds),
+          open: row.open === 0n ? 'none' : of(row.open),
+        };
+        return [`${nameOf(chainId, asset)} ${account.slice(0, 6)}…${account.slice(-4)}`, cells];
+      }),
+    ),
+  };
+}
+
+/** Each in two lines: what and where, then what to do. */
+export function findingText({ code, stream, revision, eventId, message, transaction }: Finding): string {
+  const event = revision === null ? '' : ` event ${revision}${eventId === null ? '' : ` (${eventId})`}`;
+  const shown =
+    transaction === null
+      ? ''
+      : ` [${chainOf(transaction.chainId as ChainId).name}, block ${transaction.block ?? 'unknown'}, ${transaction.hash}]`;
+  return `${code}: ${stream}${event}: ${message}${shown}\n    ${nextSteps[code]}`;
+}
+
+/** In one sentence, how much was looked at and how fast. */
+export function summaryText({ events, streams, transactions, found, seconds, gaps }: AuditReport): string {
+  const rate = Math.round(events / Math.max(seconds, 0.001));
+  const result = found === 0 ? 'nothing is wrong' : `${found} findings`;
+  const unseen = gaps.length === 0 ? '' : `; ${gaps.length} parts could not be looked at`;
+  return `${events} events of ${streams} streams and ${transactions} transactions in ${seconds.toFixed(1)} s (${rate} events/s): ${result}${unseen}.`;
+}
+
+/** For machines: all amounts are digits. */
+export const reportJson = (report: WholeReport): string =>
+  JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2);

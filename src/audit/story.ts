@@ -1,0 +1,113 @@
+/** One payment's story: its events with their hashes, and beside each transaction what its chain shows. */
+import type { EventStore } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
+import { deliveryIdOf } from '../../domain/webhook.ts';
+import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
+import { type Claim, type Evidence, type Fact, factKey, type Out } from './claims.ts';
+import { compareFacts, isInflow } from './compare.ts';
+import { type Believed, type Entry, readEntry } from './entry.ts';
+import type { Finding, Gap } from './findings.ts';
+import { createBook } from './reckon/book.ts';
+import { auditStreams } from './streams.ts';
+
+export interface StoryDeps {
+  readonly log: Pick<EventStore, 'read'>;
+  readonly believed: Believed | null;
+  readonly witnesses: readonly Witness[];
+  readonly settledBefore: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Story {
+  readonly events: readonly Entry[];
+  /** What the log says of each transaction, and what the chain shows at its block. */
+  readonly transactions: readonly { readonly claims: readonly Claim[]; readonly shown: readonly Evidence[] }[];
+  readonly findings: readonly Finding[];
+  readonly gaps: readonly Gap[];
+}
+
+/** @returns null where there is no such payment @throws Unavailable, ChainUnavailable */
+export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<Story | null> {
+  const entries = await entriesOf(deps, `payment-${paymentId}`);
+  if (entries.length === 0) return null;
+  const hooks = await Promise.all(entries.map(({ id }) => entriesOf(deps, `webhook-${deliveryIdOf(id)}`)));
+  const all = [...entries, ...hooks.flat()];
+  const findings: Finding[] = [];
+  const claims: Claim[] = [];
+  const nothing = (): void => {};
+  const out: Out = {
+    find: (finding) => findings.push(finding),
+    claim: (claim) => claims.push(claim),
+    once: nothing,
+    deposit: nothing,
+    sum: nothing,
+    told: nothing,
+    opening: nothing,
+  };
+  const sorted = all.map((value) => ({ key: value.stream, value }));
+  auditStreams(sorted, {
+    out,
+    book: createBook(),
+    approvalFrom_microUsd: null,
+    good: nothing,
+    tip: nothing,
+    every: nothing,
+  });
+  const gaps: Gap[] = [];
+  const transactions = [];
+  for (const own of Map.groupBy(claims, factKey).values()) transactions.push(await shownOf(deps, own, gaps, findings));
+  return { events: all, transactions, findings, gaps };
+}
+
+/** A chain that is not whole is told of as a finding, not thrown: hence page by page. */
+async function entriesOf({ log, believed }: StoryDeps, stream: string): Promise<readonly Entry[]> {
+  const events: StoredEvent[] = [];
+  for (;;) {
+    const page = await log.read(stream, { from: BigInt(events.length), max: 500 });
+    events.push(...page);
+    if (page.length < 500) return events.map((event) => readEntry(event, believed));
+  }
+}
+
+async function shownOf(
+  { witnesses, settledBefore, signal }: StoryDeps,
+  claims: readonly Claim[],
+  gaps: Gap[],
+  findings: Finding[],
+) {
+  const [first] = claims;
+  const witness = witnesses.find(({ chainId }) => chainId === first?.chainId);
+  const block = claims.map((claim) => claim.block).find((each) => each !== null);
+  const nothing = { claims, shown: [] };
+  if (!first || !witness || block === undefined || block === null) {
+    if (first && !witness) gaps.push({ of: `chain ${first.chainId}`, why: 'it is not configured here' });
+    return nothing;
+  }
+  const accounts = await witness.accounts(signal);
+  const at = { from: BigInt(block), to: BigInt(block) };
+  const shown: Evidence[] = [];
+  for (const address of new Set(claims.map((claim) => addressOf(claim, accounts)))) {
+    const asked = { account: address, ...at, order: 'oldestFirst', max: 500, after: null } as const;
+    const of = accounts.some(({ account }) => account === address) ? 'treasury' : 'deposit';
+    const { transactions } = await witness.history.transactions(asked, signal);
+    shown.push(
+      ...transactions
+        .filter(({ txHash }) => txHash === first.txHash)
+        .map((each) => evidenceOf(witness, of, address, each)),
+    );
+  }
+  const facts: Fact[] = [...shown, ...claims];
+  const accountAt = (_: unknown, address: string) =>
+    accounts.find((each) => each.account === address || each.payinAddresses.includes(address))?.account ?? null;
+  compareFacts(
+    facts,
+    { settledBefore, accountAt, wasRead: () => true },
+    { find: (finding) => findings.push(finding), unclaimed: () => {} },
+  );
+  return { claims, shown };
+}
+
+function addressOf(claim: Claim, accounts: readonly WitnessedAccount[]): string {
+  if (!isInflow(claim)) return claim.account;
+  return accounts.find(({ payinAddresses }) => payinAddresses.includes(claim.to))?.account ?? claim.to;
+}

@@ -1,0 +1,226 @@
+/** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
+import { join } from 'node:path';
+import { MultiBar, Presets } from 'cli-progress';
+import { Command, InvalidArgumentError } from 'commander';
+import { Registry } from 'prom-client';
+import type { ChainBroken } from '../../commands/codec.ts';
+import { epochMs, instant } from '../../domain/time.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import type { Witness } from '../audit/chains.ts';
+import type { KeptHead } from '../audit/heads.ts';
+import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
+import { findingText, reportJson, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
+import { type Progress, runAudit } from '../audit/run.ts';
+import { paymentStory } from '../audit/story.ts';
+import { openChains } from '../chains/open.ts';
+import type { Config } from '../config.ts';
+import { openEventStore } from '../eventstore/client.ts';
+import { sealedStore, type Trust, trustIn } from '../eventstore/sealed.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { believedBy, witnessOf } from '../roles/audit.ts';
+import { openLines } from '../runtime/nodeMetrics.ts';
+import { systemClock } from '../runtime/system.ts';
+import { storyText } from './auditStory.ts';
+import { connections, masterKeyOf } from './connections.ts';
+import { readEnvironment } from './core.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+
+interface Options {
+  readonly json: boolean;
+  readonly logOnly: boolean;
+  readonly readModels: boolean;
+  readonly seals: boolean;
+  readonly patience: number;
+  readonly head: readonly KeptHead[];
+  readonly headKey?: string;
+  readonly directory?: string;
+}
+
+/** Rows of millions are sorted. */
+const statementTimeout_ms = 60 * 60_000;
+
+const minutes = (text: string): number => {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('whole minutes');
+  return Number(text);
+};
+
+function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[] {
+  const [, number, root] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (number === undefined || root === undefined) throw new InvalidArgumentError('number:root, as it was published');
+  return [...before, { number: Number(number), root }];
+}
+
+const program = new Command()
+  .name('audit')
+  .description(
+    'Whether chains, log and read models say the same; exit code 1 where they do not, 2 where parts could not be looked at.',
+  )
+  .option('--json', 'for machines: smallest units', false)
+  .option('--log-only', 'ask no chain', false)
+  .option('--no-read-models', 'leave read models out')
+  .option('--no-seals', 'without MASTER_KEY: hashes, heads and chains alone')
+  .option('--patience <minutes>', 'what is younger may be under way', minutes, 60)
+  .option('--head <number:root>', 'a signed head that you have kept; may be given again', keptHead, [])
+  .option('--head-key <key>', 'that the first head must be signed with, as hex')
+  .option('--directory <directory>', 'its own files; default: audit in the data directory')
+  .action((options: Options) => runProgram(() => auditAll(options)));
+program
+  .command('payment <id>')
+  .description('one payment’s story, with block, transaction, event and hash of each step')
+  .action((id: string) => runProgram(() => tellPayment(id, program.opts<Options>())));
+await program.parseAsync();
+
+interface World {
+  readonly config: Config;
+  readonly store: ReturnType<typeof openEventStore>;
+  readonly trust: Trust | null;
+  readonly witnesses: readonly Witness[];
+  readonly databaseUrl: string;
+}
+
+/** Nothing of the service is opened that could write: no core, no handle, no signer. */
+async function inWorld<T>({ logOnly, seals }: Options, work: (world: World) => Promise<T>): Promise<T> {
+  const config = readEnvironment();
+  const { databaseUrl, eventStoreUrl, close } = await connections({ data: config.dataDir }, 'join');
+  const store = openEventStore({ url: eventStoreUrl });
+  const nobody = { open: async () => [], late: async () => [] };
+  try {
+    const needs = { lines: openLines(new Registry()), takeOwners: async () => [], watch: () => nobody };
+    const chains = logOnly ? [] : [...openChains(config, needs).chains.values()];
+    const tell = ({ message }: ChainBroken): void => console.error(message);
+    const trust = seals ? await trustIn(store, { masterKey: masterKeyOf(config.dataDir), tell }) : null;
+    return await work({ config, store, trust, databaseUrl, witnesses: chains.map(witnessOf) });
+  } finally {
+    await store.close();
+    await close();
+  }
+}
+
+async function auditAll(options: Options): Promise<void> {
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
+  await inWorld(options, async (world) => {
+    const { config, store, trust, witnesses } = world;
+    const bars = openBars(options.json);
+    try {
+      const report = await runAudit({
+        log: store,
+        believed: trust && believedBy(trust),
+        witnesses,
+        directory: options.directory ?? join(config.dataDir, 'audit'),
+        now: systemClock.now,
+        patience_ms: options.patience * 60_000,
+        approvalFrom_microUsd: config.withdrawals.approval_usd * 1_000_000n,
+        keptHeads: options.head,
+        ...(options.headKey !== undefined && { headKey: options.headKey }),
+        progress: bars.tell,
+        signal,
+      });
+      const readModels = options.readModels ? await auditRows(world, bars, signal) : null;
+      bars.stop();
+      show({ ...report, readModels }, options.json);
+    } finally {
+      bars.stop();
+    }
+  });
+}
+
+async function auditRows(
+  { databaseUrl, store, trust }: World,
+  bars: Bars,
+  signal: AbortSignal,
+): Promise<ReadModelsReport> {
+  const database = openDatabase({ url: databaseUrl, applicationName: 'audit', statementTimeout_ms });
+  // As the service believes it: what it leaves out is in no row, and a finding of its own.
+  const believed = trust ? sealedStore(store, { tell: () => {}, trust: () => trust }) : store;
+  try {
+    const reports: ReadModelsReport[] = [];
+    for (const set of projectionSets) {
+      const progress = (part: string, done: number) => bars.show(`${set.name}, ${part}`, done, '');
+      reports.push(await auditReadModels({ store: believed, database, set, signal, progress }));
+    }
+    return {
+      rows: reports.reduce((sum, { rows }) => sum + rows, 0),
+      tables: reports.reduce((sum, { tables }) => sum + tables, 0),
+      findings: reports.flatMap(({ findings }) => findings),
+      found: reports.reduce((sum, { found }) => sum + found, 0),
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+function show(report: WholeReport, json: boolean): void {
+  const found = report.found + (report.readModels?.found ?? 0);
+  if (found > 0) process.exitCode = 1;
+  else if (report.gaps.length > 0) process.exitCode = 2;
+  if (json) console.log(reportJson(report));
+  else print(report);
+}
+
+function print(report: WholeReport): void {
+  const tables = sumsTables(report);
+  if (report.payments.length > 0) console.table(tables.payments);
+  if (report.accounts.length > 0) console.table(tables.accounts);
+  for (const finding of [...report.findings, ...(report.readModels?.findings ?? [])])
+    console.error(findingText(finding));
+  for (const { of, why } of report.gaps) console.error(`not looked at: ${of}: ${why}`);
+  console.log(summaryText(report));
+  const { readModels } = report;
+  if (readModels)
+    console.log(
+      `${readModels.rows} rows of ${readModels.tables} tables: ${readModels.found === 0 ? 'each follows from the log' : `${readModels.found} do not follow from the log`}.`,
+    );
+}
+
+async function tellPayment(id: string, options: Options): Promise<void> {
+  await inWorld(options, async ({ store, trust, witnesses }) => {
+    const settledBefore = instant(epochMs(systemClock.now()) - options.patience * 60_000);
+    const believed = trust && believedBy(trust);
+    const story = await paymentStory(id, {
+      log: store,
+      believed,
+      witnesses,
+      settledBefore,
+      signal: AbortSignal.timeout(120_000),
+    });
+    if (!story) throw new Error(`there is no payment ${id} in the log`);
+    if (story.findings.length > 0) process.exitCode = 1;
+    console.log(options.json ? JSON.stringify(story, null, 2) : storyText(story));
+  });
+}
+
+interface Bars {
+  tell(progress: Progress): void;
+  show(part: string, done: number | null, note: string): void;
+  stop(): void;
+}
+
+function openBars(quiet: boolean): Bars {
+  const bars = new MultiBar(
+    {
+      format: '{part} [{bar}] {percentage}% | {note}',
+      noTTYOutput: !quiet,
+      notTTYSchedule: 5_000,
+      stream: process.stderr,
+      hideCursor: true,
+    },
+    Presets.shades_classic,
+  );
+  const shown = new Map<string, { readonly bar: ReturnType<MultiBar['create']>; readonly began_ms: number }>();
+  const draw = (part: string, done: number | null, note: string, count: number): void => {
+    if (quiet) return;
+    const known = shown.get(part) ?? {
+      bar: bars.create(1_000, 0, { part: part.padEnd(20), note: '' }),
+      began_ms: performance.now(),
+    };
+    shown.set(part, known);
+    const seconds = (performance.now() - known.began_ms) / 1_000;
+    const rate = count > 0 && seconds > 0.2 ? `${count} | ${Math.round(count / seconds)}/s` : note;
+    known.bar.update(Math.round((done ?? 0) * 1_000), { note: rate });
+  };
+  return {
+    tell: ({ part, done, count }) => draw(part, done, '', count),
+    show: (part, done, note) => draw(part, done, note, 0),
+    stop: () => bars.stop(),
+  };
+}
