@@ -160,3 +160,11 @@ const landed = (n: number) => ({
   blockNumber: String(2_000 + n),
   blockHash: hashOf('landed', n),
 });
+
+/** What the chain shows of a payment's payout. */
+export const paidOut = (n: number) => ({
+  ...landed(n),
+  account: treasury,
+  receiver,
+  units: BigInt((n % 90) + 10) * 10n ** BigInt(chain.tokens[0]?.decimals ?? 0),
+});

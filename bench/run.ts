@@ -1,5 +1,6 @@
 /** `npm run bench`: measures the product on this machine. Everything happens in a temporary directory, which is removed. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { benchAudit } from './audit.ts';
 import { benchCalls } from './calls.ts';
 import { benchCreate } from './create.ts';
 import { benchDetection } from './detection.ts';
@@ -13,8 +14,20 @@ import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` gas: only when asked for. */
-const benches = ['create', 'pages', 'rebuild', 'grown', 'watch', 'log', 'calls', 'detection', 'idle', 'sweep'] as const;
+/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` gas, `audit` the auditor's verifier: only when asked for. */
+const benches = [
+  'create',
+  'pages',
+  'rebuild',
+  'grown',
+  'watch',
+  'log',
+  'calls',
+  'detection',
+  'idle',
+  'sweep',
+  'audit',
+] as const;
 
 interface Options {
   readonly only?: (typeof benches)[number];
@@ -53,6 +66,7 @@ if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${awa
 else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
 else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
+else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 
