@@ -1,0 +1,66 @@
+/**
+ * `npm run chaos`: the service as it is run, over local chains of all families, while a seeded plan kills, hangs and fills what it stands
+ * on. Afterwards every payment has one end, each was paid once, and all money is accounted for; else it ends with 1.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError } from 'commander';
+import { summaryOf, withRun } from './report.ts';
+import { storm } from './storm.ts';
+import { openChaosWorld } from './world.ts';
+
+interface Options {
+  readonly payments: number;
+  readonly seed: string;
+  readonly minutes: number;
+  readonly keep?: boolean;
+  readonly write?: boolean;
+}
+
+const options = new Command()
+  .name('chaos')
+  .description('Makes payments while everything that the service stands on fails, and counts them afterwards.')
+  .option('--payments <n>', 'so many payments', count, 200)
+  .option('--seed <seed>', 'of orders and faults', '1')
+  .option('--minutes <n>', 'how long payers keep coming', count, 10)
+  .option('--keep', 'leave the data directory, with all logs')
+  .option('--write', 'write the summary into docs/chaos.md')
+  .parse()
+  .opts<Options>();
+
+function count(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 10_000) return value;
+  throw new InvalidArgumentError('a whole number from 1 to 10000');
+}
+
+const document = new URL('../../docs/chaos.md', import.meta.url);
+const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-chaos-'));
+console.log(`data in ${dataDir}`);
+const chaos = await openChaosWorld(dataDir, (name) => console.log(`  ✓ ${name}`));
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
+const bar = new SingleBar({
+  format: '[{bar}] {value}/{total} {what} | {faults} faults, {fault} | {duration_formatted}',
+  noTTYOutput: true,
+  notTTYSchedule: 10_000,
+});
+bar.start(options.payments, 0, { what: 'paid', faults: 0, fault: '' });
+try {
+  const outcome = await storm(chaos, { ...options, signal: interrupted.signal }, (shown) => {
+    const { value, ...rest } = shown;
+    if (value === undefined) bar.update(rest);
+    else bar.update(value, rest);
+  });
+  bar.stop();
+  console.log(`\n${summaryOf(outcome)}`);
+  if (options.write) writeFileSync(document, withRun(readFileSync(document, 'utf8'), outcome));
+  process.exitCode = outcome.findings.length > 0 ? 1 : 0;
+} finally {
+  bar.stop();
+  await chaos.close();
+  if (!options.keep) rmSync(dataDir, { recursive: true, force: true });
+}
+process.exit();

@@ -1,0 +1,71 @@
+/** A seeded plan of faults: one after the other, now and then two at once, until it is told to stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dice } from './dice.ts';
+import { type FaultName, faults, targetOf, weights } from './faults.ts';
+import type { ChaosWorld } from './world.ts';
+
+export interface Plan {
+  /** How often each was done. */
+  readonly counts: ReadonlyMap<FaultName, number>;
+  /** What could not be done or taken back. */
+  readonly failures: readonly string[];
+  /** Takes back whatever is under way. */
+  stop(): Promise<void>;
+}
+
+const lasts_ms = { least: 300, most: 7_000 };
+const pause_ms = { least: 400, most: 3_500 };
+const atOnceMax = 2;
+const undoTriesMax = 20;
+
+export function runPlan(chaos: ChaosWorld, dice: Dice, onFault: (name: FaultName) => void): Plan {
+  const counts = new Map<FaultName, number>();
+  const failures: string[] = [];
+  const underWay = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
+  const going = go();
+
+  async function go(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const name = dice.weighted(weights);
+      const lasting_ms = dice.between(lasts_ms.least, lasts_ms.most);
+      if (underWay.size < atOnceMax && !underWay.has(targetOf(name))) {
+        onFault(name);
+        const once = inflict(name, lasting_ms).finally(() => underWay.delete(targetOf(name)));
+        underWay.set(targetOf(name), once);
+      }
+      await sleep(dice.between(pause_ms.least, pause_ms.most));
+    }
+  }
+
+  async function inflict(name: FaultName, lasting_ms: number): Promise<void> {
+    const undo = await faults[name](chaos, dice).catch((error: unknown) => {
+      failures.push(`${name}: ${text(error)}`);
+      return undefined;
+    });
+    if (!undo) return;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    await sleep(lasting_ms);
+    for (let tries = 1; ; tries += 1) {
+      const failed = await undo().then(
+        () => undefined,
+        (error: unknown) => text(error),
+      );
+      if (failed === undefined) return;
+      if (tries === undoTriesMax) return void failures.push(`${name} was not taken back: ${failed}`);
+      await sleep(pause_ms.least);
+    }
+  }
+
+  return {
+    counts,
+    failures,
+    async stop() {
+      stopping.abort();
+      await going;
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+const text = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 200) : String(error));

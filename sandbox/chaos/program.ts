@@ -1,0 +1,78 @@
+/** A program that is killed, hung and started again, and that starts itself again when it ends unasked, as a supervisor has it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Program {
+  readonly pid: () => number | undefined;
+  /** How often it was started. */
+  readonly starts: () => number;
+  start(): void;
+  /** Ends it now, and starts it again only when asked. */
+  down(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  hang(): () => void;
+}
+
+export interface ProgramOptions {
+  /** Behind `node`. */
+  readonly args: readonly string[];
+  /** Asked at each start. */
+  readonly env: () => NodeJS.ProcessEnv;
+  readonly logFile: string;
+}
+
+const restartPause_ms = 700;
+
+export function supervised({ args, env, logFile }: ProgramOptions): Program {
+  let child: ChildProcess | undefined;
+  let wanted = false;
+  let starts = 0;
+
+  function launch(): void {
+    if (!wanted || (child && isAlive(child))) return;
+    const log = openSync(logFile, 'a');
+    const started = spawn(process.execPath, [...args], { env: env(), stdio: ['ignore', log, log] });
+    closeSync(log);
+    child = started;
+    starts += 1;
+    started.once('exit', async () => {
+      await sleep(restartPause_ms);
+      launch();
+    });
+  }
+
+  return {
+    pid: () => (child && isAlive(child) ? child.pid : undefined),
+    starts: () => starts,
+    start() {
+      wanted = true;
+      launch();
+    },
+    async down(signal) {
+      wanted = false;
+      if (!child || !isAlive(child)) return;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+    },
+    hang: () => freeze(child?.pid === undefined || !isAlive(child) ? [] : [child.pid]),
+  };
+}
+
+const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+
+/** Stops processes where they stand. @returns lets them go on */
+export function freeze(pids: readonly number[]): () => void {
+  const send = (signal: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // Ended meanwhile.
+      }
+    }
+  };
+  send('SIGSTOP');
+  return () => send('SIGCONT');
+}

@@ -1,0 +1,62 @@
+/** docs/chaos.md: the summary of one run. */
+import { cpus } from 'node:os';
+import { chainOf } from '../../domain/chains.ts';
+import type { Ended } from './check.ts';
+import type { FaultName } from './faults.ts';
+
+export interface Outcome {
+  readonly seed: string;
+  readonly ended: readonly Ended[];
+  readonly faults: ReadonlyMap<FaultName, number>;
+  readonly notDone: readonly string[];
+  readonly disks: boolean;
+  readonly starts: { readonly service: number; readonly eventStore: number };
+  readonly posts: number;
+  readonly refunds: number;
+  readonly minutes: { readonly storm: number; readonly quiet: number };
+  readonly findings: readonly string[];
+  readonly audit: string;
+}
+
+const begin = '<!-- last run -->';
+const end = '<!-- end of last run -->';
+
+export function withRun(document: string, outcome: Outcome): string {
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/chaos.md has no place for the run: ${begin} … ${end}`);
+  return `${document.slice(0, from + begin.length)}\n${summaryOf(outcome)}\n${document.slice(to)}`;
+}
+
+export function summaryOf(outcome: Outcome): string {
+  const { seed, ended, faults, starts, posts, refunds, minutes, findings, disks, notDone, audit } = outcome;
+  const total = [...faults.values()].reduce((sum, count) => sum + count, 0);
+  const routes = new Set(ended.map(({ order }) => `${order.from} ${order.to}`)).size;
+  const chains = new Set(ended.flatMap(({ order }) => [order.from, order.to]));
+  return [
+    `Seed ${seed}, ${ended.length} payments on ${routes} routes over ${[...chains].map((id) => chainOf(id).name).join(', ')}; ` +
+      `${total} faults in ${minutes.storm.toFixed(1)} minutes, then ${minutes.quiet.toFixed(1)} minutes of quiet; ` +
+      `${cpus().length} processors, shared with other work. The service was started ${starts.service} times, the event store ${starts.eventStore} times.`,
+    tableOf(
+      ['fault', 'times'],
+      [...faults].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, count]) => [`\`${name}\``, String(count)]),
+    ),
+    tableOf(['payer', 'ended as', 'payments'], endsOf(ended)),
+    `${posts} webhooks were received, none twice where nothing is said below; ${refunds} refunds were sent.`,
+    disks ? 'Disks that were filled: a tmpfs for each store.' : 'No disk was filled: this user may mount none.',
+    ...(notDone.length > 0 ? [`Faults that could not be done or taken back: ${notDone.join('; ')}.`] : []),
+    `Audit: ${audit}`,
+    findings.length === 0 ? 'Findings: none.' : `Findings:\n\n${findings.map((each) => `- ${each}`).join('\n')}`,
+  ].join('\n\n');
+}
+
+function endsOf(ended: readonly Ended[]): readonly (readonly string[])[] {
+  const groups = Map.groupBy(ended, ({ order, end: { status, errorCode } }) =>
+    [order.habit, errorCode ? `${status}, ${errorCode}` : status].join('|'),
+  );
+  return [...groups]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([key, all]) => [...key.split('|'), String(all.length)]);
+}
+
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
