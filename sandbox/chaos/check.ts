@@ -14,12 +14,18 @@ import type { ChaosWorld } from './world.ts';
 /** In smallest units, by chain and token. */
 export type Sums = ReadonlyMap<string, bigint>;
 
-/** What our customers had before. */
-export type Before = { readonly customers: Sums; readonly ours: Sums };
+/** What customers hold, and what the treasury and the deposits do. */
+export interface Stock {
+  readonly customers: Sums;
+  readonly ours: Sums;
+}
 
 export interface Ended extends Placed {
   readonly end: Payment;
 }
+
+/** By stream, in order. */
+export type Log = ReadonlyMap<string, readonly StoredEvent[]>;
 
 export interface Withdrawn {
   readonly chainId: ChainId;
@@ -29,7 +35,7 @@ export interface Withdrawn {
 
 const assets = chains.flatMap(({ id, tokens }) => tokens.map((token) => ({ chainId: id, token })));
 const keyOf = (chainId: ChainId, token: { readonly address: string }): string => `${chainId} ${token.address}`;
-const inDollars: ReadonlySet<Habit> = new Set<Habit>(['exact', 'inParts', 'over']);
+const areFunded: ReadonlySet<Habit> = new Set<Habit>(['exact', 'inParts', 'over']);
 
 /** @param deposits where payments are paid to; the same address on every EVM chain */
 export async function takeStock(
@@ -37,7 +43,7 @@ export async function takeStock(
   balanceOf: BalanceOf,
   treasuryOn: (chainId: ChainId) => string,
   deposits: readonly Pick<Placed, 'order' | 'payment'>[],
-): Promise<Before> {
+): Promise<Stock> {
   const [customers, ours] = [new Map<string, bigint>(), new Map<string, bigint>()];
   for (const { chainId, token } of assets) {
     const key = keyOf(chainId, token);
@@ -56,6 +62,7 @@ export async function takeStock(
 export async function checkAll(
   chaos: ChaosWorld,
   balanceOf: BalanceOf,
+  log: Log,
   {
     ended,
     before,
@@ -63,12 +70,11 @@ export async function checkAll(
     withdrawn,
   }: {
     readonly ended: readonly Ended[];
-    readonly before: Before;
-    readonly after: Before;
+    readonly before: Stock;
+    readonly after: Stock;
     readonly withdrawn: readonly Withdrawn[];
   },
 ): Promise<readonly string[]> {
-  const log = await wholeLog(chaos);
   return [
     ...checkEnds(ended),
     ...(await checkReceivers(ended, withdrawn, balanceOf)),
@@ -86,7 +92,7 @@ function checkEnds(ended: readonly Ended[]): readonly string[] {
     const name = `${order.orderId} (${end.id}, ${order.habit}, ${order.from} → ${order.to})`;
     if (!terminalStatuses.includes(end.status)) return [`${name} has no end: it is ${end.status}`];
     const isPaid = end.status === 'payment_payout_completed' || end.status === 'payment_completed';
-    return isPaid === inDollars.has(order.habit) ? [] : [`${name} has ended as ${end.status} (${end.errorCode})`];
+    return isPaid === areFunded.has(order.habit) ? [] : [`${name} has ended as ${end.status} (${end.errorCode})`];
   });
 }
 
@@ -122,6 +128,22 @@ export function postsOf({ world }: ChaosWorld): readonly Posted[] {
   return lines.map((line) => JSON.parse(line) as Posted);
 }
 
+export interface Deliveries {
+  readonly begun: number;
+  readonly delivered: number;
+  /** An answer that was no success, or none in time: never sent again by itself. */
+  readonly failed: number;
+  /** The service died between the start and the outcome: nobody knows, and it is never sent again by itself. */
+  readonly unknown: number;
+}
+
+export function deliveriesIn(log: Log): Deliveries {
+  const streams = [...log].filter(([stream]) => stream.startsWith('webhook-')).map(([, events]) => events);
+  const having = (type: string) => streams.filter((events) => events.some((event) => event.type === type)).length;
+  const [delivered, failed] = [having('WebhookDelivered'), having('WebhookExhausted')];
+  return { begun: streams.length, delivered, failed, unknown: streams.length - delivered - failed };
+}
+
 function checkWebhooks(chaos: ChaosWorld): readonly string[] {
   const byId = Map.groupBy(postsOf(chaos), ({ headers }) => headers['webhook-id'] ?? 'none');
   return [...byId].flatMap(([id, posts]) =>
@@ -129,7 +151,7 @@ function checkWebhooks(chaos: ChaosWorld): readonly string[] {
   );
 }
 
-export async function wholeLog({ dataDir }: ChaosWorld): Promise<ReadonlyMap<string, readonly StoredEvent[]>> {
+export async function wholeLog({ dataDir }: ChaosWorld): Promise<Log> {
   const settings = readFileSync(`${dataDir}/service.env`, 'utf8');
   const store = openEventStore({ url: /^EVENTSTORE_URL=(.*)$/m.exec(settings)?.[1] ?? '' });
   try {
@@ -149,7 +171,7 @@ export async function wholeLog({ dataDir }: ChaosWorld): Promise<ReadonlyMap<str
 }
 
 /** What customers spent is what the log received; what we hold more is that, less what left. */
-function checkSums(log: ReadonlyMap<string, readonly StoredEvent[]>, before: Before, after: Before): readonly string[] {
+function checkSums(log: Log, before: Stock, after: Stock): readonly string[] {
   const { received, left, refunded } = recorded(log);
   return assets.flatMap(({ chainId, token }) => {
     const key = keyOf(chainId, token);
@@ -167,7 +189,7 @@ function checkSums(log: ReadonlyMap<string, readonly StoredEvent[]>, before: Bef
 }
 
 /** `left`: payouts, refunds and withdrawals that are confirmed. Refunds go to our customers. */
-function recorded(log: ReadonlyMap<string, readonly StoredEvent[]>) {
+function recorded(log: Log) {
   const received = new Map<string, bigint>();
   const left = new Map<string, bigint>();
   const refunded = new Map<string, bigint>();

@@ -67,7 +67,7 @@ export const faults = {
   },
   solanaForked: async (chaos) => {
     const url = chaos.rpcUrl(501);
-    const slot = await createSlotReader(url)();
+    const slot = await newestSlot(url);
     await forkTo(url, slot - 2, true);
     return over;
   },
@@ -143,11 +143,11 @@ async function forkEvm(chaos: ChaosWorld, chainId: ChainId): Promise<void> {
   for (const raw of bytes) await ask('eth_sendRawTransaction', [raw]).catch(() => {});
 }
 
-const createSlotReader = (url: string) => async (): Promise<number> => {
+async function newestSlot(url: string): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot', params: [{ commitment: 'processed' }] }),
   });
   return ((await response.json()) as { readonly result: number }).result;
-};
+}

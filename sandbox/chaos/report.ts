@@ -1,7 +1,7 @@
 /** docs/chaos.md: the summary of one run. */
 import { cpus } from 'node:os';
 import { chainOf } from '../../domain/chains.ts';
-import type { Ended } from './check.ts';
+import type { Deliveries, Ended } from './check.ts';
 import type { FaultName } from './faults.ts';
 
 export interface Outcome {
@@ -12,6 +12,7 @@ export interface Outcome {
   readonly disks: boolean;
   readonly starts: { readonly service: number; readonly eventStore: number };
   readonly posts: number;
+  readonly deliveries: Deliveries;
   readonly refunds: number;
   readonly minutes: { readonly storm: number; readonly quiet: number };
   readonly findings: readonly string[];
@@ -28,7 +29,7 @@ export function withRun(document: string, outcome: Outcome): string {
 }
 
 export function summaryOf(outcome: Outcome): string {
-  const { seed, ended, faults, starts, posts, refunds, minutes, findings, disks, notDone, audit } = outcome;
+  const { seed, ended, faults, starts, posts, deliveries, refunds, minutes, findings, disks, notDone, audit } = outcome;
   const total = [...faults.values()].reduce((sum, count) => sum + count, 0);
   const routes = new Set(ended.map(({ order }) => `${order.from} ${order.to}`)).size;
   const chains = new Set(ended.flatMap(({ order }) => [order.from, order.to]));
@@ -41,7 +42,8 @@ export function summaryOf(outcome: Outcome): string {
       [...faults].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, count]) => [`\`${name}\``, String(count)]),
     ),
     tableOf(['payer', 'ended as', 'payments'], endsOf(ended)),
-    `${posts} webhooks were received, none twice where nothing is said below; ${refunds} refunds were sent.`,
+    `Of ${deliveries.begun} webhooks that were begun ${deliveries.delivered} were delivered, ${deliveries.failed} got no good answer in time, and of ${deliveries.unknown} nobody knows, for the service died meanwhile. The receiver got ${posts} posts.`,
+    `${refunds} payments had money sent back.`,
     disks ? 'Disks that were filled: a tmpfs for each store.' : 'No disk was filled: this user may mount none.',
     ...(notDone.length > 0 ? [`Faults that could not be done or taken back: ${notDone.join('; ')}.`] : []),
     `Audit: ${audit}`,

@@ -9,7 +9,7 @@ import { advanceSlots } from '../solana/controls.ts';
 import { keypairOf } from '../solana/wallet.ts';
 import { auditOf } from './audit.ts';
 import { balancesAt } from './balances.ts';
-import { checkAll, type Ended, postsOf, takeStock, type Withdrawn } from './check.ts';
+import { checkAll, deliveriesIn, type Ended, postsOf, takeStock, type Withdrawn, wholeLog } from './check.ts';
 import { type Customers, createCustomers, customerOn, type Placed, patiently } from './customers.ts';
 import { createDice, type Dice } from './dice.ts';
 import type { FaultName } from './faults.ts';
@@ -77,7 +77,8 @@ export async function storm(chaos: ChaosWorld, options: StormOptions, show: (sho
   const withdrawn: Withdrawn[] = [
     { chainId: withdrawal.chainId, receiver: withdrawal.receiver, amount: withdrawal.units },
   ];
-  const findings = await checkAll(chaos, balanceOf, { ended, before, after: await stock(placed), withdrawn });
+  const log = await wholeLog(chaos);
+  const findings = await checkAll(chaos, balanceOf, log, { ended, before, after: await stock(placed), withdrawn });
   const audit = await auditOf(chaos);
   return {
     seed,
@@ -87,6 +88,7 @@ export async function storm(chaos: ChaosWorld, options: StormOptions, show: (sho
     disks: Object.values(chaos.disks).every((disk) => disk !== null),
     starts: { service: chaos.service.starts(), eventStore: chaos.eventStore.starts() },
     posts: postsOf(chaos).length,
+    deliveries: deliveriesIn(log),
     refunds: refunded.length,
     minutes: { storm: storm_ms / 60_000, quiet: (performance.now() - began_ms - storm_ms) / 60_000 },
     findings: [...unpaid, ...findings, ...audit.findings],
