@@ -1,5 +1,5 @@
 /** A small transfer from the treasury to itself, to see that its key, its nodes and its chain make and settle payouts. */
-import { assert, type Cause, isRefusal, type Refusal } from '../domain/decider.ts';
+import { type Cause, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../domain/time.ts';
@@ -53,9 +53,10 @@ const patience_ms = 60 * minute_ms;
 const checks = 'check';
 
 /**
- * The nonce is taken in the log like any other, and the bytes are recorded before they are sent: to a service that runs beside, nothing
- * strange happens. Cut off after the nonce was taken, the next run signs under the same nonce: one of the two lands, and both pay
- * ourselves. On a chain without nonces a run that was cut off is forgotten; what it sent lands or lapses.
+ * The nonce is taken in the log like any other, the bytes are recorded before they are sent, and what they cost when they are final: to a
+ * service that runs beside, nothing strange happens, and the books close. Cut off after the nonce was taken, the next run signs under the
+ * same nonce: one of the two lands, and both pay ourselves. On a chain without nonces what a run that was cut off has sent lands or lapses;
+ * `npm run treasury -- adopt` records what it cost.
  *
  * @throws PayoutBlocked, SigningRefused before anything is taken; Error with what the log or the chain says against it
  */
@@ -80,18 +81,13 @@ export async function payOneself(
   const signing: SigningPurpose = { kind: 'refund', reference: order.reference ?? checks };
   const unsigned = await numbered(deps, order, signing, signal);
   const { hash, bytes } = await signer.sign(unsigned, signing);
-  if (unsigned.nonce !== null)
-    await record(deps, unsigned, { type: 'SweepSigned', data: signedData(unsigned, hash, bytes, clock) });
+  const nonce = unsigned.nonce === null ? null : unitsText(unsigned.nonce);
+  await record(deps, unsigned, { type: 'SweepSigned', data: { nonce, hash, bytes, signedAt: clock.now() } });
   tell(`signed: ${hash}`);
   const settled = await settle(deps, sentOf(unsigned, hash, bytes, clock), signal);
-  const { nonce } = unsigned;
   const at = landedAt(settled);
-  const landed = at ? { landed: at } : {};
-  if (nonce !== null)
-    await record(deps, unsigned, {
-      type: 'SweepConfirmed',
-      data: { nonce: nonce.toString(), hash: settled.hash, ...landed, confirmedAt: clock.now() },
-    });
+  const data = { nonce, hash: settled.hash, ...(at && { landed: at }), confirmedAt: clock.now() };
+  await record(deps, unsigned, { type: 'SweepConfirmed', data });
   return { hash: settled.hash, blockNumber: settled.blockNumber, took_ms: epochMs(clock.now()) - began_ms };
 }
 
@@ -159,11 +155,6 @@ async function record(
     appId: null,
   });
   refuse(isRefusal(recorded) ? recorded : undefined);
-}
-
-function signedData({ nonce }: Unsigned, hash: string, bytes: string, clock: Clock) {
-  assert(nonce !== null, 'only what has a nonce is recorded');
-  return { nonce: nonce.toString(), hash, bytes, signedAt: clock.now() };
 }
 
 const sentOf = ({ account, nonce, validUntil, order }: Unsigned, hash: string, bytes: string, clock: Clock): Sent => ({

@@ -111,9 +111,10 @@ export const treasuryEventSchemas = {
     },
     closed,
   ),
-  SweepSigned: Type.Object({ nonce: Height, hash: Hash, bytes: Bytes, signedAt: Time }, closed),
+  /** Without a nonce where the chain has none. */
+  SweepSigned: Type.Object({ nonce: nullable(Height), hash: Hash, bytes: Bytes, signedAt: Time }, closed),
   SweepConfirmed: Type.Object(
-    { nonce: Height, hash: Hash, landed: Type.Optional(LandedAt), confirmedAt: Time },
+    { nonce: nullable(Height), hash: Hash, landed: Type.Optional(LandedAt), confirmedAt: Time },
     closed,
   ),
   PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),

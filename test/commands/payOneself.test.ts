@@ -6,6 +6,7 @@ import type { PayoutRail, Signer } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { TokenRef } from '../../domain/payment/events.ts';
 import { instant, plus } from '../../domain/time.ts';
+import type { TreasuryEvent } from '../../domain/treasury/events.ts';
 import { treasury as treasuryDecider, treasuryInstance } from '../../domain/treasury/state.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../src/chains/evm/payouts/rail.ts';
@@ -48,6 +49,8 @@ function operator(rail: PayoutRail, signer: Signer, go: () => Promise<unknown>) 
     store,
     deps,
     types: () => typesIn(stream),
+    confirmed: async () =>
+      (await store.read(stream)).at(-1)?.data as Extract<TreasuryEvent, { type: 'SweepConfirmed' }>['data'],
     pay: (more: Partial<PayOneselfDeps> = {}) =>
       payOneself({ ...deps, ...more }, tokenOf(rail.chainId as ChainId), amount, signal),
   };
@@ -106,9 +109,13 @@ describe('paying a cent to oneself', () => {
 
   it('works on Solana, where nothing is numbered and no balance changes', async () => {
     const { railOf, signer, lab } = await solanaWorld();
-    const { pay } = operator(railOf(), signer, async () => lab.solana.advanceSlots(20));
+    const { pay, types, confirmed } = operator(railOf(), signer, async () => lab.solana.advanceSlots(20));
     const { blockNumber } = await pay();
     assert.ok(blockNumber > 0n);
+    assert.deepEqual(await types(), ['TreasuryOpened', 'SweepSigned', 'SweepConfirmed']);
+    const { nonce, landed } = await confirmed();
+    assert.equal(nonce, null);
+    assert.ok(BigInt(landed?.cost?.fee ?? 0) > 0n, 'its fee is in the books');
     await pay();
   });
 
