@@ -123,3 +123,19 @@ export const unreadBlocks = (sql: Sql): Promise<readonly UnreadBlocksOfChain[]> 
   sql.query(
     'SELECT chain_id AS "chainId", from_block AS "from", to_block AS "to", transactions FROM ops.unread_blocks ORDER BY chain_id',
   );
+
+export interface FailedTry {
+  readonly key: string;
+  readonly attempts: number;
+  readonly error: string;
+  readonly parked: boolean;
+  readonly nextAttempt: Instant;
+}
+
+/** What failed of these items of a worker. @throws Unavailable */
+export const failedTries = (sql: Sql, worker: string, keys: readonly string[]): Promise<readonly FailedTry[]> =>
+  sql.query(
+    `SELECT key, attempts, left(last_error, 400) AS error, parked_at IS NOT NULL AS parked, next_attempt_at AS "nextAttempt"
+       FROM ops.work_failures WHERE worker = $1 AND key = ANY ($2)`,
+    [worker, keys],
+  );

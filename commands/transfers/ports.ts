@@ -4,6 +4,7 @@ import type { PaidTogether } from '../../domain/transfer/form.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
 import type { Outcome } from '../../domain/transfer/record.ts';
 import type { AssetRef, Cost, LandedAt, SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { BlockReason, SigningReason } from '../../domain/transfer/waiting.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import type { Dispute } from '../chainPorts.ts';
 import { TransientError } from '../ports.ts';
@@ -168,28 +169,10 @@ export class BroadcastRefused extends TransientError {
   }
 }
 
-/**
- * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
- * money that it is paid from. `historyUnproven`: nodes do not show the
- * account's whole history, so that it may have been made already. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
- * `addressNotInBook`: an operator has taken its receiver out of the address book.
- */
-export const blockReasons = [
-  'float',
-  'gas',
-  'refusedByToken',
-  'treasuryBehindChain',
-  'fundingUnproven',
-  'historyUnproven',
-  'formUnknown',
-  'owed',
-  'addressNotInBook',
-] as const;
-
 /** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
-  readonly reason: (typeof blockReasons)[number];
+  readonly reason: BlockReason;
   constructor(reason: PayoutBlocked['reason'], message: string) {
     super(message);
     this.reason = reason;
@@ -201,24 +184,10 @@ export interface SigningPurpose extends Pick<Purpose, 'kind' | 'reference'> {
   readonly appId?: string;
 }
 
-/** `notOrdered`: the log, as the signer reads it, orders no such transfer. `signedBefore`: what the signer signed before could land besides. */
-export const signingReasons = [
-  'chain',
-  'account',
-  'fee',
-  'mismatch',
-  'perTransfer',
-  'perHour',
-  'appPerHour',
-  'coinPerHour',
-  'notOrdered',
-  'signedBefore',
-] as const;
-
 /** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
 export class SigningRefused extends Error {
   override readonly name = 'SigningRefused';
-  readonly reason: (typeof signingReasons)[number];
+  readonly reason: SigningReason;
   constructor(reason: SigningRefused['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

@@ -18,7 +18,7 @@ import { callersByKey } from './callers.ts';
 import type { Core } from './core.ts';
 
 /** As payins are confirmed: the agreed amount decides, or what came. */
-function confirmationsNeeded(chains: Core['chains']) {
+export function confirmationsNeeded(chains: Core['chains']) {
   return (chainId: ChainId, amount: string | null): number | null => {
     const ingester = chains.get(chainId)?.ingester;
     const whole = BigInt(amount?.split('.')[0] ?? 0);

@@ -1,13 +1,8 @@
 /** The treasury's keys as another process has them: the port of a signer, over HTTPS with certificates of both ends. */
 import { Agent, request } from 'node:https';
 import { Unavailable } from '../../commands/ports.ts';
-import {
-  blockReasons,
-  PayoutBlocked,
-  type Signer,
-  SigningRefused,
-  signingReasons,
-} from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transfers/ports.ts';
+import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';
 import type { Tls } from './tls.ts';

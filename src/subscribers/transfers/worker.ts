@@ -11,6 +11,7 @@ import { floatTaken } from '../../../domain/transfer/form.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
 import { isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { accountReasons } from '../../../domain/transfer/waiting.ts';
 import type { Worker } from '../worker.ts';
 import { createTransferNews, type TransferNewsDeps } from './news.ts';
 import { createSending, rebroadcast_ms, type SendingDeps } from './sending.ts';
@@ -48,12 +49,7 @@ const batchedAgain_ms = 30_000;
 /** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
 
-const waitsFor: ReadonlySet<string> = new Set([
-  'treasuryBusy',
-  'treasuryPaused',
-  'treasuryBehindChain',
-  'attemptsSpent',
-]);
+const waitsFor: ReadonlySet<string> = new Set(accountReasons);
 
 /** A step could not be made now; the item is tried again later and shows as failed until then. */
 export class StepRefused extends Error {
