@@ -45,7 +45,9 @@ export async function runMany({ seeds, from, processes, json = false }: Options)
   }
 
   async function runWorker(): Promise<void> {
-    const child = fork(new URL('worker.ts', import.meta.url));
+    const child = fork(new URL('worker.ts', import.meta.url), {
+      execArgv: [...process.execArgv, '--max-semi-space-size=64'],
+    });
     const give = () => {
       const job = take();
       if (job) child.send(job);

@@ -46,7 +46,8 @@ export interface Outcome {
 }
 
 const start_ms = Date.UTC(2026, 0, 5, 9);
-const calmAfter_ms = 30_000;
+const calmAfter_ms = 15_000;
+const restartsWithin_ms = 8_000;
 /** What has not come to its end so long after the last fault never will. */
 const endsWithin_ms = 3 * 60 * 60_000;
 const stepsMost = 400_000;
@@ -148,7 +149,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     },
     crashed(process) {
       const instance = instances.find((each) => each.has(process));
-      agenda.after(200 + restarts.below(20_000), () => {
+      agenda.after(200 + restarts.below(restartsWithin_ms), () => {
         if (instance !== second || !calm) instance?.start();
       });
     },
@@ -165,7 +166,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     begin() {
       first.start();
       // A second one competes in every other world, for a while.
-      if (restarts.below(2) === 0) agenda.after(restarts.below(60_000), () => second.start());
+      if (restarts.below(2) === 0) agenda.after(restarts.below(30_000), () => second.start());
       customers = startCustomers(random.fork('customers'), { chains, instances, count: orders });
       return customers;
     },

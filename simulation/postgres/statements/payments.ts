@@ -87,6 +87,9 @@ const paidOutOf = (row: Row) => ({
   amount: row['destination_amount'] as string,
 });
 
+const openRefunds = (view: View): readonly Row[] =>
+  view.rows('transfers').filter((row) => row['kind'] === 'refund' && row['step'] !== 'done');
+
 export const paymentStatements: Statements = [
   [
     'WITH scanned AS MATERIALIZED',
@@ -281,14 +284,20 @@ export const paymentStatements: Statements = [
         .map((row) => ({ id: row['transfer_id'] })),
   ],
   [
-    'SELECT payment_id AS "paymentId" FROM todo_policy_refunds',
-    (view, [worker, now, max]) =>
-      view
+    'SELECT payment_id AS "paymentId", proven FROM todo_policy_refunds',
+    (view, [worker, now, max]) => {
+      const payins = view.rows('payins');
+      const signs = ({ from_address }: Row) => view.get('credit_signers', [from_address]) !== undefined;
+      return view
         .rows('todo_policy_refunds')
+        .filter(
+          ({ payment_id, proven }) => proven || payins.some((row) => row['payment_id'] === payment_id && signs(row)),
+        )
         .filter((row) => notWaiting(view, worker, row['payment_id'], now))
         .sort(by('due_at', 'payment_id'))
         .slice(0, max)
-        .map((row) => ({ paymentId: row['payment_id'] })),
+        .map((row) => ({ paymentId: row['payment_id'], proven: row['proven'] }));
+    },
   ],
   [
     'SELECT count(*) AS open FROM (SELECT FROM payments',
@@ -303,12 +312,17 @@ export const paymentStatements: Statements = [
   [
     'SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (',
     (view) =>
-      sums(
-        view
+      sums([
+        ...view
           .rows('payments')
           .filter((row) => row['destination_amount'] !== null && (isPaidOut(row['status']) || seenInFull(row)))
           .map(paidOutOf),
-      ),
+        ...openRefunds(view).map((row) => ({
+          chainId: row['chain_id'],
+          tokenAddress: row['token_address'],
+          amount: row['amount'],
+        })),
+      ]),
   ],
   [
     'CASE WHEN keyless THEN NULL ELSE app_id END AS "appId"',
@@ -326,7 +340,8 @@ export const paymentStatements: Statements = [
       const paidOut = view
         .rows('payments')
         .filter((row) => row['destination_chain_id'] === chainId && isPaidOut(row['status']));
-      return [{ payouts: BigInt(paidOut.length), withdrawn: '0' }];
+      const refunds = openRefunds(view).filter((row) => row['chain_id'] === chainId);
+      return [{ payouts: BigInt(paidOut.length + refunds.length), withdrawn: '0' }];
     },
   ],
 ];
