@@ -18,7 +18,7 @@ import { configOf, createInstance } from './service.ts';
 
 export interface Asked {
   readonly seed: number;
-  /** The chains that there are, in the order in which a run takes them up. */
+  /** The chains that there are: a world has some of them. */
   readonly chains: readonly (readonly [ChainId, OpenChain])[];
   /** These faults alone; null: as the seed has them. */
   readonly only: ReadonlySet<string> | null;
@@ -116,7 +116,13 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     after: agenda.after,
     note,
   };
-  const chains: readonly SimulatedChain[] = there.map(([chainId, open]) =>
+  const chosen = random.fork('networks');
+  // Two networks of those that there are, seldom three.
+  const left = [...there];
+  const networks = Array.from({ length: chosen.below(4) === 0 ? 3 : 2 }, () =>
+    left.splice(chosen.below(left.length), 1),
+  ).flat();
+  const chains: readonly SimulatedChain[] = networks.map(([chainId, open]) =>
     open({ ...kernel, random: kernel.random.fork(String(chainId)) }, chainId),
   );
   const config = configOf(chains);

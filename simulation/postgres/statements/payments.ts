@@ -182,7 +182,9 @@ export const paymentStatements: Statements = [
         view.rows('todo_payments').some(here) ||
         view
           .rows('transfers')
-          .some((row) => here(row) && ['order', 'sign', 'broadcast', 'hold'].includes(row['step'])) ||
+          .some(
+            (row) => here(row) && ['order', 'sign', 'broadcast', 'tell', 'batched', 'hold'].includes(row['step']),
+          ) ||
         payinsOf(view, chainId).some((row) => row['phase'] === 'detected') ||
         view
           .rows('payments')

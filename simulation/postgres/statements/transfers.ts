@@ -3,17 +3,35 @@ import type { Row, View } from '../server.ts';
 import type { Statements } from '../statement.ts';
 import { by, decimalSum, inUnits, notWaiting } from '../values.ts';
 
-const isDue = (row: Row): boolean => ['order', 'sign', 'broadcast'].includes(row['step']);
+const isDue = (row: Row): boolean => ['order', 'sign', 'broadcast', 'tell', 'batched'].includes(row['step']);
 const onChain = (view: View, chainId: number): readonly Row[] =>
   view.rows('transfers').filter((row) => row['chain_id'] === chainId);
 const referred = ({ reference, app_id }: Row): Row => ({ reference, appId: app_id });
 
+/** Payouts that could still be put together. */
+const isUnsigned = (row: Row): boolean =>
+  row['kind'] === 'payout' && ['order', 'sign'].includes(row['step']) && !row['signed'];
+
 export const transferStatements: Statements = [
   [
+    'SELECT reference AS "paymentId", token_address AS "tokenAddress", due_at AS "dueAt" FROM transfers',
+    (view, [worker, now, chainId, max]) =>
+      onChain(view, chainId)
+        .filter((row) => isUnsigned(row) && row['due_at'] <= now && notWaiting(view, worker, row['reference'], now))
+        .sort(by('due_at', 'reference'))
+        .slice(0, max)
+        .map((row) => ({ paymentId: row['reference'], tokenAddress: row['token_address'], dueAt: row['due_at'] })),
+  ],
+  [
     'WITH RECURSIVE owing AS',
-    (view, [worker, now, chainId, max]) => {
+    (view, [worker, now, chainId, max, since, but]) => {
+      const isHeldBack = (row: Row) =>
+        since !== null && isUnsigned(row) && row['due_at'] > since && !but.includes(row['reference']);
       const due = onChain(view, chainId)
-        .filter((row) => isDue(row) && row['due_at'] <= now && notWaiting(view, worker, row['reference'], now))
+        .filter(
+          (row) =>
+            isDue(row) && !isHeldBack(row) && row['due_at'] <= now && notWaiting(view, worker, row['reference'], now),
+        )
         .sort(by('due_at', 'reference'));
       const counts = new Map<string, number>();
       return due
@@ -27,13 +45,14 @@ export const transferStatements: Statements = [
     },
   ],
   [
-    'FROM transfers WHERE (signed AND settled_at IS NULL',
+    'FROM transfers WHERE ((signed AND settled_at IS NULL',
     (view, [since, max]) =>
       view
         .rows('transfers')
         .filter((row) =>
           row['settled_at'] === null ? row['signed'] && row['step'] !== 'done' : row['settled_at'] > since,
         )
+        .filter(({ kind }) => kind !== 'batch')
         .sort((a, b) => by('-settled_at')(a, b))
         .slice(0, max)
         .map((row) => ({
