@@ -36,8 +36,14 @@ export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
   let known: { readonly position: string; readonly crown: Promise<Crown> } | null = null;
 
   function crownOf({ position }: HeadSigned): Promise<Crown> {
-    if (known?.position !== position) known = { position, crown: loadCrown(deps.tree) };
-    return known.crown;
+    if (known?.position === position) return known.crown;
+    const crown = loadCrown(deps.tree);
+    known = { position, crown };
+    // What failed is asked for again.
+    crown.catch(() => {
+      if (known?.crown === crown) known = null;
+    });
+    return crown;
   }
 
   return async (stream) => {

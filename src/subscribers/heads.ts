@@ -32,6 +32,8 @@ export interface HeadsDeps extends HeadsReading {
 }
 
 const round_ms = 5_000;
+/** After failures in a row: each one reads again what no head covers. */
+const pauseMax_ms = 5 * minute_ms;
 /** Reading a whole log again at once would find the same. */
 const mismatch_ms = 15 * minute_ms;
 const prefixes = coveredCategories.map((category) => `${category}-`);
@@ -39,13 +41,15 @@ const prefixes = coveredCategories.map((category) => `${category}-`);
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
 export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Promise<void> {
   let held: Held | null = null;
+  let pause_ms = round_ms;
   while (!signal.aborted) {
-    let pause_ms = round_ms;
     try {
       held ??= await open(deps);
       await signHeads(deps, held, signal);
+      pause_ms = round_ms;
     } catch (error) {
       held = null;
+      pause_ms = Math.min(2 * pause_ms, pauseMax_ms);
       if (error instanceof TreeDamaged) await deps.tree.clear().catch(deps.failed);
       if (error instanceof LogDiffers) {
         deps.alarm(error.message);
