@@ -16,8 +16,8 @@ import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
 import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
 
-/** `signer` holds the treasury's keys for the others, and stands alone. */
-export const roles = ['api', 'projections', 'subscribers', 'signer'] as const;
+/** `signer` holds the treasury's keys for the others, and stands alone. `audit` runs the auditor's verifier once a night. */
+export const roles = ['api', 'projections', 'subscribers', 'signer', 'audit'] as const;
 export type Role = (typeof roles)[number];
 const usualRoles: readonly Role[] = ['api', 'projections', 'subscribers'];
 
@@ -48,6 +48,8 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** Heads of the log: the keys that sign them, as hex, and what comes first of so many events and minutes. */
   readonly heads: HeadSettings;
+  /** When the role `audit` begins, each day: `HH:MM`, UTC. */
+  readonly auditAt: string;
   /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
   /** A payout that its receiver cannot take is given up after so long; never when 0. */
@@ -143,6 +145,7 @@ export function readConfig(env: Env): Config {
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     heads: readHeads(read),
+    auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
       least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),

@@ -12,6 +12,7 @@ import { operatorDeps, runAccounts } from './roles/accounts.ts';
 import { startServers } from './roles/api.ts';
 import { guardNodes } from './roles/chainHealth.ts';
 import { openCore } from './roles/core.ts';
+import { runNightlyAudit } from './roles/nightlyAudit.ts';
 import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
 import { startSigner } from './roles/signer.ts';
@@ -55,6 +56,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     ...(has('api') ? [runAccounts(core, signal)] : []),
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),
+    ...(has('audit') ? [runNightlyAudit(core, signal)] : []),
   ].map((role) =>
     role.catch((error: unknown) => core.telemetry.alarm('roleEnded', { error: String(error) }, 'a role has ended')),
   );

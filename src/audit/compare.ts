@@ -184,28 +184,19 @@ function restOf({ changes }: Evidence, expected: Evidence['changes'], rents: boo
   return { rest: rest.filter((change) => !isRent(change)), unmet };
 }
 
-function checkCost(
-  { account, fee, changes, outgoing, succeeded }: Evidence,
-  claims: readonly Claim[],
-  isOld: boolean,
-  out: Compared,
-): void {
-  const costs = claims
-    .filter((claim) => isAttempt(claim) || isOwn(claim))
-    .filter(({ cost }) => cost?.payer === account);
-  const [first] = costs;
-  if (!first) return;
-  const sum =
-    costs.length === 1
-      ? BigInt(first.cost?.fee ?? 0)
-      : costs.reduce((all, { cost }) => all + BigInt(cost?.fee ?? 0), 0n);
-  if (outgoing && isOld && sum !== BigInt(fee))
-    find(out, 'costWrong', first, `it cost ${fee} of the coin, the log says ${sum}`);
-  if (!succeeded || first.kind !== 'attempt' || first.form !== null) return;
-  const rent = costs.reduce((all, { cost }) => all + BigInt(cost?.rent ?? 0), 0n);
-  const moved = changes.reduce((all, { asset, amount }) => (asset === coinAddress ? all + BigInt(amount) : all), 0n);
-  if (first.asset !== coinAddress && -moved !== rent)
-    find(out, 'costWrong', first, `${-moved} of the coin went into accounts, the log says ${rent}`);
+/** Whoever tells of a transaction tells what all of it cost: payouts that share one say the same. */
+function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: Compared): void {
+  const { account, fee, changes, outgoing, succeeded } = evidence;
+  const moved = changes.reduce((sum, { asset, amount }) => (asset === coinAddress ? sum + BigInt(amount) : sum), 0n);
+  for (const claim of claims) {
+    if (isInflow(claim) || claim.cost?.payer !== account) continue;
+    const { fee: said, rent = '0' } = claim.cost;
+    if (outgoing && isOld && said !== fee)
+      find(out, 'costWrong', claim, `it cost ${fee} of the coin, the log says ${said}`);
+    const paysToken = isAttempt(claim) && claim.form === null && claim.asset !== coinAddress;
+    if (succeeded && paysToken && -moved !== BigInt(rent))
+      find(out, 'costWrong', claim, `${-moved} of the coin went into accounts, the log says ${rent}`);
+  }
 }
 
 function checkAdopted(claim: OwnClaim, evidence: Evidence, out: Compared): void {

@@ -36,6 +36,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   PayoutSigned: ['bytes', 'fee'],
   RefundSigned: ['bytes', 'fee'],
   OperationSigned: ['bytes', 'fee'],
+  BatchSigned: ['bytes', 'fee'],
   UnmatchedRefundSigned: ['bytes', 'fee'],
   NonceCancelled: ['bytes', 'fee'],
   SweepSigned: ['bytes'],

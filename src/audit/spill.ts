@@ -27,7 +27,7 @@ export interface SpillOptions {
   readonly runs?: readonly string[];
 }
 
-const heldDefault = 24_000_000;
+const heldDefault = 8_000_000;
 /** So many files are open at once when they are merged; then they become one. */
 const runsMax = 48;
 const chunk_bytes = 128 * 1024;

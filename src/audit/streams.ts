@@ -6,6 +6,7 @@ import { findingAt } from './findings.ts';
 import {
   type Book,
   createAccountReckoner,
+  createBatchReckoner,
   createBooksReckoner,
   createOperationReckoner,
   createTreasuryReckoner,
@@ -50,6 +51,8 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
       return createOperationReckoner(out, book, approvalFrom_microUsd);
     case 'books':
       return createBooksReckoner(out);
+    case 'payoutBatch':
+      return createBatchReckoner(out);
     case 'webhook':
       return createWebhookReckoner(out);
     case 'credit':

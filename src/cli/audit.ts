@@ -1,4 +1,5 @@
 /** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
@@ -8,6 +9,7 @@ import { epochMs, instant } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Witness } from '../audit/chains.ts';
 import type { KeptHead } from '../audit/heads.ts';
+import type { LastAudit } from '../audit/nightly.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
 import { findingText, reportJson, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
 import { type Progress, runAudit } from '../audit/run.ts';
@@ -27,6 +29,7 @@ import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
   readonly json: boolean;
+  readonly quiet: boolean;
   readonly logOnly: boolean;
   readonly readModels: boolean;
   readonly seals: boolean;
@@ -53,9 +56,10 @@ function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[
 const program = new Command()
   .name('audit')
   .description(
-    'Whether chains, log and read models say the same; exit code 1 where they do not, 2 where parts could not be looked at.',
+    'Whether chains, log and read models say the same; exit code 1 where they do not, 2 where parts could not be looked at, 3 where it did not come to its end.',
   )
   .option('--json', 'for machines: smallest units', false)
+  .option('--quiet', 'leave the outcome in last.json of its directory, and say nothing', false)
   .option('--log-only', 'ask no chain', false)
   .option('--no-read-models', 'leave read models out')
   .option('--no-seals', 'without MASTER_KEY: hashes, heads and chains alone')
@@ -63,7 +67,14 @@ const program = new Command()
   .option('--head <number:root>', 'a signed head that you have kept; may be given again', keptHead, [])
   .option('--head-key <key>', 'that the first head must be signed with, as hex')
   .option('--directory <directory>', 'its own files; default: audit in the data directory')
-  .action((options: Options) => runProgram(() => auditAll(options)));
+  .action((options: Options) =>
+    runProgram(() =>
+      auditAll(options).catch((error: unknown) => {
+        process.exitCode = 3;
+        throw error;
+      }),
+    ),
+  );
 program
   .command('payment <id>')
   .description('one payment’s story, with block, transaction, event and hash of each step')
@@ -100,13 +111,14 @@ async function auditAll(options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   await inWorld(options, async (world) => {
     const { config, store, trust, witnesses } = world;
-    const bars = openBars(options.json);
+    const directory = options.directory ?? join(config.dataDir, 'audit');
+    const bars = openBars(options.json || options.quiet);
     try {
       const report = await runAudit({
         log: store,
         believed: trust && believedBy(trust),
         witnesses,
-        directory: options.directory ?? join(config.dataDir, 'audit'),
+        directory,
         now: systemClock.now,
         patience_ms: options.patience * 60_000,
         approvalFrom_microUsd: config.withdrawals.approval_usd * 1_000_000n,
@@ -117,7 +129,8 @@ async function auditAll(options: Options): Promise<void> {
       });
       const readModels = options.readModels ? await auditRows(world, bars, signal) : null;
       bars.stop();
-      show({ ...report, readModels }, options.json);
+      leave(directory, { ...report, readModels });
+      show({ ...report, readModels }, options);
     } finally {
       bars.stop();
     }
@@ -149,12 +162,23 @@ async function auditRows(
   }
 }
 
-function show(report: WholeReport, json: boolean): void {
-  const found = report.found + (report.readModels?.found ?? 0);
+const foundIn = ({ found, readModels }: WholeReport): number => found + (readModels?.found ?? 0);
+
+/** For the role that watches how old the last audit is. */
+function leave(directory: string, report: WholeReport): void {
+  const all = [...report.findings, ...(report.readModels?.findings ?? [])];
+  const told = all.slice(0, 5).map(({ code, stream }) => `${code} ${stream}`);
+  const last: LastAudit = { at: systemClock.now(), findings: foundIn(report), told, gaps: report.gaps.length };
+  writeFileSync(join(directory, 'last.json.part'), JSON.stringify(last), { mode: 0o600 });
+  renameSync(join(directory, 'last.json.part'), join(directory, 'last.json'));
+}
+
+function show(report: WholeReport, { json, quiet }: Options): void {
+  const found = foundIn(report);
   if (found > 0) process.exitCode = 1;
   else if (report.gaps.length > 0) process.exitCode = 2;
   if (json) console.log(reportJson(report));
-  else print(report);
+  else if (!quiet) print(report);
 }
 
 function print(report: WholeReport): void {

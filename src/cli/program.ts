@@ -8,7 +8,7 @@ export async function runProgram(work: () => Promise<unknown>): Promise<void> {
     await work();
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
+    process.exitCode ??= 1;
   }
 }
 

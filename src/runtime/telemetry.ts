@@ -118,6 +118,12 @@ export function createTelemetry(logger: Logger) {
     'Age of the oldest event that no signed head covers; 0 when there is none',
     [],
   );
+  const auditAge = gauge(
+    'pi_audit_age_seconds',
+    'Time since the last audit came to its end, or since its role began',
+    [],
+  );
+  const auditFindings = gauge('pi_audit_findings', 'What the last audit found wrong', []);
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
   const requests = new Histogram({
@@ -134,6 +140,8 @@ export function createTelemetry(logger: Logger) {
     projectionLag,
     active,
     headLag,
+    auditAge,
+    auditFindings,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),

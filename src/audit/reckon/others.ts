@@ -1,7 +1,7 @@
 /** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals, webhooks, credit. */
 import { transferId } from '../../../domain/payment/shapes.ts';
 import { deliveryIdOf } from '../../../domain/webhook.ts';
-import type { Claim, Out, OwnClaim } from '../claims.ts';
+import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 import { createLeg, type Leg } from './legs.ts';
@@ -127,6 +127,37 @@ function accountOf(stream: string): [OwnClaim['chainId'], string] {
   return [Number(chainId) as OwnClaim['chainId'], account.join('-')];
 }
 
+/** An allowance moves as little as a deployment does. */
+const formOf = (form?: { readonly kind: string }): AttemptClaim['form'] =>
+  form === undefined ? null : form.kind === 'flush' || form.kind === 'coin' ? form.kind : 'deploy';
+
+/** Each payment tells of its own part; the batch itself of the transactions, and of those that no payment was told of. */
+export function createBatchReckoner(out: Out): Reckoner {
+  let opened: Entry | null = null;
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'BatchOpened') opened = entry;
+      if (!opened) return;
+      const { chainId, account } = opened.data;
+      const own = {
+        side: 'log',
+        kind: 'cancel',
+        where: whereOf(entry),
+        chainId,
+        account,
+        changes: [],
+        fee: '0',
+      } as const;
+      const landed =
+        type === 'BatchDied' ? data.proof.landed : type === 'BatchConfirmed' || type === 'BatchShort' ? data : null;
+      if (type === 'BatchSigned') out.claim({ ...own, txHash: data.hash, cost: null, block: null });
+      else if (landed) out.claim({ ...own, txHash: landed.hash, cost: landed.cost ?? null, block: landed.blockNumber });
+    },
+    end() {},
+  };
+}
+
 /** Where money could be withdrawn to, and since when. */
 export interface Book {
   isUsable(
@@ -147,7 +178,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
         ordered = entry;
         const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
         leg = createLeg(
-          { chainId, asset: token.address, receiver, memo, amount: BigInt(amount), form: form?.kind ?? null, owner },
+          { chainId, asset: token.address, receiver, memo, amount: BigInt(amount), form: formOf(form), owner },
           out,
         );
       } else if (type === 'OperationApproved') approvedBy.add(data.by);
