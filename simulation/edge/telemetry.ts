@@ -19,6 +19,8 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     projectionLag: gauge('projection_lag', ['set']),
     active: gauge('active', ['role']),
     headLag: gauge('head_lag', []),
+    auditAge: gauge('audit_age', []),
+    auditFindings: gauge('audit_findings', []),
     observeRequest: silent,
     observeClock: silent,
     countRefusal: silent,
