@@ -1,9 +1,10 @@
 /** The installation's secrets beside a backup of its log, sealed by a passphrase: without them the log is read by nobody and its money is lost. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withKeystore } from '../environment/keystore.ts';
 import { type Env, secretNames, settingOf } from '../environment/secretFiles.ts';
 import { type Entries, openKeystore, sealKeystore } from '../keystore/sealed.ts';
+import { replaceSealed } from '../keystore/write.ts';
 import { BackupError } from './manifest.ts';
 
 const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
@@ -20,11 +21,8 @@ export function secretsOf(env: Env): Entries {
   return Object.fromEntries(found);
 }
 
-export function writeSecrets(directory: string, secrets: Entries, passphrase: string): void {
-  const beside = `${pathOf(directory)}.new`;
-  writeFileSync(beside, sealKeystore(secrets, passphrase), { mode: 0o600, flush: true });
-  renameSync(beside, pathOf(directory));
-}
+export const writeSecrets = (directory: string, secrets: Entries, passphrase: string): void =>
+  replaceSealed(pathOf(directory), sealKeystore(secrets, passphrase));
 
 export const hasSecrets = (directory: string): boolean => existsSync(pathOf(directory));
 

@@ -1,5 +1,5 @@
 /** `npm run keystore -- …`: the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is shown. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies, readTreasuries } from '../chains/families.ts';
@@ -7,6 +7,7 @@ import { keystoreNames, passphraseFrom } from '../environment/keystore.ts';
 import { createReader } from '../environment/reader.ts';
 import { textOf } from '../environment/secretFiles.ts';
 import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../keystore/sealed.ts';
+import { replaceSealed } from '../keystore/write.ts';
 import { runProgram } from './program.ts';
 
 interface Options {
@@ -21,12 +22,8 @@ const passphrase = ({ passphraseFile: file, passphraseFd: descriptor }: Options)
       : { file, descriptor },
   );
 
-/** Written beside it first: a stop half-way leaves the old one whole. */
-function write(path: string, entries: Entries, phrase: string): void {
-  const beside = `${path}.new`;
-  writeFileSync(beside, sealKeystore(entries, phrase), { mode: 0o600, flush: true });
-  renameSync(beside, path);
-}
+const write = (path: string, entries: Entries, phrase: string): void =>
+  replaceSealed(path, sealKeystore(entries, phrase));
 
 const opened = (path: string, phrase: string): Entries => openKeystore(readFileSync(path, 'utf8'), phrase);
 

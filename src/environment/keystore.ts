@@ -12,6 +12,8 @@ export const keystoreNames = [
   'SOLANA_DEPOSIT_SEED',
 ] as const;
 
+const isKeystoreName = (name: string): boolean => keystoreNames.some((each) => each === name);
+
 /**
  * The variables, with those that are in the keystore. Nothing is written to the process's own environment.
  * @param problems receives what is wrong, never a secret
@@ -23,6 +25,11 @@ export function withKeystore(env: Env, problems: string[]): Env {
   if (path === undefined) return env;
   try {
     const entries = openKeystore(textOf(path), passphraseFrom(from));
+    const foreign = Object.keys(entries).filter((name) => !isKeystoreName(name));
+    if (foreign.length > 0)
+      throw new KeystoreError(
+        `it holds ${foreign.join(', ')}, which is no key of the treasury: nothing of it is taken`,
+      );
     const twice = keystoreNames.filter((name) => name in entries && (setting(name) ?? setting(`${name}_FILE`)));
     for (const name of twice) problems.push(`${name} is in the KEYSTORE and set beside it: leave one of them`);
     return { ...env, ...entries };

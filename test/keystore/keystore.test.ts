@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import { keystoreNames, withKeystore } from '../../src/environment/keystore.ts';
 import { openKeystore, sealKeystore } from '../../src/keystore/sealed.ts';
+import { replaceSealed } from '../../src/keystore/write.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const phrase = 'correct horse battery';
@@ -102,6 +103,23 @@ describe('KEYSTORE', () => {
       assert.match(problems.join(), problem);
       assert.ok(!problems.join().includes(key) && !problems.join().includes('another passphrase'));
     }
+  });
+
+  it('gives nothing but treasury keys: a sealed backup of secrets in its place sets no master key', () => {
+    const secrets = sealKeystore({ TREASURY_PRIVATE_KEY: key, MASTER_KEY: 'c'.repeat(64) }, phrase);
+    const env = { KEYSTORE: file('secrets.sealed', secrets), KEYSTORE_PASSPHRASE_FILE: passphraseFile };
+    const { env: given, problems } = read({ ...env, MASTER_KEY: 'own' });
+    assert.match(problems.join(), /it holds MASTER_KEY, which is no key of the treasury/);
+    assert.deepEqual([given['MASTER_KEY'], given['TREASURY_PRIVATE_KEY']], ['own', undefined]);
+  });
+
+  it('is replaced where a link to it leads, and never written through a link that lies beside it', () => {
+    const [real, link, victim] = [file('real', sealed), join(directory, 'link'), file('victim', 'untouched')];
+    symlinkSync(real, link);
+    symlinkSync(victim, `${real}.new`);
+    replaceSealed(link, 'next');
+    assert.deepEqual([readFileSync(real, 'utf8'), readFileSync(victim, 'utf8')], ['next', 'untouched']);
+    assert.equal(statSync(real).mode & 0o777, 0o600);
   });
 
   it('is made and kept by a command that takes no secret as an argument', async () => {
