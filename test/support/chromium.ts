@@ -27,8 +27,9 @@ const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
-/** As Debian, other Linuxes and macOS install it. */
+/** As Debian, other Linuxes and macOS install it; the one without windows takes a quarter less work. */
 const places = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
