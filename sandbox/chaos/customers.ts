@@ -36,7 +36,7 @@ export interface Placed {
   readonly payment: Payment;
 }
 
-const triesMax = 40;
+const triesMax = 150;
 const payTriesMax = 4;
 const pause_ms = 1_000;
 const call_ms = 15_000;

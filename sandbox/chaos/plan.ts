@@ -14,7 +14,9 @@ export interface Plan {
 }
 
 const lasts_ms = { least: 300, most: 7_000 };
-const pause_ms = { least: 400, most: 3_500 };
+const pause_ms = { least: 500, most: 4_000 };
+/** On a busy machine a start takes long: a service that never gets ready would show nothing. */
+const readyMost_ms = 60_000;
 const atOnceMax = 2;
 const undoTriesMax = 20;
 
@@ -46,6 +48,11 @@ export function runPlan(chaos: ChaosWorld, dice: Dice, onFault: (name: FaultName
     if (!undo) return;
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await sleep(lasting_ms);
+    await takenBack(name, undo);
+    if (mustRecover(name)) await ready();
+  }
+
+  async function takenBack(name: FaultName, undo: () => Promise<void>): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const failed = await undo().then(
         () => undefined,
@@ -55,6 +62,11 @@ export function runPlan(chaos: ChaosWorld, dice: Dice, onFault: (name: FaultName
       if (tries === undoTriesMax) return void failures.push(`${name} was not taken back: ${failed}`);
       await sleep(pause_ms.least);
     }
+  }
+
+  async function ready(): Promise<void> {
+    for (const until_ms = performance.now() + readyMost_ms; performance.now() < until_ms; await sleep(pause_ms.least))
+      if (await chaos.isReady()) return;
   }
 
   return {
@@ -67,5 +79,8 @@ export function runPlan(chaos: ChaosWorld, dice: Dice, onFault: (name: FaultName
     },
   };
 }
+
+/** What the service cannot be without: the next fault of the kind comes once it is ready again. */
+const mustRecover = (name: FaultName): boolean => ['service', 'postgres', 'event'].includes(targetOf(name));
 
 const text = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 200) : String(error));

@@ -34,9 +34,9 @@ export interface Shown {
 
 const lifetime_ms = 2 * 60 * 60_000;
 const look_ms = 2_000;
-const stormMost_ms = 3 * 60_000;
+const stormMost_ms = 90_000;
 const quietMost_ms = 12 * 60_000;
-const refundsMax = 16;
+const refundsMax = 8;
 const toolTries = 6;
 const withdrawal = {
   chainId: 8453,
