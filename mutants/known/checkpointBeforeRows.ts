@@ -4,8 +4,8 @@ export const mutant: Mutant = {
   bug: 'the checkpoint is committed before the rows',
   seenIn: 'projections with two transactions: a crash between loses a batch',
   file: 'projections/commit.ts',
-  from: '      const advanced = await advance(tx, from, batch.position, batch.events.length);',
-  to: '      const advanced = await db.transaction((own) => advance(own, from, batch.position, batch.events.length));',
+  from: '      const advanced = await move(tx, from, batch);',
+  to: '      const advanced = await db.transaction((own) => move(own, from, batch));',
   breaks: 'rowsFollowLog',
   specs: ['test/projections/exactlyOnce.test.ts'],
 };
