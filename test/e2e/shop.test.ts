@@ -63,6 +63,13 @@ describe('the demo shop, in a browser', function () {
     await frame.getByText('has your money').waitFor({ timeout: 60_000 });
     await frame.getByRole('link', { name: 'Receipt to print' }).click();
     await frame.getByText((await paymentOf(orderId)).destination.txHash).waitFor();
+    // The page hears the key once its script is there.
+    await (
+      await page
+        .locator('dialog iframe')
+        .elementHandle()
+        .then((each) => each?.contentFrame())
+    )?.waitForLoadState('load');
     await frame.getByRole('heading', { name: 'Receipt' }).press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await hasReceipt(orderId, 'by webhook, signature right');
