@@ -198,7 +198,7 @@ describe('money that came beyond what was due', function () {
 
   it('leave log, chains and read models that an audit finds nothing wrong with, after a sweep as well', async () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', 'evm', '--even-at-a-loss'], { env });
+    await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', '8453', '--even-at-a-loss'], { env });
     const audited = await audit('--json', '--patience', '0');
     const report = JSON.parse(audited.stdout);
     assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
