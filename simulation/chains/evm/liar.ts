@@ -1,6 +1,6 @@
 /** The branch of its own that a node may show: with payments that nobody made, without some that were made, with nonces used by others. */
 import type { Random } from '../../kernel/ports.ts';
-import { type Block, busyBlocks, type Mined, nonceKey, type Tree, valueAt } from './blocks.ts';
+import { type Block, busyBlocks, type Mined, nonceKey, type Tree } from './blocks.ts';
 import { type Contracts, mine, stateOn } from './execution.ts';
 import type { Pace } from './pace.ts';
 import { callOfTransfer } from './tokens.ts';
@@ -61,7 +61,7 @@ export function onTop(
   return tree.add(parent, { time_s, baseFee_wei: parent.baseFee_wei, mined, changes: state.changes });
 }
 
-function forged({ random, tree, contracts, watched, waiting }: Forging): readonly Transaction[] {
+function forged({ random, contracts, watched, waiting }: Forging): readonly Transaction[] {
   const hash = () => `0x${Buffer.from(random.bytes(32)).toString('hex')}`;
   const tokens = [...contracts.tokens];
   const [token = ''] = tokens.slice(random.below(tokens.length));
@@ -76,8 +76,8 @@ function forged({ random, tree, contracts, watched, waiting }: Forging): readonl
     data: callOfTransfer(to, 10n ** 9n),
   };
   const { treasury } = contracts;
+  // Of a nonce that is given out already: what a node says of others, nobody can tell from the truth, and it stops payouts (nonceStuck).
   const first = waiting.find(({ from }) => from === treasury);
-  const nonce = first?.nonce ?? Number(valueAt(tree.best(), nonceKey(treasury)));
-  const theft = { ...price, hash: hash(), from: treasury, to: treasury, nonce, data: '0x' };
-  return [...(payment && random.next() < 0.7 ? [payment] : []), ...(random.next() < 0.5 ? [theft] : [])];
+  const theft = first && { ...price, hash: hash(), from: treasury, to: treasury, nonce: first.nonce, data: '0x' };
+  return [...(payment && random.next() < 0.7 ? [payment] : []), ...(theft && random.next() < 0.5 ? [theft] : [])];
 }

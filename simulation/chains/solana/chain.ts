@@ -36,7 +36,7 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
   const time_s = Math.floor(kernel.now_ms() / 1_000) - begunBefore_slots;
   const hash = () => base58.encode(random.bytes(32));
   const first = { slot: 0, height: 0, hash: hash(), parentSlot: 0, parentHash: hash(), time_s, landed: [] };
-  const slots = createSlots(first, holdings(chain));
+  const slots = createSlots({ ...first, landed: [funding(chain, base58.encode(random.bytes(64)))] }, holdings(chain));
   const leaders = createLeaders({ kernel, slots, slot_ms, together });
   for (let slot = 1; slot < begunBefore_slots; slot += 1) {
     const parent = slots.newestAt(slot);
@@ -148,6 +148,20 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
     },
   };
 };
+
+/** Where the treasury's float came from: a node's list of its account leads to what that holds. */
+function funding({ tokens }: Chain, signature: string): Landed {
+  const accounts = [treasury, ...tokens.map(({ address }) => tokenAccountOf(treasury, address))];
+  const after = tokens.map(({ address: mint }, at) => ({
+    accountIndex: at + 1,
+    mint,
+    owner: treasury,
+    amount: plenty,
+  }));
+  const lamports = accounts.map(() => plenty);
+  const balances = { lamportsBefore: lamports, lamportsAfter: lamports, tokensBefore: [], tokensAfter: after };
+  return { signature, slot: 0, accounts, fee: 0n, err: null, ...balances };
+}
 
 /** What is there before anything is paid: the treasury's float. */
 function holdings({ tokens }: Chain): Changes {

@@ -21,7 +21,8 @@ export function createTruth({ chain, slots }: { readonly chain: Chain; readonly 
 
   /** Each account that got something, by its place in the transaction. */
   function transfersIn({ signature, slot, err, tokensBefore, tokensAfter }: Landed): readonly TrueTransfer[] {
-    if (err !== null) return [];
+    // What the treasury began with is nobody's transfer.
+    if (err !== null || slot === 0) return [];
     const before = new Map(tokensBefore.map(({ accountIndex, amount }) => [accountIndex, amount]));
     const grown = tokensAfter.map((each) => ({ ...each, by: each.amount - (before.get(each.accountIndex) ?? 0n) }));
     const from = grown.find(({ by }) => by < 0n)?.owner ?? tokensBefore[0]?.owner ?? '';

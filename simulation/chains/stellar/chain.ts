@@ -19,7 +19,7 @@ const treasury = treasuryKey.publicKey();
 const passphrase = Networks.PUBLIC;
 
 export const ledger_ms = 6_000;
-const firstLedger = 1_000;
+const firstLedger = 50_000;
 const nodesLeast = 2;
 const plenty = 10n ** 17n;
 const gossipMost_ms = 1_200;
@@ -32,7 +32,11 @@ export const openStellarChain: OpenChain = (kernel, chainId) => {
   const { random, fails } = kernel;
   const receivers = Array.from({ length: receiversMost }, () => accountFrom(random));
   const closedAt_s = Math.floor(kernel.now_ms() / 1_000);
-  const ledgers = createLedgers({ sequence: firstLedger, closedAt_s, landed: [] }, holdings(chain, receivers));
+  const ledgers = createLedgers(
+    { sequence: firstLedger, closedAt_s, landed: [] },
+    holdings(chain, receivers),
+    ledger_ms,
+  );
   const forged: Landed[] = [];
   const memos: string[] = [];
   const closing = createClosing({ kernel, ledgers, passphrase });

@@ -50,7 +50,16 @@ interface Version {
   readonly value: bigint;
 }
 
-export function createLedgers(first: Ledger, held: ReadonlyMap<string, bigint>): Ledgers {
+/** Empty ledgers before the first: nodes remember more than a day, and are asked for it. */
+const before_ledgers = 30_000;
+
+export function createLedgers(first: Ledger, held: ReadonlyMap<string, bigint>, ledger_ms: number): Ledgers {
+  const empty = (sequence: number): Ledger => ({
+    sequence,
+    closedAt_s: first.closedAt_s - Math.ceil(((first.sequence - sequence) * ledger_ms) / 1_000),
+    landed: [],
+  });
+  const oldest = empty(first.sequence - before_ledgers);
   const all: Ledger[] = [];
   const busy: Ledger[] = [];
   const versions = new Map<string, Version[]>();
@@ -74,8 +83,8 @@ export function createLedgers(first: Ledger, held: ReadonlyMap<string, bigint>):
 
   return {
     head: () => all.at(-1) ?? first,
-    first: () => first,
-    at: (sequence) => all[sequence - first.sequence],
+    first: () => oldest,
+    at: (sequence) => (sequence < first.sequence ? empty(sequence) : all[sequence - first.sequence]),
     busy: () => busy,
     close,
     valueAt: (sequence, key) => versions.get(key)?.findLast(({ since }) => since <= sequence)?.value,

@@ -17,7 +17,6 @@ type Params = Readonly<Record<string, unknown>>;
 type Method = (node: StellarNode, params: Params) => object;
 
 const trustMost = 2n ** 63n - 1n;
-const countedOn = 2n;
 
 function rangeOf(node: StellarNode) {
   const [latest, oldest] = [node.latest(), node.oldest()];
@@ -102,13 +101,17 @@ function getLedgerEntries(node: StellarNode, { keys }: Params): object {
   return { entries: found, latestLedger };
 }
 
-function entryOf({ ledgers, spells, treasury }: StellarNode, key: xdr.LedgerKey, at: number): string | undefined {
+function entryOf(
+  { ledgers, spells, treasury, waiting }: StellarNode,
+  key: xdr.LedgerKey,
+  at: number,
+): string | undefined {
   const heldAs = (name: string) => ledgers.valueAt(at, name);
   if (key.switch().name === 'account') {
     const account = accountText(key.account().accountId());
     const [sequence, lumens] = [heldAs(sequenceKey(account)), heldAs(balanceKey(native, account))];
     if (sequence === undefined || lumens === undefined) return undefined;
-    const told = sequence + (spells.has('countsOn') && account === treasury ? countedOn : 0n);
+    const told = sequence + (spells.has('countsOn') && account === treasury && waiting.has(treasury) ? 1n : 0n);
     return written(`${account} ${told} ${lumens}`, () => {
       const entry = accountEntry(account, lumens, 0);
       entry.account().seqNum(int64(told));

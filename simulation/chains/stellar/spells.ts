@@ -18,7 +18,7 @@ export const usualSpells = {
 
 /**
  * Of the one node that cannot be trusted. `hidesEvents`: it shows no transfers. `hidesTransactions`: it knows no transaction.
- * `forgets`: it remembers a few ledgers only. `countsOn`: the treasury has used more numbers, it says. `runsAhead`: its newest ledger
+ * `forgets`: it remembers a few ledgers only. `countsOn`: the number of what waits is used by something else, it says. `runsAhead`: its newest ledger
  * closed an hour from now. `forges`: it shows payments that nobody made.
  */
 export const liarSpells = {
