@@ -1,6 +1,7 @@
 /** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
 import { Command } from 'commander';
 import { failedWork } from '../../queries/operations.ts';
+import { paymentIdIn } from '../../queries/paymentId.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { systemClock } from '../runtime/system.ts';
@@ -28,7 +29,11 @@ program
     run(async (database) => {
       const failed = await failedWork(database, { max: shownMax, errorCharacters });
       if (failed.length === 0) console.log('Nothing has failed.');
-      else console.table(failed);
+      else {
+        console.table(failed);
+        if (failed.some(({ key }) => paymentIdIn(key) !== undefined))
+          console.log('npm run explain -- <paymentId> says why a payment is where it is: a key may be its id.');
+      }
     }),
   );
 
