@@ -42,8 +42,12 @@ const failed = options.seed === undefined ? await many() : await runOne({ ...opt
 process.exitCode = failed ? 1 : 0;
 
 async function many(): Promise<boolean> {
-  const { page, failures } = await runMany(options);
-  if (options.summary !== undefined) writeFileSync(options.summary, page);
+  const { summary } = options;
+  const shown = (text: string) => {
+    if (summary !== undefined) writeFileSync(summary, text);
+  };
+  const { page, failures } = await runMany({ ...options, shown });
+  shown(page);
   const [first] = failures;
   if (!first) return false;
   await runOne({ seed: first.seed, shrink: options.shrink });

@@ -12,12 +12,14 @@ interface Options {
   readonly from: number;
   readonly processes: number;
   readonly json?: boolean;
+  /** Given the page as far as it is, now and then: a run of hours may be cut off. */
+  readonly shown?: (page: string) => void;
 }
 
 /** Seeds that a process takes at a time; then it may begin anew. */
 const jobSeeds = 25;
 
-export async function runMany({ seeds, from, processes, json = false }: Options) {
+export async function runMany({ seeds, from, processes, json = false, shown = () => {} }: Options) {
   const begun_ms = performance.now();
   const coverage = noCoverage();
   const told: Told[] = [];
@@ -44,6 +46,27 @@ export async function runMany({ seeds, from, processes, json = false }: Options)
     return job;
   }
 
+  const failed = () =>
+    told.flatMap(({ seed, failure }) => (failure ? [{ seed, ...failure }] : [])).sort((a, b) => a.seed - b.seed);
+
+  function page(): string {
+    const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0);
+    const totals: Totals = {
+      from,
+      seeds: told.length,
+      processes,
+      coverage,
+      failures: failed(),
+      payments: sum(({ payments }) => payments),
+      steps: sum(({ steps }) => steps),
+      simulated_ms: sum(({ simulated_ms }) => simulated_ms),
+      faults: sum(({ faults }) => faults),
+      took_ms: performance.now() - begun_ms,
+    };
+    const types = categories.flatMap((name) => Object.keys(streams[name].schemas));
+    return summaryOf(totals, [...new Set(types)].sort());
+  }
+
   async function runWorker(): Promise<void> {
     const child = fork(new URL('worker.ts', import.meta.url), {
       execArgv: [...process.execArgv, '--max-semi-space-size=64'],
@@ -56,6 +79,7 @@ export async function runMany({ seeds, from, processes, json = false }: Options)
     child.on('message', (message: FromWorker) => {
       if ('done' in message) {
         merge(coverage, message.done);
+        shown(page());
         return give();
       }
       told.push(message.told);
@@ -69,25 +93,8 @@ export async function runMany({ seeds, from, processes, json = false }: Options)
 
   await Promise.all(Array.from({ length: Math.max(1, processes) }, runWorker));
   if (!json) bar.stop();
-  const failures = told
-    .flatMap(({ seed, failure }) => (failure ? [{ seed, ...failure }] : []))
-    .sort((a, b) => a.seed - b.seed);
-  const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0);
-  const totals: Totals = {
-    from,
-    seeds,
-    processes,
-    coverage,
-    failures,
-    payments: sum(({ payments }) => payments),
-    steps: sum(({ steps }) => steps),
-    simulated_ms: sum(({ simulated_ms }) => simulated_ms),
-    faults: sum(({ faults }) => faults),
-    took_ms: performance.now() - begun_ms,
-  };
-  const types = categories.flatMap((name) => Object.keys(streams[name].schemas));
-  for (const { seed, invariant, message } of failures.slice(0, 20))
+  for (const { seed, invariant, message } of failed().slice(0, 20))
     console.log(`seed ${seed} FAILED ${invariant}: ${message}`);
-  if (!json) console.log(`${seeds} seeds, ${failures.length} failed, ${rate()}`);
-  return { page: summaryOf(totals, [...new Set(types)].sort()), failures };
+  if (!json) console.log(`${seeds} seeds, ${failed().length} failed, ${rate()}`);
+  return { page: page(), failures: failed() };
 }

@@ -13,7 +13,7 @@ import type { NumberingAccount, PayoutRail } from './ports.ts';
 export interface NumberingDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'numberingAccounts'>;
+  readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'provenNonce' | 'numberingAccounts'>;
   readonly memory: NumberingMemory;
 }
 
@@ -76,7 +76,7 @@ export const causeOf = ({ kind, reference }: Pick<Purpose, 'kind' | 'reference'>
 /** Takes the account's next nonce for a purpose, or finds the one that the purpose has already. */
 export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
-  const closed = await admit(deps, chosen);
+  const closed = (await admit(deps, chosen)) ?? (await unprovenBeginning(deps, chosen.numbering));
   if (closed) return forgetting(deps, closed);
   const { account, minedNonce } = chosen.numbering;
   const at = { ...wanted, chainId: rail.chainId, account, minedNonce, now: clock.now() };
@@ -89,6 +89,19 @@ export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wan
   const nonce = nonceOf(handled.state, wanted.purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
   return nonce;
+}
+
+/** A history that begins above the account's next nonce leaves a gap for ever, and nothing behind it is mined. */
+async function unprovenBeginning(
+  deps: NumberingDeps,
+  { account, minedNonce }: NumberingAccount,
+): Promise<Refusal | undefined> {
+  const { rail, memory } = deps;
+  if (!rail.provenNonce) return undefined;
+  const { opened } = memory.states.get(account) ?? (await stateOf(deps, account));
+  if (opened || (await rail.provenNonce()) === minedNonce) return undefined;
+  const message = `the nodes of chain ${rail.chainId} do not agree on the next nonce of ${account}: its history begins when they do`;
+  return refuse('treasuryBusy', message);
 }
 
 /** The log refused what was remembered to be possible: payouts were paused, or another process has been here. */

@@ -114,6 +114,11 @@ export interface PayoutRail {
   /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */
   minedNonce(signal: AbortSignal): Promise<bigint | null>;
   /**
+   * The same, as enough nodes show it alike; null while they do not. Where an account’s history begins: below it no nonce is ever given, so
+   * one node’s word is not enough. Left out where one that is too high only skips some. @throws Unavailable
+   */
+  provenNonce?(): Promise<bigint | null>;
+  /**
    * The account itself and further accounts that number its transfers, so that more of them land at a time; only those that exist on
    * the chain. Left out where the account's own nonces are enough.
    */

@@ -43,6 +43,17 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     await untouched(world);
   });
 
+  it('while one node alone says where the history of its account begins', async () => {
+    const world = await signingWorld();
+    world.around.provenNonce = null;
+    const refusal = await world.sign();
+    assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');
+    await untouched(world);
+    world.around.provenNonce = 7n;
+    await accepted(world.sign());
+    assert.deepEqual(await assignments(world), ['7 payout first 1']);
+  });
+
   it('when the chain is ahead of the log', async () => {
     const world = await signingWorld({ payments: [first, 'second'] });
     await accepted(world.sign());

@@ -33,6 +33,8 @@ export const first = 'first';
 /** What the chain and the signer do, for tests to set. */
 export interface Surroundings {
   minedNonce: bigint | null;
+  /** What enough nodes say alike; left out: the same. */
+  provenNonce?: bigint | null;
   /** Accounts that number transfers, the treasury's own among them; null: the rail knows of no such thing. */
   accounts: readonly NumberingAccount[] | null;
   /** Of USDC, in smallest units. */
@@ -99,6 +101,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     chainId: 1,
     account: treasuryAccount,
     minedNonce: async () => around.minedNonce,
+    provenNonce: async () => (around.provenNonce === undefined ? around.minedNonce : around.provenNonce),
     get numberingAccounts() {
       const { accounts } = around;
       return accounts === null ? undefined : async () => accounts;

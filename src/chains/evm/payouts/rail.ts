@@ -133,6 +133,12 @@ export function createEvmPayoutRail(
     minedNonce: async (signal) =>
       (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
 
+    async provenNonce() {
+      const said = await urgent.every((node) => nonceAt(node, account, 'latest'));
+      const [first = null] = said;
+      return said.length >= urgent.agree.usual && said.every((nonce) => nonce === first) ? first : null;
+    },
+
     transferCost: (signal) => rpc.answer(transferCost, signal),
 
     balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),

@@ -53,6 +53,14 @@ describe('EVM payouts over several nodes', () => {
     await signed(rail);
   });
 
+  it('begin an account’s history at no nonce that one node alone says', async () => {
+    assert.equal(await rail.provenNonce?.(), await rail.minedNonce(signal));
+    first.behave(async (method, params, forward) =>
+      method === 'eth_getTransactionCount' ? '0xff' : forward(method, params),
+    );
+    assert.equal(await rail.provenNonce?.(), null);
+  });
+
   for (const words of [
     'already known',
     'transaction already imported',
