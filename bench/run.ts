@@ -1,6 +1,7 @@
 /** `npm run bench`: measures the product on this machine. Everything happens in a temporary directory, which is removed. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { benchAudit } from './audit.ts';
+import { benchBatch } from './batch.ts';
 import { benchCalls } from './calls.ts';
 import { benchCreate } from './create.ts';
 import { benchDetection } from './detection.ts';
@@ -14,7 +15,7 @@ import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` gas, `audit` the auditor's verifier: only when asked for. */
+/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier: only when asked for. */
 const benches = [
   'create',
   'pages',
@@ -27,6 +28,7 @@ const benches = [
   'idle',
   'sweep',
   'audit',
+  'batch',
 ] as const;
 
 interface Options {
@@ -67,6 +69,7 @@ else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`)
 else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
+else if (options.only === 'batch') console.log(`\n${await benchBatch()}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 

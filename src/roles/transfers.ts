@@ -103,6 +103,8 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         },
         underway: createUnderway((token, but) => unsettledOf(database, { chainId, token, but }), clock),
       }),
+      // Nobody wakes it for those that are to be paid by themselves after all.
+      ...(together && { idle_ms: batchesIdle_ms }),
     };
     const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
     if (!settings || !together || !rail.batching) return [transfers, nonces];

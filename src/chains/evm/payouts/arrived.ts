@@ -30,7 +30,7 @@ type PaidMany = Pick<Sent, 'token'> & { readonly form: Extract<NonNullable<Sent[
  * with the same receiver and amount, one log pays one.
  */
 export function broughtIn(
-  { logs }: Pick<Receipt, 'logs'>,
+  { logs }: { readonly logs: readonly Pick<Receipt['logs'][number], 'address' | 'topics' | 'data'>[] },
   account: string,
   { token, form }: PaidMany,
 ): readonly bigint[] {
