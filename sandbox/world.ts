@@ -40,13 +40,15 @@ export interface WorldOptions {
   /** Whether the EVM chains that make blocks faster than that do so here, too. */
   readonly realPace?: boolean;
   readonly chainIds?: readonly ChainId[];
+  /** The EVM chains' nodes remember so many states; left out: few, for a laptop's memory. */
+  readonly statesMax?: number;
   readonly step: (name: string) => void;
 }
 
 /** The clock makes the EVM chains' blocks while they are used; on their own they make one so seldom. */
 const seldom_s = 10;
 /** More than a reorganisation here goes back. */
-const statesMax = 16;
+const statesMaxDefault = 16;
 const wholeTokens = 1_000_000n;
 const gas = 1_000n * 10n ** 18n;
 
@@ -162,7 +164,10 @@ async function solana(options: WorldOptions): Promise<SolanaChain> {
   return chain;
 }
 
-async function chain({ dataDir, children }: WorldOptions, chainId: ChainId): Promise<string> {
+async function chain(
+  { dataDir, children, statesMax = statesMaxDefault }: WorldOptions,
+  chainId: ChainId,
+): Promise<string> {
   const { rpcUrl } = await children.keep(
     `chain-${chainId}`,
     async () => {

@@ -6,14 +6,23 @@ export interface Audited {
   readonly findings: readonly string[];
 }
 
-const saidMax = 600;
+const saidMax = 2_000;
+const bar = /\[[█░]+\]/;
 
 export async function auditOf(chaos: ChaosWorld): Promise<Audited> {
   try {
-    const said = (await chaos.tool('audit')).trim();
-    return { said: said.slice(-saidMax), findings: [] };
+    return { said: told(await chaos.tool('audit')), findings: [] };
   } catch (error) {
-    const said = error instanceof Error ? error.message.slice(-saidMax) : String(error);
+    const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
+    const said = told(`${stdout}\n${stderr}`) || String(error);
     return { said, findings: [`npm run audit: ${said}`] };
   }
 }
+
+/** Without its progress bars. */
+const told = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !bar.test(line))
+    .join('\n')
+    .slice(0, saidMax);

@@ -46,6 +46,8 @@ export interface ChaosWorld {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const clock = fileURLToPath(new URL('clock.ts', import.meta.url));
 const blockTime_s = 0.5;
+/** An audit asks for what accounts were at any block. */
+const statesMax = 100_000;
 const sizes_MiB = { postgres: 640, eventStore: 256 };
 const tool_ms = 60_000;
 const ready_ms = 60_000;
@@ -62,7 +64,7 @@ export async function openChaosWorld(dataDir: string, step: (name: string) => vo
   await preparePostgres(dataDir);
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
-  const world = await startWorld({ dataDir, children, keys, blockTime_s, step });
+  const world = await startWorld({ dataDir, children, keys, blockTime_s, statesMax, step });
   const [port, operationsPort, storePort] = await Promise.all([freePort(), freePort(), freePort()]);
   const settings = {
     ...settingsFor(world, keys, blockTime_s),
