@@ -16,8 +16,11 @@ import type { SimulatedLog } from '../store/log.ts';
 import type { Order } from './customers.ts';
 import { Violation } from './invariants.ts';
 
-/** Every transfer to an address that a payment gave out is recorded with it, and nothing else is. */
-export function checkPayins(chains: readonly SimulatedChain[], payments: ReadonlyMap<string, PaymentState>): void {
+/** Final transfers to addresses that payments gave out which are not recorded with them: the service sees them a little later. */
+export function unseenPayins(
+  chains: readonly SimulatedChain[],
+  payments: ReadonlyMap<string, PaymentState>,
+): readonly string[] {
   const recorded = new Set<string>();
   const deposits = new Map<string, string>();
   for (const payment of payments.values()) {
@@ -27,14 +30,21 @@ export function checkPayins(chains: readonly SimulatedChain[], payments: Readonl
     for (const deposit of Object.values(payment.deposits))
       deposits.set(`${deposit.address.toLowerCase()}|${deposit.memo ?? ''}`, payment.terms.paymentId);
   }
-  for (const { chainId, truth } of chains) {
-    for (const { to, memo, txHash, block } of truth.transfers()) {
+  return chains.flatMap(({ chainId, truth }) =>
+    truth.transfers().flatMap(({ to, memo, txHash, block }) => {
       const paymentId = deposits.get(`${to.toLowerCase()}|${memo ?? ''}`);
-      if (paymentId === undefined || block > truth.final()) continue;
-      if (!recorded.has(`${chainId}:${txHash}`))
-        throw new Violation('noPayinLost', `${txHash} on chain ${chainId} paid ${paymentId}, which does not know it`);
-    }
-  }
+      const isKnown = paymentId === undefined || recorded.has(`${chainId}:${txHash}`);
+      return isKnown || block > truth.final()
+        ? []
+        : `${txHash} on chain ${chainId} paid ${paymentId}, which does not know it`;
+    }),
+  );
+}
+
+/** Every transfer to an address that a payment gave out is recorded with it, and nothing else is. */
+export function checkPayins(chains: readonly SimulatedChain[], payments: ReadonlyMap<string, PaymentState>): void {
+  const [unseen] = unseenPayins(chains, payments);
+  if (unseen !== undefined) throw new Violation('noPayinLost', unseen);
 }
 
 /** A payment that says it was paid out was, with what it says; and no other was. */

@@ -12,7 +12,7 @@ import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
 import { type Customers, startCustomers } from './customers.ts';
-import { checkPayins, checkPayouts, checkRebuild, prepare } from './ends.ts';
+import { checkPayins, checkPayouts, checkRebuild, prepare, unseenPayins } from './ends.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { configOf, createInstance } from './service.ts';
 
@@ -230,11 +230,12 @@ async function live(world: World): Promise<void> {
   const isAtRest = () =>
     watched.ended(instant(agenda.now_ms())) &&
     stores.postgres.view.rows('todo_webhooks').length === 0 &&
+    unseenPayins(chains, watched.payments).length === 0 &&
     hasRead(world);
   await until(agenda.now_ms() + endsWithin_ms, isAtRest);
+  checkPayins(chains, watched.payments);
   if (!isAtRest()) throw new Violation('ends', unended(world));
 
-  checkPayins(chains, watched.payments);
   checkPayouts(customers.orders, watched.payments);
   await checkRebuild(stores.log, stores.postgres);
 }
