@@ -60,7 +60,14 @@ const weathers: readonly [Weather, ...Weather[]] = [
   { crash: 0.0005, loss: 0.02, repeat: 0.1, way_ms: 300 },
 ];
 
+/** What the service loads when it is first needed comes in real time: a first run has it come, and is not looked at. */
+let isWarm = false;
+
 export async function simulate(asked: Asked): Promise<Outcome> {
+  if (!isWarm) {
+    isWarm = true;
+    await simulate({ seed: 0, chains: asked.chains, only: null });
+  }
   const world = createWorld(asked);
   replaceGlobals();
   beginRun(world.run);

@@ -18,18 +18,18 @@ async function simulate(from: number, seeds: number, processes = 2): Promise<rea
 }
 
 describe('the service in a simulated world', () => {
-  it('keeps its promises in a few hundred courses of things', async () => {
-    const told = await simulate(1, 200);
+  it('keeps its promises in the first courses of things', async () => {
+    const told = await simulate(1, 12);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
-    const crashes = told.reduce((sum, { faults }) => sum + faults, 0);
-    assert.ok(crashes > 200, 'hardly anything went wrong in these worlds');
+    const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
+    assert.ok(wrong > 200, 'hardly anything went wrong in these worlds');
   });
 
   it('replays a seed exactly, whatever ran in its process before', async () => {
-    const [forwards, alone] = await Promise.all([simulate(1, 6, 1), simulate(4, 3, 1)]);
+    const [forwards, alone] = await Promise.all([simulate(1, 2, 1), simulate(2, 1, 1)]);
     assert.deepEqual(
-      forwards.filter(({ seed }) => seed >= 4),
+      forwards.filter(({ seed }) => seed === 2),
       alone,
     );
   });
