@@ -162,7 +162,9 @@ async function auditRows(
   }
 }
 
-const foundIn = ({ found, readModels }: WholeReport): number => found + (readModels?.found ?? 0);
+function foundIn({ found, readModels }: WholeReport): number {
+  return found + (readModels?.found ?? 0);
+}
 
 /** For the role that watches how old the last audit is. */
 function leave(directory: string, report: WholeReport): void {
