@@ -1,8 +1,10 @@
 /** What an operator decides about a payout that does not go on by itself. Each decision is recorded with its reason and who made it. */
+import { type BatchState, dissolveBatch, payoutBatch } from '../../domain/batch/batch.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { copyBatch } from '../../domain/payment/batched.ts';
 import { bounceImpossible } from '../../domain/payment/close.ts';
 import * as payout from '../../domain/payment/payout.ts';
-import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { type By, currentState, type Handle, type Handled } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import { buriable } from './burying.ts';
@@ -23,8 +25,35 @@ type Outcome = Promise<Handled<PaymentState> | Refusal>;
 
 const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
 
-/** Nothing more is signed for the payout until it is tried again. What is signed can still land. */
-export const holdPayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, payout.holdPayout);
+/**
+ * Nothing more is signed for the payout until it is tried again. What is signed can still land, and stands in the payment's stream when this
+ * returns: who finds no attempt there may pay by hand.
+ *
+ * Crash after PayoutHeld: its batch may still be signed, and nobody was told that it is held. Held again, it leaves the batch.
+ */
+export async function holdPayout(deps: Deps, byHand: ByHand, by: By): Outcome {
+  const held = await decide(deps, byHand, by, payout.holdPayout);
+  if (isRefusal(held) || !held.state?.batch) return held;
+  const { batch, terms } = held.state;
+  const out = await outOfBatch(deps, batch.id, terms, by);
+  return isRefusal(out) ? out : { ...out, appended: held.appended + out.appended };
+}
+
+/** The batch is not made; where it is signed already, the payment gets the attempt. */
+async function outOfBatch(
+  { handle, clock }: Deps,
+  id: string,
+  { paymentId, appId }: Pick<Payment['terms'], 'paymentId' | 'appId'>,
+  by: By,
+): Outcome {
+  const why = `an operator holds the payout of ${paymentId}`;
+  const dissolve = (state: BatchState) => dissolveBatch(state, why, clock.now());
+  const dissolved = await handle(payoutBatch, id, dissolve, { ...by, appId: null });
+  if (isRefusal(dissolved) && dissolved.refused !== 'illegalStep') return dissolved;
+  const batch = await currentState(handle, payoutBatch, id);
+  const copy = (p: PaymentState) => (batch ? copyBatch(p, id, batch, clock.now()) : []);
+  return handle(paymentDecider, paymentId, copy, { ...by, appId });
+}
 
 /** The payout goes on after a hold, after its attempts were spent, or after a transfer that brought nothing. */
 export const retryPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>

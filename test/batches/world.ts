@@ -6,6 +6,7 @@ import { tendNonces } from '../../commands/transfers/cancels.ts';
 import { nothingToProve } from '../../commands/transfers/outgoing.ts';
 import { batchOwner } from '../../commands/transfers/owners/batches.ts';
 import { payoutOwner } from '../../commands/transfers/owners/payments.ts';
+import { holdPayout } from '../../commands/transfers/payoutsByHand.ts';
 import {
   type Batching,
   type Fate,
@@ -19,7 +20,7 @@ import {
 import { type Batch, payoutBatch } from '../../domain/batch/batch.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { holdPayout, retryPayout } from '../../domain/payment/payout.ts';
+import { retryPayout } from '../../domain/payment/payout.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { plus } from '../../domain/time.ts';
 import type { TransferKey } from '../../domain/transfer/key.ts';
@@ -254,7 +255,8 @@ export async function batchWorld(count: number) {
       for (const key of await keys()) await surviving(() => process.audit.act({ key }, signal));
     },
     tend: () => surviving(() => tendNonces({ ...process.signing, failed: () => {} }, signal)),
-    hold: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => holdPayout(p, 'by hand', clock.now()), facts),
+    hold: (n: number) =>
+      holdPayout({ handle: outside, clock }, { paymentId: paymentIdOf(n), reason: 'by hand' }, { cause: facts.cause }),
     letGo: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => retryPayout(p, 'by hand', clock.now()), facts),
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);
