@@ -101,7 +101,7 @@ describe('a payment’s life', () => {
   });
 
   it('comes to an end when its next steps are followed', () => {
-    const steps = Array<Ask>(7).fill(advance);
+    const steps = Array<Ask>(8).fill(advance);
     forAll((_, script) => {
       const whole = { ...script, asks: [...script.asks, ...steps] };
       const { payment } = live(whole);

@@ -41,6 +41,7 @@ import {
   type TermsSketch,
   treasuryAccount,
 } from '../../../support/payments.ts';
+import * as batching from './batching.ts';
 
 /** Looks at the payment as it is, and asks for something: the answer can be had again for the very same question. */
 export interface Ask {
@@ -268,8 +269,9 @@ export const advance: Ask = ask('advance', (p, now) => {
     case 'hold':
       if (p.payout?.short) return (p.payout.short.arrived > 0n ? accept : retry).of(p, now);
       return p.payoutHeld === null ? backAgain(p, now) : retry.of(p, now);
-    case 'tell':
     case 'batched':
+      return batching.release(p, now);
+    case 'tell':
     case 'done':
       return () => [];
   }
@@ -330,6 +332,9 @@ const advanceRefunds: Ask = ask('advance refunds', (p, now) => {
   return (live ? confirmRefund(open.refund, live.attempt) : signRefund(open.refund, 'right')).of(p, now);
 });
 
+const joinBatch = ask('leave the payout to a batch', batching.join);
+const releaseBatch = ask('the batch lets it go', batching.release);
+
 const transfer = fc.nat(comings.length - 1);
 const block = fc.nat(1);
 const manner = fc.constantFrom(...manners);
@@ -348,6 +353,7 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => buryPayout(...t)) },
   { weight: 2, arbitrary: block.map(orphanPayout) },
   { weight: 1, arbitrary: fc.constant(bounce) },
+  { weight: 2, arbitrary: fc.constantFrom(joinBatch, joinBatch, releaseBatch) },
   { weight: 2, arbitrary: fc.constantFrom(hold, retry, accept) },
   { weight: 2, arbitrary: fc.tuple(small, fc.boolean()).map((t) => reportShort(...t)) },
   { weight: 4, arbitrary: fc.constant(advanceRefunds) },

@@ -1,0 +1,37 @@
+/** A payment's payout is left to a batch, and given back by one that is over. */
+import { payoutBatch } from '../../../../domain/batch/batch.ts';
+import type { PayoutBatchEvent } from '../../../../domain/batch/events.ts';
+import { type Decision, fold } from '../../../../domain/decider.ts';
+import { asMember, copyBatch, joinBatch } from '../../../../domain/payment/batched.ts';
+import type { PaymentEvent } from '../../../../domain/payment/events.ts';
+import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
+import type { Instant } from '../../../../domain/time.ts';
+import { treasuryAccount } from '../../../support/payments.ts';
+
+type Question = (state: PaymentState) => Decision<PaymentEvent>;
+
+const batch = 'batch-1';
+
+/** Another payment is in it as well. */
+function opening(p: Payment, openedAt: Instant) {
+  const { chainId, token } = p.terms.destination;
+  const own = asMember(p);
+  const members = [own, { ...own, paymentId: 'another', amount: '1' }];
+  return { chainId, account: treasuryAccount, token, contract: `0x${'cc'.repeat(20)}`, members, openedAt };
+}
+
+export function join(p: Payment, now: Instant): Question {
+  const opened = opening(p, now);
+  return (state) => joinBatch(state, { batch, position: 1, opened, now });
+}
+
+/** The batch was dissolved before anything was signed. */
+export function release(p: Payment, now: Instant): Question {
+  const events: readonly PayoutBatchEvent[] = [
+    { type: 'BatchOpened', data: opening(p, now) },
+    { type: 'BatchGathered', data: { joined: [1, 2], gatheredAt: now } },
+    { type: 'BatchDissolved', data: { reason: 'one by one is cheaper', dissolvedAt: now } },
+  ];
+  const dissolved = fold(payoutBatch, events);
+  return (state) => (dissolved ? copyBatch(state, batch, dissolved, now) : []);
+}
