@@ -1,6 +1,7 @@
 /** Payments that are to be paid out together, a chain of one account that does what it is told, and processes that die anywhere. */
 import assert from 'node:assert/strict';
 import { putTogether } from '../../commands/batches/open.ts';
+import { ChainBroken } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import { tendNonces } from '../../commands/transfers/cancels.ts';
 import { nothingToProve } from '../../commands/transfers/outgoing.ts';
@@ -24,6 +25,7 @@ import { retryPayout } from '../../domain/payment/payout.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { plus } from '../../domain/time.ts';
 import type { TransferKey } from '../../domain/transfer/key.ts';
+import { memoryEventStore } from '../../src/eventstore/memory.ts';
 import { auditWorker } from '../../src/subscribers/transfers/audit.ts';
 import { StepRefused, transfersWorker } from '../../src/subscribers/transfers/worker.ts';
 import {
@@ -117,7 +119,14 @@ export function fakeChain() {
 }
 
 export async function batchWorld(count: number) {
-  const { start, clock, time, store, typesIn } = processes();
+  const memory = memoryEventStore();
+  /** Streams that others wrote to. */
+  const broken = new Set<string>();
+  const read: typeof memory.read = async (stream, options) => {
+    if (broken.has(stream)) throw new ChainBroken({ stream, revision: 1n, expected: 'one link', found: 'another' });
+    return memory.read(stream, options);
+  };
+  const { start, clock, time, store, typesIn } = processes({ store: { ...memory, read } });
   const chain = fakeChain();
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   const around = {
@@ -248,6 +257,7 @@ export async function batchWorld(count: number) {
     open: (ns: readonly number[] = numbers) =>
       surviving(() => putTogether({ ...process, clock, crash, rail, batching }, ns.map(paymentIdOf), signal)),
     act,
+    keys,
     async actAll() {
       for (const key of await keys()) await act(key);
     },
@@ -258,6 +268,11 @@ export async function batchWorld(count: number) {
     hold: (n: number) =>
       holdPayout({ handle: outside, clock }, { paymentId: paymentIdOf(n), reason: 'by hand' }, { cause: facts.cause }),
     letGo: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => retryPayout(p, 'by hand', clock.now()), facts),
+    /** Other people write to its stream; processes that begin later see it. */
+    breakStream(n: number) {
+      broken.add(`payment-${paymentIdOf(n)}`);
+      process = boot();
+    },
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);
     },

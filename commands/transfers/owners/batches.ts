@@ -21,13 +21,14 @@ import {
   signBatch,
 } from '../../../domain/batch/batch.ts';
 import type { PayoutBatchEvent } from '../../../domain/batch/events.ts';
-import { type Decision, isRefusal, type Refusal } from '../../../domain/decider.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { copyBatch, joinBatch } from '../../../domain/payment/batched.ts';
 import { lostFunding } from '../../../domain/payment/counting.ts';
 import { payoutOwed } from '../../../domain/payment/owed.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import type { TransferKey } from '../../../domain/transfer/key.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
+import { ChainBroken } from '../../codec.ts';
 import { currentState, type Handle } from '../../handle.ts';
 import type { Clock } from '../../ports.ts';
 import type { Recorded, StillFunded, TransferOwner } from '../outgoing.ts';
@@ -75,12 +76,18 @@ async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): Record
   let refusal: Refusal | undefined;
   for (const { paymentId, appId } of joinedMembers(batch)) {
     const copy = (p: PaymentState) => copyBatch(p, id, batch, clock.now());
-    const copied = await handle(paymentDecider, paymentId, copy, { cause, appId });
+    const copied = await handle(paymentDecider, paymentId, copy, { cause, appId }).catch(passOver);
     if (isRefusal(copied)) refusal ??= copied;
   }
   // One that does not fit stops what is sent next, and not what the others have to know.
   if (refusal) return refusal;
   return handle(payoutBatch, id, (state) => noteTold(state, batch.changes), { cause, appId: null });
+}
+
+/** On a payment that others wrote to nothing is decided: it is not paid, and those beside it do not wait for that. */
+function passOver(error: unknown): Refusal {
+  if (error instanceof ChainBroken) return refuse('illegalStep', error.message);
+  throw error;
 }
 
 /** Who does not join is paid by himself. */
@@ -95,7 +102,7 @@ async function gather(
     const outcome = await handle(paymentDecider, paymentId, (p: PaymentState) => joinBatch(p, joining), {
       cause,
       appId,
-    });
+    }).catch(passOver);
     if (!isRefusal(outcome)) joined.push(at + 1);
   }
   return handle(payoutBatch, id, (state) => gatherBatch(state, joined, clock.now()), { cause, appId: null });
@@ -106,7 +113,12 @@ async function proveMembers({ handle, proveFunding }: Deps, id: string, signal: 
   const batch = await currentState(handle, payoutBatch, id);
   const ids = batch ? joinedMembers(batch).map(({ paymentId }) => paymentId) : [];
   const look = () =>
-    Promise.all(ids.map(async (each) => payable(each, await currentState(handle, paymentDecider, each))));
+    Promise.all(
+      ids.map(async (each) => {
+        const found = await currentState(handle, paymentDecider, each).catch(passOver);
+        return payable(each, isRefusal(found) ? null : found);
+      }),
+    );
   const proven = await Promise.all((await look()).map(({ payment, owed }) => proveFunding(payment, owed, signal)));
   return async () => {
     await look();
@@ -119,6 +131,6 @@ function payable(id: string, payment: PaymentState): { readonly payment: Payment
   if (payment && owed && payment.payoutHeld === null && !lostFunding(payment)) return { payment, owed };
   throw new PayoutBlocked(
     'fundingUnproven',
-    `payment ${id} is held, or its money left its chain: it is not paid with others`,
+    `payment ${id} is held, its money left its chain, or others wrote to its stream: it is not paid with others`,
   );
 }
