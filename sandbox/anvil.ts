@@ -3,16 +3,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childEnvironment } from '../src/runtime/system.ts';
 import { askNode } from './askNode.ts';
+import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';
 
 const host = '127.0.0.1';
 const ready_ms = 15_000;
 const stop_ms = 10_000;
 const poll_ms = 20;
+const launchesMax = 3;
 /** Seconds between dumps of the chain to disk: what a kill -9 of the chain can lose. A large file is written less often. */
 const dumpEvery_s = 5;
 const dumpEveryPerMB_s = 0.5;
@@ -80,8 +81,17 @@ function isWhole(stateFile: string): boolean {
 
 const previous = (stateFile: string) => `${stateFile}.previous`;
 
+/** Somebody else may take a free port before the chain does. */
 async function launch(options: AnvilOptions): Promise<Anvil> {
-  const port = options.port ?? (await freePort());
+  if (options.port !== undefined) return launchOn(options.port, options);
+  for (let tries = 1; tries < launchesMax; tries += 1) {
+    const anvil = await launchOn(await freePort(), options).catch(() => undefined);
+    if (anvil) return anvil;
+  }
+  return launchOn(await freePort(), options);
+}
+
+async function launchOn(port: number, options: AnvilOptions): Promise<Anvil> {
   const rpcUrl = `http://${host}:${port}`;
   const output = options.logFile === undefined ? ('ignore' as const) : openLog(options.logFile);
   const child = spawn(binary(), [...flags(options), '--host', host, '--port', String(port), '--no-cors'], {
@@ -153,14 +163,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), stop_ms);
   await ended;
   clearTimeout(timer);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
-  return address.port;
 }

@@ -3,13 +3,13 @@ import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { arch, platform } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { childEnvironment } from '../src/runtime/system.ts';
+import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';
 import { owned, type ServerUser, serverUser } from './postgresUser.ts';
 
@@ -194,13 +194,4 @@ async function binaries(): Promise<{ readonly initdb: string; readonly postgres:
   const paths = (await import(name)) as { initdb: string; postgres: string };
   for (const path of [paths.initdb, paths.postgres]) await chmod(path, 0o755).catch(() => {});
   return paths;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
-  return address.port;
 }

@@ -1,7 +1,7 @@
 /** What chaos happens to: local chains of all families, a Postgres and an event store on disks of their own, and the service as it is run. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { readConfig } from '../../src/config.ts';
 import { startService } from '../../src/main.ts';
 import { type Children, openChildren } from '../children.ts';
+import { freePort } from '../freePort.ts';
 import { keepKeys, type SandboxKeys } from '../keys.ts';
 import { startPostgres } from '../postgres.ts';
 import type { SandboxFile } from '../sandboxFile.ts';
@@ -207,13 +208,4 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
     await sleep(poll_ms);
   }
   throw new Error(`the world did not become ready within ${ready_ms / 1_000} s: see the logs in its data directory`);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
-  return address.port;
 }

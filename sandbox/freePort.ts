@@ -1,0 +1,30 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+
+/** Below the ports that systems give to outgoing connections: those can take a port between the look and its use. */
+const range = { from: 20_000, to: 32_000 } as const;
+const triesMax = 50;
+
+/** A port of 127.0.0.1 that nobody listens on now. @throws when the system has none */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const port = randomInt(range.from, range.to);
+    if (await canListen(port)) return port;
+  }
+  throw new Error(
+    `no free port on 127.0.0.1 in ${triesMax} tries: end what listens between ${range.from} and ${range.to}`,
+  );
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const server: Server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
