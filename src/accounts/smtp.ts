@@ -1,5 +1,5 @@
 /** Sends mail through the operator's mail server. */
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { Unavailable } from '../../commands/ports.ts';
 import { readEmail } from './email.ts';
 import type { Mail } from './outbox.ts';
@@ -26,26 +26,30 @@ const connectionsMax = 3;
 
 /** A user's password goes over TLS or not at all. */
 export function createSmtp({ url, from }: MailSettings): { readonly send: SendMail; close(): void } {
-  const transport = createTransport(
-    {
-      url,
-      pool: true,
-      maxConnections: connectionsMax,
-      connectionTimeout: connect_ms,
-      greetingTimeout: connect_ms,
-      socketTimeout: silence_ms,
-      requireTLS: new URL(url).username !== '',
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    },
-    { from },
-  );
+  const options = {
+    url,
+    pool: true,
+    maxConnections: connectionsMax,
+    connectionTimeout: connect_ms,
+    greetingTimeout: connect_ms,
+    socketTimeout: silence_ms,
+    requireTLS: new URL(url).username !== '',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as const;
+  let opened: Promise<Transporter> | undefined;
+  /** The library is loaded by the first mail: most processes send none. */
+  const transport = () => {
+    opened ??= import('nodemailer').then(({ createTransport }) => createTransport(options, { from }));
+    return opened;
+  };
   return {
-    close: () => transport.close(),
+    close: () => void opened?.then((transporter) => transporter.close()),
     async send({ to, subject, text }) {
       try {
         // As an object: a list of addresses cannot be made of it.
-        await transport.sendMail({
+        const transporter = await transport();
+        await transporter.sendMail({
           to: { name: '', address: to },
           subject,
           text,

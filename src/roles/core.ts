@@ -17,7 +17,6 @@ import { type Config, ConfigError } from '../config.ts';
 import type { OpenEventStore } from '../eventstore/client.ts';
 import { Unusable } from '../eventstore/failures.ts';
 import { withSeals } from '../eventstore/sealed.ts';
-import { readLogo } from '../images/logo.ts';
 import { endPassedChannel } from '../postgres/cursors.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { stockChannel } from '../postgres/depositOwners.ts';
@@ -242,7 +241,8 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     newKey: newApiKey,
     revokedKeys,
     profiles: createProfileStore(database),
-    readLogo,
+    // Its library is large, and most processes never see a picture.
+    readLogo: async (bytes) => (await import('../images/logo.ts')).readLogo(bytes),
     localSites: config.mode === 'sandbox',
     settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
     seal: box.seal,

@@ -26,6 +26,8 @@ export interface ShardsOptions {
 
 const program = fileURLToPath(new URL('./shard.ts', import.meta.url));
 const printedMax = 20_000;
+/** A suite starts programs by the hundred: they load their modules with fewer looks at the disk and fewer collections. */
+const quickStart = ['--preserve-symlinks', '--max-semi-space-size=64'];
 /** No file takes so long unless it hangs in a way that mocha cannot see. */
 const workMax_ms = 20 * 60_000;
 
@@ -51,7 +53,8 @@ export async function runShards({ files, count, folder, onWork }: ShardsOptions)
 
 function openShard(folder: string) {
   mkdirSync(folder, { mode: 0o755 });
-  const env = { ...process.env, TMPDIR: folder };
+  const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart].filter(Boolean).join(' ');
+  const env = { ...process.env, TMPDIR: folder, NODE_OPTIONS };
   const child = fork(program, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let outcomes: Outcome[] = [];
   let printed = '';

@@ -97,7 +97,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         LOG_LEVEL: 'warn',
         ...env,
       };
-      const started = spawn(process.execPath, ['--max-semi-space-size=16', program], {
+      const started = spawn(process.execPath, [program], {
         env: { ...process.env, ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -27,19 +27,25 @@ async function looking(
   }
 }
 
+/** Colours are those of the elements, which words do not change: they are looked at by night in either direction of writing. */
+const nightlyIn: readonly Language[] = ['en', 'ar'];
+
 describe('pages of payments in a browser', function () {
   this.timeout(180_000);
 
   for (const language of languages) {
-    it(`can be used by everybody in ${language}, by day and by night, at 320 pixels`, () =>
+    const times = nightlyIn.includes(language) ? 'by day and by night' : 'by day';
+    it(`can be used by everybody in ${language}, ${times}, at 320 pixels`, () =>
       looking(language, async ({ page }) => {
         for (const name of Object.keys(payPages(language))) {
           await page.emulateMedia({ colorScheme: 'light' });
           await page.goto(name);
           assert.equal(await page.evaluate(() => document.documentElement.lang), language);
           assert.deepEqual(await obstacles(page), [], `${name}, light`);
-          await page.emulateMedia({ colorScheme: 'dark' });
-          assert.deepEqual(await obstacles(page, 'colours'), [], `${name}, dark`);
+          if (nightlyIn.includes(language)) {
+            await page.emulateMedia({ colorScheme: 'dark' });
+            assert.deepEqual(await obstacles(page, 'colours'), [], `${name}, dark`);
+          }
           assert.deepEqual(await standingOut(page), [], `${name} scrolls sideways`);
         }
       }));
