@@ -91,6 +91,8 @@ export interface AccountHistory {
     range: { readonly from: bigint; readonly to: bigint },
     signal: AbortSignal,
   ): AsyncIterable<{ readonly address: string; readonly transaction: AccountTransaction }>;
+  /** Where the memory of the node that remembers most begins. Left out where nodes remember all. @throws ChainUnavailable */
+  oldest?(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly time: Instant }>;
   /** What the account holds now, as so many nodes as must agree say. @throws ChainUnavailable, StandingDisputed */
   standing(account: string, signal: AbortSignal): Promise<Standing>;
   /** What may become of a block: `gone` when another one is in its place. */

@@ -8,7 +8,7 @@ import { day_ms } from '../../domain/time.ts';
 import { reportOutflow } from '../../domain/treasury/adopting.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { describe } from './adopt.ts';
-import { type HistoryWindow, type Stranger, type StrangersDeps, strangeHistory } from './strangers.ts';
+import { type HistoryWindow, type Stranger, type Strangers, type StrangersDeps, strangeHistory } from './strangers.ts';
 
 /** What is older, or behind so many others, is not looked at when the service starts. */
 const window: HistoryWindow = { duration_ms: day_ms, transactionsMax: 100 };
@@ -18,11 +18,12 @@ const window: HistoryWindow = { duration_ms: day_ms, transactionsMax: 100 };
  * has adopted it. Recorded again, it changes nothing.
  * @returns those that moved money. @throws ChainUnavailable, HistoryTooLong, Unavailable
  */
-export async function compareOutflows(deps: StrangersDeps, signal: AbortSignal): Promise<readonly Stranger[]> {
-  if (deps.history.withNonce) return [];
-  const found = (await strangeHistory(deps, window, signal)).filter(takesMoney);
+export async function compareOutflows(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
+  if (deps.history.withNonce) return { found: [], unseenBefore: null };
+  const { found: all, unseenBefore } = await strangeHistory(deps, window, signal);
+  const found = all.filter(takesMoney);
   for (const stranger of found) await record(deps, stranger);
-  return found;
+  return { found, unseenBefore };
 }
 
 /** A fee alone is none: whoever sweeps deposits by hand pays one. */

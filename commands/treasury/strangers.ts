@@ -1,6 +1,6 @@
 /** Transactions of the treasury that the log does not know: found by the nonces that they used up or, where there are none, in the account's history. */
 import { chainOf } from '../../domain/chains.ts';
-import { day_ms, epochMs, type Instant, instant, plus } from '../../domain/time.ts';
+import { day_ms, epochMs, type Instant, instant, minute_ms, plus } from '../../domain/time.ts';
 import { keyOf, type TransferKey } from '../../domain/transfer/key.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import type { AccountHistory, AccountTransaction } from '../accountHistory.ts';
@@ -30,6 +30,13 @@ export interface Stranger {
   readonly transaction: AccountTransaction | null;
 }
 
+export interface Strangers {
+  /** The oldest first, by account. */
+  readonly found: readonly Stranger[];
+  /** What the account sent before, within the window, no node remembers; null where all of it was looked at. */
+  readonly unseenBefore: Instant | null;
+}
+
 /** Nonces of one account that are looked up in one go. */
 const noncesMax = 50;
 
@@ -40,16 +47,20 @@ export interface HistoryWindow {
 }
 
 export const wholeWindow: HistoryWindow = { duration_ms: 7 * day_ms, transactionsMax: 1_000 };
+/** Nodes go on forgetting while pages are read. */
+const forgotten_ms = 5 * minute_ms;
+/** Nodes that are told to remember a day remember some minutes less, or more. */
+const negligible_ms = 15 * minute_ms;
 const pagesMax = 40;
 const pageSize = 100;
 
-/** The oldest first, by account. @throws ChainUnavailable, Unavailable */
-export async function strangers(deps: StrangersDeps, signal: AbortSignal): Promise<readonly Stranger[]> {
+/** @throws ChainUnavailable, HistoryTooLong, Unavailable */
+export async function strangers(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
   const { rail, clock } = deps;
   if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
   const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
   const found = await Promise.all(accounts.map((numbering) => strangeNonces(deps, numbering, signal)));
-  return found.flat();
+  return { found: found.flat(), unseenBefore: null };
 }
 
 /** What used nonces up that the log gave to nobody, or to somebody who signed nothing that landed. */
@@ -106,22 +117,23 @@ async function signedWith({ owners }: StrangersDeps, state: TreasuryState, accou
   };
 }
 
-/** What the account sent in the window and nothing records, the oldest first. @throws ChainUnavailable, HistoryTooLong, Unavailable */
+/** What the account sent in the window and nothing records. @throws ChainUnavailable, HistoryTooLong, Unavailable */
 export async function strangeHistory(
   deps: StrangersDeps,
   window: HistoryWindow,
   signal: AbortSignal,
-): Promise<readonly Stranger[]> {
+): Promise<Strangers> {
   const { account } = deps.rail;
   const state = await stateOf(deps, account);
-  if (!state.opened) return [];
-  const sent = await sentIn(deps, state, window, signal);
+  if (!state.opened) return { found: [], unseenBefore: null };
+  const { sent, unseenBefore } = await sentIn(deps, state, window, signal);
   const known = new Set([...state.adopted, ...state.cancelled.flatMap(({ signed }) => signed)].map(({ hash }) => hash));
   const unknown = await unrecorded(
     deps,
     sent.filter(({ txHash }) => !known.has(txHash)),
   );
-  return unknown.map((transaction) => ({ account, nonce: transaction.nonce, transaction })).toReversed();
+  const found = unknown.map((transaction) => ({ account, nonce: transaction.nonce, transaction })).toReversed();
+  return { found, unseenBefore };
 }
 
 /** The newest first. */
@@ -130,13 +142,19 @@ async function sentIn(
   { openedAt }: TreasuryState,
   { duration_ms, transactionsMax }: HistoryWindow,
   signal: AbortSignal,
-): Promise<readonly AccountTransaction[]> {
+): Promise<{ readonly sent: readonly AccountTransaction[]; readonly unseenBefore: Instant | null }> {
   const { account, chainId } = rail;
   const { blockNumber: to } = await history.standing(account, signal);
-  const blocks = BigInt(Math.ceil(duration_ms / chainOf(chainId).block_ms));
-  const range = { account, from: to > blocks ? to - blocks : 0n, to, order: 'newestFirst', max: pageSize } as const;
+  const { block_ms } = chainOf(chainId);
+  const blocks = (ms: number) => BigInt(Math.ceil(ms / block_ms));
+  const oldest = await history.oldest?.(signal);
+  const remembered = oldest ? oldest.blockNumber + blocks(forgotten_ms) : 0n;
+  const from = [0n, to - blocks(duration_ms), remembered].reduce((a, b) => (a > b ? a : b));
+  const range = { account, from, to, order: 'newestFirst', max: pageSize } as const;
   const start = plus(clock.now(), -duration_ms);
   const since = openedAt !== null && openedAt > start ? openedAt : start;
+  const seenFrom = oldest && plus(oldest.time, forgotten_ms);
+  const unseenBefore = seenFrom && epochMs(seenFrom) > epochMs(since) + negligible_ms ? seenFrom : null;
   const found: AccountTransaction[] = [];
   let after: string | null = null;
   for (let pages = 0; pages < pagesMax && found.length < transactionsMax; pages += 1) {
@@ -145,7 +163,8 @@ async function sentIn(
     after = page.next;
     if (after === null || page.transactions.some(({ time }) => time < since)) break;
   }
-  return found.filter(({ outgoing, time }) => outgoing && epochMs(time) >= epochMs(since));
+  const sent = found.filter(({ outgoing, time }) => outgoing && epochMs(time) >= epochMs(since));
+  return { sent, unseenBefore };
 }
 
 async function unrecorded(

@@ -79,7 +79,10 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     const signing = { handle: workHandle, clock, rail, signer, memory, owners, inTurn: oneByOne };
     const outflows = createOutflowCheck({
       clock,
-      compare: async (signal) => (await compareOutflows(strangersOn(core, chainId, owners), signal)).length,
+      compare: async (signal) => {
+        const { found, unseenBefore } = await compareOutflows(strangersOn(core, chainId, owners), signal);
+        return { unknown: found.length, unseenBefore };
+      },
       alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
     });
     const settings = core.config.chains.find((chain) => chain.chainId === chainId)?.payoutBatch;

@@ -98,6 +98,11 @@ export function createStellarHistory(
     chainId: stellarChainId,
     listsCoin: true,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
+    async oldest(signal) {
+      const told = await rpc.every(async (node) => (await ledgerRange(node)).oldest, signal);
+      const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
+      return { blockNumber: ledger, time: instant(closedAt_s * 1_000) };
+    },
     standing: (account, signal) =>
       agreedStanding(
         rpc,

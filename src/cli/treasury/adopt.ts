@@ -40,7 +40,11 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
     throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
   const signal = AbortSignal.timeout(answer_ms);
   const deps = strangersOn(core, chainId, transferOwners({ ...core, owed: owedOn(core.database) }));
-  const found = await strangers(deps, signal);
+  const { found, unseenBefore } = await strangers(deps, signal);
+  if (unseenBefore !== null)
+    console.error(
+      `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
+    );
   if (record === undefined || reason === undefined) return list(deps, found, options);
   for (const each of chosen(found, record)) {
     const outcome = await adopt(deps, each, adopting(reason, options), operator(), signal);

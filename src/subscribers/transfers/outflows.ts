@@ -1,11 +1,13 @@
 /** Before a chain's first transfer is looked for, what left its treasury is compared with the log. */
 import type { Clock } from '../../../commands/ports.ts';
-import { epochMs, minute_ms } from '../../../domain/time.ts';
+import { epochMs, type Instant, minute_ms } from '../../../domain/time.ts';
 
 export interface OutflowsDeps {
   readonly clock: Pick<Clock, 'now'>;
-  /** Records what the log does not know. @returns how many there were */
-  readonly compare: (signal: AbortSignal) => Promise<number>;
+  /** Records what the log does not know. @returns how many there were, and before when nodes remember nothing; null: all was seen */
+  readonly compare: (
+    signal: AbortSignal,
+  ) => Promise<{ readonly unknown: number; readonly unseenBefore: Instant | null }>;
   readonly alarm: (reason: string, message: string) => void;
 }
 
@@ -22,12 +24,17 @@ export function createOutflowCheck({ clock, compare, alarm }: OutflowsDeps): () 
     if (now_ms < next_ms) return;
     next_ms = now_ms + minute_ms;
     try {
-      const unknown = await compare(AbortSignal.timeout(answer_ms));
+      const { unknown, unseenBefore } = await compare(AbortSignal.timeout(answer_ms));
       next_ms = Number.POSITIVE_INFINITY;
       if (unknown > 0)
         alarm(
           'treasuryBehindChain',
           `${unknown} transactions took money from the treasury and the log does not know them: nothing is signed until they are adopted (npm run treasury -- adopt)`,
+        );
+      if (unseenBefore !== null)
+        alarm(
+          'outflowsUnseen',
+          `no node remembers what left the treasury before ${unseenBefore}: only what left later is compared with the log; name a node with a longer history, and start again`,
         );
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

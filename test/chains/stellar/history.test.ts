@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Asset, Operation } from '@stellar/stellar-sdk';
 import type { AccountTransaction, HistoryAsked } from '../../../commands/accountHistory.ts';
+import { epochMs } from '../../../domain/time.ts';
 import { createStellarHistory } from '../../../src/chains/stellar/history.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { usdc } from '../../support/stellar.ts';
@@ -72,6 +73,13 @@ describe('the history of an account on Stellar', () => {
     const reverted = of(failed.txHash);
     assert.deepEqual([reverted?.succeeded, reverted?.changes, reverted?.fee], [false, [], 100n]);
     assert.deepEqual(await all({ ...range, order: 'newestFirst' }, 1), found.toReversed());
+  });
+
+  it('begins where the node’s memory does', async () => {
+    const { blockNumber, time } = (await history.oldest?.(signal)) ?? assert.fail('it is known');
+    const { blockNumber: to } = await history.standing(account, signal);
+    assert.ok(blockNumber < to && epochMs(time) <= Date.now());
+    await history.transactions({ account, from: blockNumber, to, order: 'newestFirst', max: 1, after: null }, signal);
   });
 
   it('goes on behind envelopes with something in them that the SDK does not know', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AccountTransaction } from '../../../commands/accountHistory.ts';
+import type { AccountTransaction, Standing } from '../../../commands/accountHistory.ts';
 import { eventCodec } from '../../../commands/codec.ts';
 import { createHandle } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
@@ -9,7 +9,7 @@ import { adopt, type Shown } from '../../../commands/treasury/adopt.ts';
 import { compareOutflows } from '../../../commands/treasury/outflows.ts';
 import { type StrangersDeps, strangers } from '../../../commands/treasury/strangers.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import type { Instant } from '../../../domain/time.ts';
+import { day_ms, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import { newLeg } from '../../../domain/transfer/leg.ts';
 import { openTreasury } from '../../../domain/treasury/nonces.ts';
 import { objectionTo } from '../../../domain/treasury/objections.ts';
@@ -82,7 +82,7 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
 }
 
 const shownOf = async (deps: StrangersDeps): Promise<readonly Shown[]> =>
-  (await strangers(deps, signal)).filter((each): each is Shown => each.transaction !== null);
+  (await strangers(deps, signal)).found.filter((each): each is Shown => each.transaction !== null);
 
 describe('transactions of the treasury that the log does not know', () => {
   it('are those whose nonces the log gave to nobody; adopted, they are known', async () => {
@@ -118,7 +118,7 @@ describe('transactions of the treasury that the log does not know', () => {
 
   it('are listed without what they did where no node shows them', async () => {
     const { deps } = await given([sent(9)]);
-    assert.deepEqual(await strangers(deps, signal), [{ account, nonce: 7n, transaction: null }]);
+    assert.deepEqual((await strangers(deps, signal)).found, [{ account, nonce: 7n, transaction: null }]);
   });
 
   it('that moved money wait until payins are read up to them: what they paid may not be known to be owed yet', async () => {
@@ -184,7 +184,7 @@ describe('transactions of the treasury that the log does not know', () => {
 describe('what left the treasury while nothing watched', () => {
   it('and is not recorded stops the account until it is adopted', async () => {
     const { deps, state } = await given([sent(null)], { numbered: false });
-    assert.equal((await compareOutflows(deps, signal)).length, 1);
+    assert.equal((await compareOutflows(deps, signal)).found.length, 1);
     await compareOutflows(deps, signal);
     const stopped = await state();
     assert.equal(stopped.outflows.length, 1, 'once');
@@ -193,7 +193,7 @@ describe('what left the treasury while nothing watched', () => {
     assert.ok(found);
     assert.equal(await adopt(deps, found, { reason: 'the rent, by hand' }, ada, signal), true);
     assert.equal(objectionTo(await state()), undefined);
-    assert.equal((await compareOutflows(deps, signal)).length, 0);
+    assert.equal((await compareOutflows(deps, signal)).found.length, 0);
   });
 
   it('and is recorded, moved nothing, failed, or is older than the account’s first payout, stops nothing', async () => {
@@ -206,8 +206,38 @@ describe('what left the treasury while nothing watched', () => {
       [sent(null, { time: p.minute(-1) }), []],
     ] as const) {
       const { deps, state } = await given([shown], { numbered: false, recorded: [...recorded] });
-      assert.deepEqual(await compareOutflows(deps, signal), []);
+      assert.deepEqual(await compareOutflows(deps, signal), { found: [], unseenBefore: null });
       assert.equal(objectionTo(await state()), undefined);
     }
+  });
+
+  it('is asked of no block that nodes have forgotten, and from when on it was seen is said', async () => {
+    const { deps } = await given([], { numbered: false });
+    deps.clock.advance(2 * day_ms);
+    const now = deps.clock.now();
+    const from: bigint[] = [];
+    const remembering = (ago_ms: number): StrangersDeps => ({
+      ...deps,
+      history: {
+        ...deps.history,
+        standing: async () => ({ blockNumber: 1_000_000n }) as Standing,
+        oldest: async () => ({ blockNumber: 1_000_000n - BigInt(ago_ms / 400), time: plus(now, -ago_ms) }),
+        async transactions(asked) {
+          from.push(asked.from);
+          return { transactions: [], next: null, complete: true };
+        },
+      },
+    });
+    const unseenBefore = async (ago_ms: number) => (await compareOutflows(remembering(ago_ms), signal)).unseenBefore;
+    assert.equal(await unseenBefore(day_ms), null, 'some minutes more or less are nothing');
+    assert.equal(await unseenBefore(3 * day_ms), null);
+    assert.equal(await unseenBefore(hour_ms), plus(now, 5 * minute_ms - hour_ms));
+    assert.equal((await strangers(remembering(day_ms), signal)).unseenBefore, plus(now, 5 * minute_ms - day_ms));
+    const later = BigInt((5 * minute_ms) / 400);
+    const edges = [day_ms, day_ms, hour_ms, day_ms].map((ago_ms) => 1_000_000n - BigInt(ago_ms / 400));
+    assert.deepEqual(
+      from,
+      edges.map((edge, at) => (at === 1 ? edge : edge + later)),
+    );
   });
 });
