@@ -6,7 +6,7 @@ export interface Audited {
   readonly findings: readonly string[];
 }
 
-const saidMax = 2_000;
+const saidMax = 12_000;
 const bar = /\[[█░]+\]/;
 
 export async function auditOf(chaos: ChaosWorld): Promise<Audited> {

@@ -46,7 +46,7 @@ export function summaryOf(outcome: Outcome): string {
     `${refunds} payments had money sent back.`,
     disks ? 'Disks that were filled: a tmpfs for each store.' : 'No disk was filled: this user may mount none.',
     ...(notDone.length > 0 ? [`Faults that could not be done or taken back: ${notDone.join('; ')}.`] : []),
-    `Audit: ${audit}`,
+    `What \`npm run audit\` said of it:\n\n\`\`\`text\n${audit}\n\`\`\``,
     findings.length === 0 ? 'Findings: none.' : `Findings:\n\n${findings.map((each) => `- ${each}`).join('\n')}`,
   ].join('\n\n');
 }
